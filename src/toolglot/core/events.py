@@ -1,0 +1,60 @@
+"""The six events that every stream is made of: Start (Open Delta* Close)* (Finish | Fault); blocks may interleave."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from toolglot.core.messages import Extra
+from toolglot.core.reply import Decision, Stop, Usage
+from toolglot.errors import UpstreamError
+
+Kind = Literal["text", "reasoning", "call", "media", "opaque"]
+
+
+class Start(msgspec.Struct, frozen=True, omit_defaults=True, tag="start"):
+    id: str | None = None
+    model: str | None = None
+    created: int | None = None
+
+
+class Open(msgspec.Struct, frozen=True, omit_defaults=True, tag="open"):
+    index: int
+    kind: Kind
+    name: str | None = None  # of a call: the tool; of media: the MIME type; of an opaque block: the wire
+    call_id: str | None = None
+    channel: str | None = None
+    namespace: str | None = None
+    custom: bool = False
+    source: str = "native"
+    extra: Extra = {}
+
+
+class Delta(msgspec.Struct, frozen=True, tag="delta"):
+    index: int
+    text: str  # of a call: arguments as JSON text; of media: a URL; of an opaque block: its JSON
+
+
+class Close(msgspec.Struct, frozen=True, omit_defaults=True, tag="close"):
+    index: int
+    sealed: bool = True  # False: the block was cut short
+    decisions: tuple[Decision, ...] = ()
+    extra: Extra = {}  # what only the end of a block tells (a signature); joins what Open had
+
+
+class Finish(msgspec.Struct, frozen=True, omit_defaults=True, tag="finish"):
+    stop: Stop
+    usage: Usage | None = None
+    notes: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    extra: Extra = {}
+
+
+class Fault(msgspec.Struct, frozen=True, omit_defaults=True, tag="fault"):
+    error: UpstreamError
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Event = Start | Open | Delta | Close | Finish | Fault

@@ -1,0 +1,127 @@
+"""Names that a wire accepts, and the way back.
+
+Deterministic: the same tools give the same names, so a reply can be restored without keeping state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from hashlib import blake2s
+
+import msgspec
+
+from toolglot.core.messages import Message, Part, ToolCall, ToolResult
+from toolglot.core.request import Request
+from toolglot.core.tools import Choice, Tool
+
+
+class NameRule(msgspec.Struct, frozen=True):
+    """What a wire allows in a tool's name and in a call's id. None: anything."""
+
+    name: str | None = r"[A-Za-z0-9_-]{1,64}"
+    call_id: str | None = r"[A-Za-z0-9_-]{1,64}"
+    namespaces: bool = False
+
+
+_FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]+")
+_CAP = 64
+_HASH = 8
+
+
+def legal(name: str, pattern: str | None, taken: Iterable[str] = ()) -> str:
+    """`name` itself where it is legal and free, else a readable, stable stand-in."""
+    if (pattern is None or re.fullmatch(pattern, name)) and name not in taken:
+        return name
+    digest = blake2s(name.encode("utf-8", "surrogatepass"), digest_size=_HASH // 2).hexdigest()
+    stem = _FORBIDDEN.sub("_", name).strip("-") or "x"
+    if stem[0].isdigit():
+        stem = "_" + stem
+    return f"{stem[: _CAP - _HASH - 1]}_{digest}"
+
+
+class Names:
+    """One request's names, both ways. `(namespace, name)` is a tool; what leaves is one legal word."""
+
+    def __init__(self, tools: Iterable[Tool], rule: NameRule) -> None:
+        self._rule = rule
+        self._out: dict[tuple[str | None, str], str] = {}
+        self._back: dict[str, Tool] = {}
+        self.changed = False  # some tool goes out under another name
+        for tool in tools:
+            if tool.kind == "server":
+                continue
+            key = (tool.namespace, tool.name)
+            word = tool.name if rule.namespaces else tool.full_name
+            word = legal(word, rule.name, self._back if not rule.namespaces else ())
+            self.changed = self.changed or word != tool.name or (tool.namespace is not None and not rule.namespaces)
+            self._out[key] = word
+            self._out.setdefault((None, tool.full_name), word)
+            self._back.setdefault(word, tool)
+
+    def out(self, name: str, namespace: str | None = None) -> str:
+        known = self._out.get((namespace, name))
+        if known is not None:
+            return known
+        word = name if self._rule.namespaces or not namespace else f"{namespace}__{name}"
+        return legal(word, self._rule.name)
+
+    def back(self, word: str) -> Tool | None:
+        """The tool that went out under this word."""
+        return self._back.get(word)
+
+
+def legalise(request: Request, rule: NameRule) -> Request:
+    """The same request with every tool's name and call's id as the wire allows them."""
+    names = Names(request.tools, rule)
+    ids: dict[str, str] = {}
+
+    def legal_id(call_id: str) -> str:
+        known = ids.get(call_id)
+        if known is None:
+            known = ids[call_id] = legal(call_id, rule.call_id) if call_id else call_id
+        return known
+
+    def part(old: Part) -> Part:
+        if isinstance(old, ToolCall):
+            namespace = old.namespace if rule.namespaces else None
+            word, new_id = names.out(old.name, old.namespace), legal_id(old.id)
+            if word == old.name and new_id == old.id and namespace == old.namespace:
+                return old
+            return msgspec.structs.replace(old, id=new_id, name=word, namespace=namespace)
+        if isinstance(old, ToolResult):
+            answered = names.out(old.name) if old.name else old.name
+            new_id = legal_id(old.call_id)
+            if answered == old.name and new_id == old.call_id:
+                return old
+            return msgspec.structs.replace(old, call_id=new_id, name=answered)
+        return old
+
+    return msgspec.structs.replace(
+        request,
+        tools=tuple(_legal_tool(tool, names, rule) for tool in request.tools) if names.changed else request.tools,
+        messages=tuple(_with_parts(message, part) for message in request.messages),
+        choice=_legal_choice(request.choice, names),
+    )
+
+
+def _with_parts(message: Message, change: Callable[[Part], Part]) -> Message:
+    if message.role not in ("assistant", "tool"):
+        return message
+    parts = tuple(map(change, message.parts))
+    if all(new is old for new, old in zip(parts, message.parts, strict=True)):
+        return message
+    return msgspec.structs.replace(message, parts=parts)
+
+
+def _legal_tool(tool: Tool, names: Names, rule: NameRule) -> Tool:
+    if tool.kind == "server":
+        return tool
+    namespace = tool.namespace if rule.namespaces else None
+    return msgspec.structs.replace(tool, name=names.out(tool.name, tool.namespace), namespace=namespace)
+
+
+def _legal_choice(choice: Choice | None, names: Names) -> Choice | None:
+    if choice is None or not choice.names:
+        return choice
+    return msgspec.structs.replace(choice, names=tuple(names.out(name) for name in choice.names))

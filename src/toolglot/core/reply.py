@@ -1,0 +1,63 @@
+"""What a model answered, and what toolglot thought of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from toolglot.core.messages import Extra, Part, Reasoning, Text, ToolCall
+from toolglot.errors import UpstreamError
+
+Reason = Literal["stop", "calls", "length", "stop_sequence", "filter", "pause", "error", "other"]
+
+
+class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One rescue, repair or refusal, with a stable code and a sentence for people."""
+
+    code: str
+    message: str
+    call: ToolCall | None = None
+
+
+class Stop(msgspec.Struct, frozen=True, omit_defaults=True):
+    reason: Reason
+    raw: str | None = None  # the provider's own word
+    sequence: str | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Totals: cached tokens are part of `input`, reasoning tokens part of `output`. None: not told."""
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    reasoning: int | None = None
+    extra: Extra = {}
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    id: str | None = None
+    model: str | None = None
+    parts: tuple[Part, ...] = ()
+    stop: Stop | None = None
+    usage: Usage | None = None
+    created: int | None = None
+    notes: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    error: UpstreamError | None = None  # the stream broke off; the parts are what came before
+    extra: Extra = {}
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if type(part) is Text)
+
+    @property
+    def reasoning(self) -> str:
+        return "".join(part.text for part in self.parts if type(part) is Reasoning)
+
+    @property
+    def calls(self) -> list[ToolCall]:
+        """The calls that are whole. One cut short stays in `parts`, with `sealed` False."""
+        return [part for part in self.parts if type(part) is ToolCall and part.sealed]

@@ -1,0 +1,44 @@
+"""Interleaved blocks made sequential, for wires that allow one open block at a time."""
+
+from __future__ import annotations
+
+from toolglot.core.events import Close, Delta, Event, Open
+
+
+class Sequence:
+    """A Stage. The block opened first flows; those opened meanwhile wait their turn. Indexes stay in order."""
+
+    def __init__(self) -> None:
+        self._current: int | None = None
+        self._waiting: dict[int, list[Event]] = {}
+
+    def feed(self, event: Event) -> list[Event]:
+        if not isinstance(event, Open | Delta | Close):
+            return [*self.close(), event]
+        if self._current is None:
+            self._current = event.index
+        if event.index != self._current:
+            self._waiting.setdefault(event.index, []).append(event)
+            return []
+        if isinstance(event, Close):
+            self._current = None
+            return [event, *self._advance()]
+        return [event]
+
+    def close(self) -> list[Event]:
+        """What still waits: nothing, if every block was closed."""
+        rest = [event for events in self._waiting.values() for event in events]
+        self._waiting, self._current = {}, None
+        return rest
+
+    def _advance(self) -> list[Event]:
+        """The next blocks in line: those complete flow out whole, the first still open becomes current."""
+        released: list[Event] = []
+        while self._waiting:
+            index = next(iter(self._waiting))
+            events = self._waiting.pop(index)
+            released += events
+            if not isinstance(events[-1], Close):
+                self._current = index
+                break
+        return released

@@ -1,0 +1,1 @@
+"""Layer 1: what all readers of foreign input share."""

@@ -1,0 +1,190 @@
+"""What every reader of a stream shares: the open blocks, the numbering of calls, the reason for the stop.
+
+A reader says what it saw (`text`, `reasoning`, `open_call`, ...); Blocks turns that into legal events.
+"""
+
+from __future__ import annotations
+
+from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
+from toolglot.core.fold import join_extra, unfold_part
+from toolglot.core.messages import Extra, Part, ToolCall
+from toolglot.core.reply import Decision, Reason, Stop, Usage
+from toolglot.errors import UpstreamError
+
+
+class Blocks:
+    __slots__ = (
+        "_channel",
+        "_cut",
+        "_events",
+        "_extra",
+        "_index",
+        "_kind",
+        "_next",
+        "_open_calls",
+        "_whole",
+        "calls",
+        "decisions",
+        "ended",
+        "notes",
+        "started",
+    )
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self._next = 0
+        self._kind: str | None = None  # of the text or reasoning block that is open
+        self._channel: str | None = None
+        self._index = 0
+        self._extra: Extra = {}
+        self._open_calls: dict[int, bool] = {}
+        self._whole = 0  # calls closed whole
+        self._cut = 0  # calls cut short
+        self.calls = 0  # calls opened: the position that a made-up id is numbered by
+        self.notes: list[str] = []
+        self.decisions: list[Decision] = []
+        self.started = False
+        self.ended = False
+
+    def drain(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def start(self, id: str | None = None, model: str | None = None, created: int | None = None) -> None:
+        """Once; later words are ignored."""
+        if not self.started:
+            self.started = True
+            self._events.append(Start(id, model, created))
+
+    # -- text and reasoning: one open at a time
+
+    def text(self, piece: str, channel: str | None = None) -> None:
+        if self._kind == "text" and self._channel == channel:
+            if piece:
+                self._events.append(Delta(self._index, piece))
+        elif piece:
+            self._begin("text", channel)
+            self._events.append(Delta(self._index, piece))
+
+    def reasoning(self, piece: str) -> None:
+        if piece:
+            if self._kind != "reasoning":
+                self._begin("reasoning", None)
+            self._events.append(Delta(self._index, piece))
+
+    def open_text(self, channel: str | None = None, extra: Extra | None = None) -> None:
+        """Opens a text block even though nothing is in it yet."""
+        self._begin("text", channel, extra)
+
+    def open_reasoning(self, extra: Extra | None = None) -> None:
+        self._begin("reasoning", None, extra)
+
+    def state(self, extra: Extra) -> None:
+        """What belongs to the block that is open now and is told at its end (a signature, annotations)."""
+        self._extra = join_extra(self._extra, extra)
+
+    @property
+    def open_kind(self) -> str | None:
+        return self._kind
+
+    def end_block(self, *, sealed: bool = True) -> None:
+        """Closes the text or reasoning block that is open, if one is."""
+        if self._kind is not None:
+            self._events.append(Close(self._index, sealed, extra=self._extra))
+            self._kind, self._extra = None, {}
+
+    def _begin(self, kind: str, channel: str | None, extra: Extra | None = None) -> None:
+        self.end_block()
+        self._kind, self._channel, self._index = kind, channel, self._take_index()
+        opened = Open(self._index, "text" if kind == "text" else "reasoning", channel=channel, extra=extra or {})
+        self._events.append(opened)
+
+    def _take_index(self) -> int:
+        self.start()
+        self._next += 1
+        return self._next - 1
+
+    # -- calls: several may be open at once
+
+    def open_call(
+        self,
+        name: str,
+        call_id: str | None = None,
+        *,
+        namespace: str | None = None,
+        custom: bool = False,
+        extra: Extra | None = None,
+    ) -> int:
+        """The new block's index. A call without an id is numbered by its position."""
+        self.end_block()
+        index = self._take_index()
+        made = call_id or f"{name}_{self.calls}"
+        self.calls += 1
+        self._open_calls[index] = True
+        self._events.append(Open(index, "call", name, made, None, namespace, custom, extra=extra or {}))
+        return index
+
+    def call_text(self, index: int, piece: str) -> None:
+        if piece:
+            self._events.append(Delta(index, piece))
+
+    def close_call(
+        self, index: int, *, sealed: bool = True, decisions: tuple[Decision, ...] = (), extra: Extra | None = None
+    ) -> None:
+        del self._open_calls[index]
+        if sealed:
+            self._whole += 1
+        else:
+            self._cut += 1
+        self._events.append(Close(index, sealed, decisions, extra or {}))
+
+    # -- whole parts, and the end
+
+    def part(self, part: Part) -> None:
+        """A part that arrives in one piece."""
+        self.end_block()
+        index = self._take_index()
+        if isinstance(part, ToolCall):
+            self.calls += 1
+            self._whole += part.sealed
+            self._cut += not part.sealed
+        self._events.extend(unfold_part(index, part))
+
+    def finish(
+        self,
+        reason: Reason,
+        raw: str | None = None,
+        usage: Usage | None = None,
+        *,
+        sequence: str | None = None,
+        extra: Extra | None = None,
+    ) -> None:
+        """The stop reason follows the calls that are there, whatever the provider's word was."""
+        if self.ended:
+            return
+        self._end_all(sealed=False)
+        if reason in ("stop", "calls", "stop_sequence"):
+            if self._cut:
+                reason = "length"
+            elif self._whole:
+                reason = "calls"
+            elif reason == "calls":
+                reason = "stop"
+                self.notes.append(f"the provider said {raw!r}, but there is no call")
+        self.start()
+        self.ended = True
+        stop = Stop(reason, raw, sequence)
+        self._events.append(Finish(stop, usage, tuple(self.notes), tuple(self.decisions), extra or {}))
+
+    def fault(self, error: UpstreamError) -> None:
+        if self.ended:
+            return
+        self._end_all(sealed=False)
+        self.start()
+        self.ended = True
+        self._events.append(Fault(error, tuple(self.decisions), tuple(self.notes)))
+
+    def _end_all(self, *, sealed: bool) -> None:
+        self.end_block()
+        for index in list(self._open_calls):
+            self.close_call(index, sealed=sealed)

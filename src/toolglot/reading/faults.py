@@ -1,0 +1,178 @@
+"""Errors in every spelling: five wires, their copies, and the proxies between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from toolglot.errors import UpstreamError
+from toolglot.text.json_text import BadJson, decode_leniently
+
+# Words that tell the status where the number is missing (a stream's error comes under HTTP 200).
+STATUS_OF_WORD = {
+    "invalid_request_error": 400,
+    "invalid_argument": 400,
+    "failed_precondition": 400,
+    "context_length_exceeded": 400,
+    "invalid_prompt": 400,
+    "authentication_error": 401,
+    "unauthenticated": 401,
+    "unauthorized": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "permission_denied": 403,
+    "not_found_error": 404,
+    "not_found": 404,
+    "model_not_found": 404,
+    "conflict_error": 409,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "resource_exhausted": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "internal": 500,
+    "internal_server_error": 500,
+    "provider_unavailable": 502,
+    "unavailable": 503,
+    "provider_overloaded": 503,
+    "timeout_error": 504,
+    "deadline_exceeded": 504,
+    "overloaded_error": 529,
+}
+_FINAL_WORDS = frozenset({"insufficient_quota", "billing_error"})
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def read_fault(status: int | None, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    """An HTTP answer that is no success. The retry time is taken from headers first, then from the body."""
+    try:
+        value = decode_leniently(body)
+    except BadJson:
+        value = None
+    if isinstance(value, list) and value:
+        value = value[0]
+    error = error_in(value) if isinstance(value, dict) else None
+    if error is None:
+        text = body[:2000].decode("utf-8", "replace").strip()
+        error = UpstreamError(_plain(value) or text or f"HTTP status {status}", None)
+    lowered = {key.lower(): held for key, held in headers.items()}
+    wait = _wait_from_headers(lowered)
+    should = {"true": True, "false": False}.get(lowered.get("x-should-retry", "").lower(), error.should_retry)
+    return UpstreamError(
+        error.message,
+        status if status is not None and status >= 400 else error.status,
+        error.code,
+        wait if wait is not None else error.retry_after,
+        should,
+    )
+
+
+def error_in(chunk: dict[str, Any]) -> UpstreamError | None:
+    """The error that a body or a stream's chunk reports, or None."""
+    error = chunk.get("error")
+    if not error:
+        if chunk.get("type") != "error" and chunk.get("object") != "error":
+            return None
+        error = chunk
+    if isinstance(error, dict):
+        return _from_object(error, chunk)
+    return UpstreamError(str(error), STATUS_OF_WORD.get(str(error).lower()), str(chunk.get("code") or "") or None)
+
+
+def _from_object(error: dict[str, Any], chunk: dict[str, Any]) -> UpstreamError:
+    code = _first_word(error.get("code"), error.get("status"), error.get("type"), _metadata(error).get("error_type"))
+    status = _first_number(error.get("code"), error.get("status"), chunk.get("status"))
+    if status is None:
+        words = (code, error.get("type"), error.get("status"))
+        found = (STATUS_OF_WORD.get(str(word).lower()) for word in words if word)
+        status = next((number for number in found if number), None)
+    message = error.get("message") or error.get("detail") or error.get("error") or code or "the provider reports an error"
+    return UpstreamError(
+        message if isinstance(message, str) else str(message),
+        status,
+        code,
+        _wait_from_body(error, chunk),
+        False if code in _FINAL_WORDS else None,
+    )
+
+
+def _metadata(error: dict[str, Any]) -> dict[str, Any]:
+    held = error.get("metadata")
+    return held if isinstance(held, dict) else {}
+
+
+def _plain(value: object) -> str:
+    """Bodies without `error`: FastAPI's detail, a bare message."""
+    if isinstance(value, dict):
+        for key in ("message", "detail"):
+            if value.get(key):
+                return str(value[key])
+    return value if isinstance(value, str) else ""
+
+
+def _first_word(*candidates: object) -> str | None:
+    words = (word for word in candidates if isinstance(word, str) and word and not word.isdigit())
+    return next(words, None) or next((str(number) for number in candidates if isinstance(number, int)), None)
+
+
+def _first_number(*candidates: object) -> int | None:
+    for candidate in candidates:
+        number = int(candidate) if isinstance(candidate, str) and candidate.isdecimal() and len(candidate) < 6 else candidate
+        if isinstance(number, int) and not isinstance(number, bool) and 400 <= number < 600:
+            return number
+    return None
+
+
+def _wait_from_headers(headers: Mapping[str, str]) -> float | None:
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if not value:
+        return None
+    seconds = _number(value)
+    return seconds if seconds is not None else _until(value, headers.get("date"))
+
+
+def _until(value: str, now: str | None) -> float | None:
+    """A date as the time from the answer's own date: no clock is read here."""
+    try:
+        then = parsedate_to_datetime(value)
+        return max(0.0, (then - parsedate_to_datetime(now)).total_seconds()) if now else None
+    except (ValueError, TypeError):
+        return None
+
+
+def _wait_from_body(error: dict[str, Any], chunk: dict[str, Any]) -> float | None:
+    for held in (error, _metadata(error), chunk):
+        for key, scale in (("retryAfterMs", 0.001), ("retry_after_ms", 0.001), ("retry_after", 1.0), ("retryAfter", 1.0)):
+            number = _number(held.get(key))
+            if number is not None:
+                return number * scale
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, dict) and isinstance(detail.get("retryDelay"), str):
+            return duration(detail["retryDelay"])
+    return None
+
+
+def duration(text: str) -> float | None:
+    """`37s`, `6m0s`, `12ms` in seconds."""
+    found = _DURATION.findall(text)
+    return sum(float(number) * _SECONDS[unit] for number, unit in found) if found else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e9 else None

@@ -1,0 +1,49 @@
+"""Where a JSON value ends, found as it streams past: each character is looked at once."""
+
+from __future__ import annotations
+
+import re
+
+_STRUCTURE = re.compile(r'["{}\[\]]')
+_IN_STRING = re.compile(r'["\\]')
+
+
+class JsonEnd:
+    """Watches one object or array. It checks brackets and strings, not grammar."""
+
+    __slots__ = ("_depth", "_escaped", "_in_string", "done", "examined")
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._in_string = False
+        self._escaped = False
+        self.done = False
+        self.examined = 0  # characters looked at: the linear-work law counts them
+
+    def feed(self, text: str) -> int:
+        """The offset just behind the value's end, or -1 while it goes on."""
+        at, size = 0, len(text)
+        if self._escaped and size:
+            at, self._escaped = 1, False
+        while at < size:
+            found = (_IN_STRING if self._in_string else _STRUCTURE).search(text, at)
+            if found is None:
+                break
+            at = found.end()
+            char = text[at - 1]
+            if char == '"':
+                self._in_string = not self._in_string
+            elif char == "\\":
+                if at == size:
+                    self._escaped = True
+                at += 1
+            elif char in "{[":
+                self._depth += 1
+            else:
+                self._depth -= 1
+                if self._depth <= 0:
+                    self.done = True
+                    self.examined += at
+                    return at
+        self.examined += size
+        return -1

@@ -1,0 +1,44 @@
+"""One JSON value a line; a server that forgets the newline is understood too."""
+
+from __future__ import annotations
+
+from toolglot.text.json_text import BadJson, decode
+from toolglot.text.lines import Lines
+from toolglot.text.sse import Frame
+
+
+class NdjsonFrames:
+    __slots__ = ("_lines", "_try_at")
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self._try_at = 0
+
+    @property
+    def examined(self) -> int:
+        return self._lines.examined
+
+    def feed(self, piece: bytes) -> list[Frame]:
+        frames: list[Frame] = [(None, line) for line in self._lines.feed(piece) if line.strip()]
+        if frames:
+            self._try_at = 0
+        if piece.endswith(b"}") and self._lines.pending >= self._try_at:
+            line = self._lines.close() or b""
+            if _is_object(line):
+                frames.append((None, line))
+                self._try_at = 0
+            else:  # looked at again only once it has doubled, so that the work stays linear
+                self._lines.reopen(line)
+                self._try_at = 2 * len(line)
+        return frames
+
+    def close(self) -> list[Frame]:
+        last = self._lines.close()
+        return [(None, last)] if last and last.strip() else []
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(decode(line), dict)
+    except BadJson:
+        return False

@@ -1,0 +1,73 @@
+"""Server-sent events from raw bytes, and back.
+
+Lenient where servers are: comments, missing blank lines at the end, a JSON body where events were promised.
+"""
+
+from __future__ import annotations
+
+from toolglot.text.lines import Lines
+
+Frame = tuple[str | None, bytes]  # the event's name, its data
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class SseFrames:
+    __slots__ = ("_data", "_event", "_fresh", "_lines", "_stray")
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self._data: list[bytes] = []
+        self._event: str | None = None
+        self._stray: list[bytes] = []
+        self._fresh = True
+
+    @property
+    def examined(self) -> int:
+        return self._lines.examined
+
+    def feed(self, piece: bytes) -> list[Frame]:
+        frames: list[Frame] = []
+        for line in self._lines.feed(piece):
+            self._line(line, frames)
+        return frames
+
+    def close(self) -> list[Frame]:
+        frames: list[Frame] = []
+        last = self._lines.close()
+        if last is not None:
+            self._line(last, frames)
+        self._dispatch(frames)
+        if self._stray:
+            frames.append((None, b"\n".join(self._stray)))
+            self._stray = []
+        return frames
+
+    def _line(self, line: bytes, frames: list[Frame]) -> None:
+        if self._fresh:
+            self._fresh = False
+            line = line.removeprefix(_BOM)
+        if not line:
+            self._dispatch(frames)
+        elif line.startswith(b"data:"):
+            self._data.append(line[6:] if line[5:6] == b" " else line[5:])
+        elif line.startswith(b"event:"):
+            self._event = line[6:].strip().decode("utf-8", "replace")
+        elif line.startswith((b":", b"id:", b"retry:")):
+            pass
+        else:  # not an event at all: an error body, or a JSON array where the caller forgot alt=sse
+            self._stray.append(line)
+
+    def _dispatch(self, frames: list[Frame]) -> None:
+        if self._data:
+            data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
+            frames.append((self._event, data))
+            self._data = []
+        self._event = None
+
+
+def sse(data: bytes, event: str | None = None) -> bytes:
+    """One event as bytes."""
+    if event is None:
+        return b"data: " + data + b"\n\n"
+    return b"event: " + event.encode() + b"\ndata: " + data + b"\n\n"

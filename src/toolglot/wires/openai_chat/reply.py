@@ -1,0 +1,88 @@
+"""Writing a whole reply, and an error, as OpenAI Chat's server does. (Reading is the stream's reader.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolglot.core.envelope import seal
+from toolglot.core.fold import fold
+from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.messages import Extra, Opaque, Reasoning, Text, ToolCall
+from toolglot.core.reply import Reply, Stop
+from toolglot.errors import UpstreamError
+from toolglot.reading.framed import read_whole
+from toolglot.reading.shape import own_extra
+from toolglot.wires.openai_chat.messages import write_call
+from toolglot.wires.openai_chat.shapes import ERROR_TYPES, FAMILY, REASON_OUT, WIRE, write_usage
+from toolglot.wires.openai_chat.stream import ChatChunks
+
+Body = dict[str, Any]
+
+
+def read_reply(body: Body, channel: str | None = None) -> Reply:
+    return fold(read_whole(ChatChunks(channel), body))
+
+
+def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
+    body: Body = {
+        "id": answering.id or reply.id or "",
+        "object": "chat.completion",
+        "created": answering.created or reply.created or 0,
+        "model": answering.model or reply.model or "",
+        "choices": [_choice(reply, notes)],
+    }
+    if reply.usage:
+        body["usage"] = write_usage(reply.usage)
+    if reply.extra:
+        body.update(own_extra(reply.extra, WIRE, "reply", notes, FAMILY))
+    return body
+
+
+def _choice(reply: Reply, notes: list[str]) -> Body:
+    message: Body = {"role": "assistant", "content": None, "refusal": None}
+    texts: list[str] = []
+    refusals: list[str] = []
+    thoughts: list[str] = []
+    details: list[Body] = []
+    calls: list[Body] = []
+    for part in reply.parts:
+        if isinstance(part, Text):
+            (refusals if part.channel == "refusal" else texts).append(part.text)
+            if part.extra:
+                message.update(own_extra(part.extra, WIRE, "text", notes))
+        elif isinstance(part, Reasoning):
+            thoughts.append(part.text)
+            details += write_details(part.extra)
+        elif isinstance(part, ToolCall):
+            calls.append(write_call(part, notes, Quirks()))
+        else:
+            what = f"block of {part.wire}'s own" if isinstance(part, Opaque) else "picture or file"
+            notes.append(f"reply: openai-chat has no place for a {what}; left out")
+    if texts:
+        message["content"] = "".join(texts)
+    if refusals:
+        message["refusal"] = "".join(refusals)
+    if any(thoughts):
+        message["reasoning_content"] = "".join(thoughts)
+    if details:
+        message["reasoning_details"] = details
+    if calls:
+        message["tool_calls"] = calls
+    reason = REASON_OUT[(reply.stop or Stop("other")).reason]
+    return {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
+
+
+def write_details(extra: Extra) -> list[Body]:
+    """Signatures and encrypted reasoning for the client to give back: our own, and other wires' under seal."""
+    own = extra.get(WIRE, {}).get("reasoning_details")
+    details = list(own) if isinstance(own, list) else []
+    sealed = seal(extra, but=WIRE)
+    if sealed:
+        details.append({"type": "reasoning.encrypted", "data": sealed, "format": "toolglot", "index": len(details)})
+    return details
+
+
+def write_fault(error: UpstreamError) -> tuple[int, Body]:
+    status = error.status or 502
+    kind = ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": error.code}}

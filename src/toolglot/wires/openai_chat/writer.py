@@ -1,0 +1,138 @@
+"""Writing OpenAI Chat's stream. What repeats in every chunk is encoded once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
+from toolglot.core.fold import join_extra
+from toolglot.core.interfaces import Answering
+from toolglot.core.messages import ToolCall
+from toolglot.reading.shape import own_extra
+from toolglot.text.json_text import encode
+from toolglot.text.sse import sse
+from toolglot.wires.openai_chat.messages import custom_input
+from toolglot.wires.openai_chat.reply import write_details, write_fault
+from toolglot.wires.openai_chat.shapes import FAMILY, REASON_OUT, WIRE, write_usage
+
+Body = dict[str, Any]
+
+_PLAIN_KEYS = {"text": b'{"content":', "refusal": b'{"refusal":', "reasoning": b'{"reasoning_content":'}
+
+
+class ChatWriter:
+    def __init__(self, answering: Answering, notes: list[str]) -> None:
+        self._answering = answering
+        self._notes = notes
+        self._head = b""
+        self._open: dict[int, Open] = {}
+        self._number: dict[int, int] = {}  # block -> position among the calls
+        self._held: dict[int, list[str]] = {}  # custom calls: their input leaves whole
+        self._calls = 0
+
+    def feed(self, event: Event) -> bytes:
+        match event:
+            case Delta(index, text):
+                return self._delta(index, text)
+            case Open():
+                return self._opened(event)
+            case Close():
+                return self._closed(event)
+            case Start():
+                return self._start(event)
+            case Finish():
+                return self._finish(event)
+            case Fault():
+                return sse(encode(write_fault(event.error)[1]))
+
+    def close(self) -> bytes:
+        return b""
+
+    def _start(self, event: Start) -> bytes:
+        answering = self._answering
+        head = {
+            "id": answering.id or event.id or "",
+            "object": "chat.completion.chunk",
+            "created": answering.created or event.created or 0,
+            "model": answering.model or event.model or "",
+        }
+        self._head = encode(head)[:-1] + b',"choices":'
+        return self._chunk(b'{"role":"assistant","content":""}')
+
+    def _chunk(self, delta: bytes, reason: bytes = b"null") -> bytes:
+        return (
+            b"data: "
+            + self._head
+            + b'[{"index":0,"delta":'
+            + delta
+            + b',"logprobs":null,"finish_reason":'
+            + reason
+            + b"}]}\n\n"
+        )
+
+    def _opened(self, event: Open) -> bytes:
+        self._open[event.index] = event
+        if event.kind != "call":
+            return b""
+        number = self._number[event.index] = self._calls
+        self._calls += 1
+        if event.custom:
+            self._held[event.index] = []
+            return b""
+        call: Body = {
+            "index": number,
+            "id": event.call_id,
+            "type": "function",
+            "function": {"name": event.name, "arguments": ""},
+        }
+        if event.extra:
+            call.update(own_extra(event.extra, WIRE, f"call {event.call_id}", self._notes))
+        return self._chunk(encode({"tool_calls": [call]}))
+
+    def _delta(self, index: int, text: str) -> bytes:
+        opened = self._open[index]
+        if opened.kind == "call":
+            if index in self._held:
+                self._held[index].append(text)
+                return b""
+            number = str(self._number[index]).encode()
+            return self._chunk(b'{"tool_calls":[{"index":' + number + b',"function":{"arguments":' + encode(text) + b"}}]}")
+        key = _PLAIN_KEYS.get("refusal" if opened.channel == "refusal" else opened.kind)
+        if key is None:
+            return b""
+        return self._chunk(key + encode(text) + b"}")
+
+    def _closed(self, event: Close) -> bytes:
+        opened = self._open.pop(event.index)
+        extra = join_extra(opened.extra, event.extra)
+        if opened.kind == "call":
+            return self._close_call(opened, event)
+        if opened.kind == "reasoning":
+            details = write_details(extra)
+            return self._chunk(encode({"reasoning_details": details})) if details else b""
+        if opened.kind == "text":
+            own = own_extra(extra, WIRE, "text", self._notes)
+            return self._chunk(encode(own)) if own else b""
+        what = "picture or file" if opened.kind == "media" else f"block of {opened.name}'s own"
+        self._notes.append(f"reply: openai-chat has no place for a {what}; left out")
+        return b""
+
+    def _close_call(self, opened: Open, event: Close) -> bytes:
+        number = self._number[opened.index]
+        if opened.custom:
+            call = ToolCall("", "", "".join(self._held.pop(opened.index)))
+            custom = {"name": opened.name, "input": custom_input(call)}
+            held: Body = {"index": number, "id": opened.call_id, "type": "custom", "custom": custom}
+            return self._chunk(encode({"tool_calls": [held]}))
+        own = own_extra(event.extra, WIRE, f"call {opened.call_id}", self._notes) if event.extra else {}
+        return self._chunk(encode({"tool_calls": [{"index": number, **own}]})) if own else b""
+
+    def _finish(self, event: Finish) -> bytes:
+        written = self._chunk(b"{}", encode(REASON_OUT[event.stop.reason]))
+        extra = own_extra(event.extra, WIRE, "reply", self._notes, FAMILY)
+        if (event.usage and self._answering.stream_usage) or extra:
+            last: Body = dict(extra)
+            if event.usage and self._answering.stream_usage:
+                last["usage"] = write_usage(event.usage)
+            written += b"data: " + self._head + b"[]," + encode(last)[1:] + b"\n\n"
+        return written + b"data: [DONE]\n\n"
