@@ -1,0 +1,90 @@
+"""Any client, any model, reliable tool calls.
+
+Names are imported when they are first used, so that `import toolglot` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
+    from toolglot.core.fold import fold, unfold
+    from toolglot.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+    from toolglot.core.reply import Decision, Reply, Stop, Usage
+    from toolglot.core.request import Request
+    from toolglot.core.tools import Choice, Tool
+    from toolglot.errors import ArgumentsError, CallerError, LossError, ToolglotError, UpstreamError
+    from toolglot.pipeline.convert import convert, convert_stream, read_stream
+    from toolglot.pipeline.formats import format_tool_result, format_tools, parse_tool_calls
+    from toolglot.pipeline.prepare import Call, prepare
+    from toolglot.pipeline.route import normalize_model
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentsError",
+    "Call",
+    "CallerError",
+    "Choice",
+    "Close",
+    "Decision",
+    "Delta",
+    "Fault",
+    "Finish",
+    "LossError",
+    "Media",
+    "Message",
+    "Open",
+    "Reasoning",
+    "Reply",
+    "Request",
+    "Start",
+    "Stop",
+    "Text",
+    "Tool",
+    "ToolCall",
+    "ToolResult",
+    "ToolglotError",
+    "UpstreamError",
+    "Usage",
+    "convert",
+    "convert_stream",
+    "fold",
+    "format_tool_result",
+    "format_tools",
+    "normalize_model",
+    "parse_tool_calls",
+    "prepare",
+    "read_stream",
+    "unfold",
+]
+
+_HOMES = {
+    "toolglot.core.events": ("Close", "Delta", "Fault", "Finish", "Open", "Start"),
+    "toolglot.core.fold": ("fold", "unfold"),
+    "toolglot.core.messages": ("Media", "Message", "Reasoning", "Text", "ToolCall", "ToolResult"),
+    "toolglot.core.reply": ("Decision", "Reply", "Stop", "Usage"),
+    "toolglot.core.request": ("Request",),
+    "toolglot.core.tools": ("Choice", "Tool"),
+    "toolglot.errors": ("ArgumentsError", "CallerError", "LossError", "ToolglotError", "UpstreamError"),
+    "toolglot.pipeline.convert": ("convert", "convert_stream", "read_stream"),
+    "toolglot.pipeline.formats": ("format_tool_result", "format_tools", "parse_tool_calls"),
+    "toolglot.pipeline.prepare": ("Call", "prepare"),
+    "toolglot.pipeline.route": ("normalize_model",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'toolglot' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

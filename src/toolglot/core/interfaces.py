@@ -95,3 +95,4 @@ class Wire(msgspec.Struct, frozen=True):
     read_messages: Callable[[list[Any]], tuple[Message, ...]]
     write_messages: Callable[[tuple[Message, ...], Notes, Quirks], list[Any]]
     read_choice: Callable[[Any], Choice | None]
+    path_keys: tuple[str, ...] = ()  # keys of our body that the path tells instead

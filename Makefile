@@ -1,0 +1,39 @@
+# make demo | test | check | bench | serve. Everything is set up in .venv, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench serve clean
+.DEFAULT_GOAL := test
+
+$(VENV)/.base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	$(BIN)/python -m pip install -q --group test --group check
+	touch $@
+
+demo: $(VENV)/.base
+	$(BIN)/toolglot demo
+
+check: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tests/file_lengths.py
+
+test: check
+	$(BIN)/python -m pytest -n 2
+
+bench: $(VENV)/.base
+	$(BIN)/python bench/translate.py
+
+serve: $(VENV)/.base
+	@echo "The gateway is not built yet: see CHANGELOG.md for what is." >&2; exit 1
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,57 @@
+"""The rows of providers.toml, as values."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from toolglot.core.interfaces import Quirks
+from toolglot.errors import CallerError
+
+Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
+
+# how each kind of auth is sent: header, what stands before the key
+AUTH_HEADERS: dict[str, tuple[str, str]] = {
+    "bearer": ("Authorization", "Bearer "),
+    "x-api-key": ("x-api-key", ""),
+    "x-goog-api-key": ("x-goog-api-key", ""),
+}
+
+
+class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    wire: str
+    base_url: str
+    auth: Auth
+    source: str
+    name: str = ""
+    key: str | None = None
+    key_optional: bool = False
+    headers: dict[str, str] = {}
+    model_names: str | None = None
+    quirks: Quirks = Quirks()
+
+
+@cache
+def providers() -> dict[str, Provider]:
+    """All rows, by name."""
+    rows = tomllib.loads(Path(__file__).with_name("providers.toml").read_text(encoding="utf-8"))
+    return {name: msgspec.convert({**row, "name": name}, Provider) for name, row in rows.items()}
+
+
+def provider(name: str) -> Provider:
+    known = providers()
+    if name not in known:
+        raise CallerError(unknown("provider", name, list(known)))
+    return known[name]
+
+
+def unknown(what: str, name: object, known: list[str]) -> str:
+    """`no provider "opnai"; did you mean openai? There are: ...`"""
+    close = get_close_matches(str(name), known, 1)
+    hint = f"; did you mean {close[0]}?" if close else "."
+    return f"there is no {what} {str(name)!r}{hint} There are: {', '.join(sorted(known))}"

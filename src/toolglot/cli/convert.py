@@ -1,0 +1,77 @@
+"""`toolglot convert`: one API's JSON in, another's out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import click
+import msgspec
+
+from toolglot.errors import CallerError
+from toolglot.pipeline.convert import KINDS, convert, convert_stream
+from toolglot.text.json_text import BadJson, decode, encode
+
+EXAMPLES = """\b
+Examples:
+  toolglot convert --from openai-chat --to anthropic < request.json
+  toolglot convert --from anthropic --to openai-chat --kind response reply.json
+  toolglot convert --from openai-responses --to gemini --kind tools < tools.json
+  curl -sN ... | toolglot convert --from ollama --to openai-chat --kind stream
+"""
+
+
+@click.command("convert", epilog=EXAMPLES)
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--from", "source", default="openai-chat", show_default=True, help="The wire or provider it is from.")
+@click.option("--to", "target", default="anthropic", show_default=True, help="The wire or provider it is for.")
+@click.option("--kind", type=click.Choice([*KINDS, "stream"]), default="request", show_default=True)
+@click.option("--model", help="The model's name, instead of the one in the input.")
+@click.option("--tools", type=click.File("rb"), help="The request's tools: restores their names in a response or stream.")
+@click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line.')
+def command(
+    file: BinaryIO, source: str, target: str, kind: str, model: str | None, tools: BinaryIO | None, as_json: bool
+) -> None:
+    """Translate FILE (or standard input) from one API to another.
+
+    Wires: openai-chat, openai-responses, anthropic, gemini, ollama; a provider's name does as well. What the target
+    can't carry is told on standard error, a line each.
+    """
+    notes: list[str] = []
+    try:
+        known = _json(tools, "tools") if tools else ()
+        if kind == "stream":
+            for piece in convert_stream(_pieces(file), source, target, tools=known, model=model, notes=notes):
+                sys.stdout.buffer.write(piece)
+                sys.stdout.buffer.flush()
+        else:
+            result = convert(_json(file, "the input"), source, target, kind, tools=known, model=model, notes=notes)
+            _print({"result": result, "notes": notes} if as_json else result, pretty=not as_json)
+    except CallerError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    if not as_json:
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
+
+
+def _json(file: BinaryIO, what: str) -> object:
+    data = file.read()
+    try:
+        return decode(data)
+    except BadJson as error:
+        hint = "it is empty" if not data.strip() else str(error)
+        raise CallerError(f"{what} is not JSON: {hint}; give a file, or pipe JSON in") from None
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    read = getattr(file, "read1", file.read)
+    while piece := read(65536):
+        yield piece
+
+
+def _print(value: object, *, pretty: bool) -> None:
+    data = encode(value)
+    sys.stdout.buffer.write((msgspec.json.format(data, indent=2) if pretty else data) + b"\n")
+    sys.stdout.buffer.flush()

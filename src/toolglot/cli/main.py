@@ -1,0 +1,40 @@
+"""`toolglot`: its commands, each in a file of its own and imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from toolglot import __version__
+
+# command -> what it is for; the file cli/<command>.py exports `command`
+COMMANDS = {
+    "convert": "Translate a request, response, message, tools or stream from one API to another.",
+    "demo": "Carry one conversation through every pair of APIs, and show what happens.",
+}
+
+
+class Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"toolglot.cli.{cmd_name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):  # from the table: no command need be imported to be listed
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="toolglot")
+def main() -> None:
+    """Any client, any model, reliable tool calls."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Exactly what would be sent, without sending it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from toolglot.catalog.providers import AUTH_HEADERS, Provider
+from toolglot.core.request import Output, Request
+from toolglot.errors import CallerError
+from toolglot.pipeline.convert import write_request
+from toolglot.pipeline.route import Route, Speech, resolve, speech
+from toolglot.pipeline.tool_forms import read_any_choice, read_any_tools
+from toolglot.reading.shape import misfit
+
+Body = dict[str, Any]
+
+
+class Call(msgspec.Struct, frozen=True):
+    """An HTTP request, ready but for the key: secrets are shown as the names of their variables."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: Body
+    notes: tuple[str, ...] = ()
+
+
+def prepare(
+    messages: Any,
+    model: str,
+    tools: Iterable[Any] = (),
+    *,
+    tool_choice: Any = "auto",
+    stream: bool = False,
+    response_schema: Any = None,
+    ask: str = "auto",
+    **options: Any,
+) -> Call:
+    """The request for `model` ("provider/model"). `messages` are OpenAI Chat's, or one question as a string.
+
+    `options` are named as in OpenAI Chat (temperature, max_tokens, reasoning_effort, parallel_tool_calls, ...).
+    `response_schema` is a JSON Schema, or True for JSON mode without one. `ask` is native until models are known.
+    """
+    if ask not in ("auto", "native"):
+        raise CallerError(f"{ask!r} is not to be had yet: auto and native are", "ask")
+    route = resolve(model)
+    body: Body = {"model": route.model, "messages": _listed(messages), "stream": stream, **options}
+    request = speech("openai-chat").wire.read_request(body)
+    read_tools = read_any_tools(tools, route.wire.name)
+    request = msgspec.structs.replace(
+        request,
+        tools=request.tools + read_tools,
+        choice=request.choice or read_any_choice(tool_choice, request.tools + read_tools),
+        output=request.output or read_schema(response_schema),
+    )
+    return to_call(request, route)
+
+
+def to_call(request: Request, route: Route) -> Call:
+    notes: list[str] = []
+    body = write_request(request, Speech(route.wire, route.provider.quirks), notes)
+    sent = {key: value for key, value in body.items() if key not in route.wire.path_keys}
+    return Call("POST", route.url(request.stream), headers(route.provider), sent, tuple(notes))
+
+
+def headers(row: Provider) -> dict[str, str]:
+    held = {"Content-Type": "application/json", **row.headers}
+    if row.key and not row.key_optional and row.auth != "none":
+        header, before = AUTH_HEADERS[row.auth]
+        held[header] = f"{before}${row.key}"
+    return held
+
+
+def read_schema(schema: Any) -> Output | None:
+    """A response's schema, kept as it is; True is JSON mode without one."""
+    if schema is None or schema is False:
+        return None
+    if schema is True:
+        return Output()
+    if not isinstance(schema, dict):
+        raise misfit("response_schema", "a JSON Schema, or True for JSON mode", schema)
+    title = schema.get("title")
+    return Output(schema, title if isinstance(title, str) and title.isidentifier() else None)
+
+
+def _listed(messages: Any) -> list[Any]:
+    if isinstance(messages, str):
+        return [{"role": "user", "content": messages}]
+    if isinstance(messages, list | tuple):
+        return list(messages)
+    raise misfit("messages", "a list of messages, or a question as a string", messages)

@@ -1,0 +1,73 @@
+"""The one place where a name becomes a provider, a wire and a model. Behind it nothing compares names."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from toolglot.catalog.model_names import in_provider_form
+from toolglot.catalog.providers import Provider, provider, providers, unknown
+from toolglot.core.interfaces import Quirks, Wire
+from toolglot.errors import CallerError
+from toolglot.wires import NAMES, find_wire
+
+
+class Route(msgspec.Struct, frozen=True):
+    provider: Provider
+    wire: Wire
+    model: str
+
+    def url(self, stream: bool) -> str:
+        return join_url(self.provider.base_url, self.wire.path(self.model, stream))
+
+
+class Speech(msgspec.Struct, frozen=True):
+    """A wire as someone speaks it."""
+
+    wire: Wire
+    quirks: Quirks = Quirks()
+
+
+def resolve(model: str) -> Route:
+    """`provider/model` to a Route."""
+    name, slash, rest = model.partition("/")
+    if not slash or not rest:
+        raise CallerError(f'a model is named "provider/model", as in "ollama/qwen3:8b"; got {model!r}', "model")
+    row = provider(name)
+    return Route(row, _the_wire(row.wire), in_provider_form(rest, row.model_names))
+
+
+def speech(name: str) -> Speech:
+    """A wire's name, or a provider's; a name that is both means the wire."""
+    wire = find_wire(name)
+    if wire is not None:
+        return Speech(wire)
+    row = providers().get(name)
+    if row is None:
+        raise CallerError(unknown("wire or provider", name, [*NAMES, *providers()]))
+    return Speech(_the_wire(row.wire), row.quirks)
+
+
+def _the_wire(name: str) -> Wire:
+    wire = find_wire(name)
+    if wire is None:
+        raise CallerError(unknown("wire", name, list(NAMES)))
+    return wire
+
+
+def normalize_model(name: str, provider_name: str) -> str:
+    """A model's name as the provider wants it: `qwen3-coder:480b-cloud` is `qwen3-coder:480b` for Ollama's cloud."""
+    return in_provider_form(name, provider(provider_name).model_names)
+
+
+_VERSION = re.compile(r"/v\d+[a-z0-9]*$")
+
+
+def join_url(base: str, path: str) -> str:
+    """The two joined; a version segment (`/v1`, `/v1beta`, `/api`) that both have stands once, as `base` has it."""
+    base = base.rstrip("/")
+    head, _, tail = path.lstrip("/").partition("/")
+    if (_VERSION.search(base) and _VERSION.fullmatch(f"/{head}")) or (head == "api" and base.endswith("/api")):
+        return f"{base}/{tail}"
+    return f"{base}/{head}/{tail}"
