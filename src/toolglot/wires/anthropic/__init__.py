@@ -1,0 +1,32 @@
+"""Anthropic Messages."""
+
+from toolglot.core.interfaces import Wire
+from toolglot.core.names import NameRule
+from toolglot.reading.faults import read_fault
+from toolglot.wires.anthropic.messages import read_messages, write_messages
+from toolglot.wires.anthropic.reply import read_reply, write_fault, write_reply
+from toolglot.wires.anthropic.request import read_request, write_request
+from toolglot.wires.anthropic.shapes import WIRE as NAME
+from toolglot.wires.anthropic.stream import reader
+from toolglot.wires.anthropic.tools import read_choice, read_tools, write_tools
+from toolglot.wires.anthropic.writer import MessagesWriter
+
+WIRE = Wire(
+    name=NAME,
+    media_type="text/event-stream",
+    names=NameRule(),
+    path=lambda model, stream: "/v1/messages",
+    write_request=write_request,
+    read_reply=read_reply,
+    reader=reader,
+    read_fault=read_fault,
+    read_request=read_request,
+    write_reply=write_reply,
+    writer=MessagesWriter,
+    write_fault=write_fault,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_messages=read_messages,
+    write_messages=write_messages,
+    read_choice=read_choice,
+)

@@ -1,0 +1,148 @@
+"""Messages, as Anthropic has them: results are a user's words here, and a message of their own inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolglot.core.history import link_results
+from toolglot.core.interfaces import Quirks
+from toolglot.core.messages import Media, Message, Opaque, Part, Reasoning, ToolCall, ToolResult
+from toolglot.errors import CallerError
+from toolglot.reading.shape import each_object, misfit, own_extra
+from toolglot.wires.anthropic.parts import read_content, write_blocks
+from toolglot.wires.anthropic.reasoning import reattach
+from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
+
+_KEYS = frozenset({"role", "content"})
+_SYSTEM_ROLES = ("system", "developer")
+
+# Blocks that mean nothing in that mouth: better refused than lost on the way.
+_MISPLACED: dict[str, dict[type[Part], str]] = {
+    "user": {ToolCall: "tool_use", Reasoning: "thinking"},
+    "system": {ToolCall: "tool_use", Reasoning: "thinking", ToolResult: "tool_result"},
+    "assistant": {ToolResult: "tool_result"},
+}
+_ROLE_OUT = {"tool": "user", "developer": "system"}
+
+
+# -- reading
+
+
+def read_messages(value: list[Any]) -> tuple[Message, ...]:
+    messages: list[Message] = []
+    for message in each_object(value, "messages", _read_message):
+        if message.role == "user":
+            _add_user(messages, message)
+        elif message.role == "assistant" and messages and messages[-1].role == "assistant":
+            messages[-1] = _joined(messages[-1], message)
+        else:
+            messages.append(message)
+    return link_results(messages)
+
+
+def _read_message(held: Body) -> Message:
+    role = held.get("role")
+    if role not in ("user", "assistant", "system"):
+        raise misfit("role", "user, assistant or system", role)
+    parts = read_content(held.get("content"))
+    misplaced = _MISPLACED[role]
+    for part in parts:
+        if type(part) in misplaced:
+            raise CallerError(f"a {misplaced[type(part)]} block can't stand in a message of role {role}", "content")
+    if role == "assistant":
+        parts = reattach(parts)
+    return Message(role, tuple(parts), None, rest_of(held, _KEYS) if len(held) > 2 else {})
+
+
+def read_system(value: Any) -> tuple[Message, ...]:
+    """The system prompt that stands apart, as the conversation's first message."""
+    try:
+        parts = read_content(value)
+    except CallerError as error:
+        error.where = error.where.replace("content", "system", 1)
+        raise
+    return (Message("system", tuple(parts)),) if parts else ()
+
+
+def _add_user(messages: list[Message], message: Message) -> None:
+    """Results go to the turn that they answer, also where a client spread them over several messages."""
+    results = tuple(part for part in message.parts if type(part) is ToolResult)
+    if not results:
+        messages.append(message)
+        return
+    rest = tuple(part for part in message.parts if type(part) is not ToolResult)
+    at = len(messages)
+    while at and messages[at - 1].role == "user":
+        at -= 1
+    if at and messages[at - 1].role == "tool":
+        messages[at - 1] = msgspec.structs.replace(messages[at - 1], parts=messages[at - 1].parts + results)
+    else:
+        messages.insert(at, Message("tool", results, extra={} if rest else message.extra))
+    if rest:
+        messages.append(Message("user", rest, extra=message.extra))
+
+
+def _joined(first: Message, second: Message) -> Message:
+    """One turn in two messages, which the API takes as one."""
+    return Message("assistant", first.parts + second.parts, extra={**first.extra, **second.extra})
+
+
+# -- writing
+
+
+def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quirks) -> list[Any]:
+    written: list[Any] = []
+    results: Body | None = None  # a message of results, which takes in what the user says behind them
+    for message in messages:
+        blocks = _blocks(message, notes, quirks)
+        if results is not None and message.role in ("tool", "user"):
+            results["content"] += blocks
+            _put_rest(message, results, notes)
+            if message.role == "user":
+                results = None
+            continue
+        results = None
+        if not blocks:
+            notes.append(f"{message.role} message: nothing is in it that anthropic takes; left out")
+            continue
+        held: Body = {"role": _ROLE_OUT.get(message.role, message.role), "content": _content(blocks)}
+        _put_rest(message, held, notes)
+        written.append(held)
+        if message.role == "tool":
+            results = held
+    return written
+
+
+def _blocks(message: Message, notes: list[str], quirks: Quirks) -> list[Body]:
+    parts = message.parts
+    if message.role in _SYSTEM_ROLES and any(type(part) is Media for part in parts):
+        notes.append(f"{message.role} message: anthropic takes no pictures or files there; left out")
+        parts = tuple(part for part in parts if type(part) is not Media)
+    return write_blocks(parts, notes, quirks)
+
+
+def _put_rest(message: Message, held: Body, notes: list[str]) -> None:
+    if message.name is not None:
+        notes.append(f"{message.role} message: anthropic has no names for speakers; left out")
+    if message.extra:
+        held.update(own_extra(message.extra, WIRE, f"{message.role} message", notes))
+
+
+def _content(blocks: list[Body]) -> Any:
+    """A string where one plain text is all there is."""
+    if len(blocks) == 1 and len(blocks[0]) == 2 and blocks[0].get("type") == "text":
+        return blocks[0]["text"]
+    return blocks
+
+
+def write_system(messages: tuple[Message, ...], notes: list[str], quirks: Quirks) -> tuple[Any, tuple[Message, ...]]:
+    """The system prompt, and the messages that follow it. None: there is no prompt."""
+    blocks: list[Body] = []
+    for at, message in enumerate(messages):
+        if message.role not in _SYSTEM_ROLES or any(type(part) is Opaque for part in message.parts):
+            return _content(blocks) or None, messages[at:]
+        blocks += _blocks(message, notes, quirks)
+        _put_rest(message, {}, notes)
+    return _content(blocks) or None, ()

@@ -1,0 +1,242 @@
+"""Content blocks, both ways: text, pictures, documents, calls and results."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from toolglot.core.interfaces import Quirks
+from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from toolglot.reading.media import from_url
+from toolglot.reading.shape import a_boolean, a_string, an_object, each_object, misfit, or_none, own_extra
+from toolglot.text.json_text import dumps, loads_object
+from toolglot.wires.anthropic.reasoning import read_redacted, read_thinking, take_kept, write_kept
+from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
+
+_TEXT = frozenset({"type", "text"})
+_IMAGE = frozenset({"type", "source"})
+_DOCUMENT = frozenset({"type", "source", "title"})
+_CALL = frozenset({"type", "id", "name", "input"})
+_RESULT = frozenset({"type", "tool_use_id", "content", "is_error"})
+
+# How base64 of the picture formats that the API takes begins; for sources that don't tell.
+_MAGIC = {"/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
+
+
+# -- reading
+
+
+def read_content(content: Any) -> list[Part]:
+    if isinstance(content, str):
+        return [Text(content)] if content else []
+    if content is None:
+        return []
+    if not isinstance(content, list):
+        raise misfit("content", "a string or a list of blocks", content)
+    return [part for part in each_object(content, "content", _read_block) if part is not None]
+
+
+def _read_block(held: Body) -> Part | None:
+    """One block; None where it says nothing."""
+    read = _READERS.get(a_string(held.get("type"), "type"))
+    return Opaque(WIRE, held) if read is None else read(held)
+
+
+def _read_text(held: Body) -> Text | None:
+    text = a_string(held.get("text"), "text")
+    if not text:
+        return None
+    return Text(text, extra=rest_of(held, _TEXT)) if len(held) > 2 else Text(text)
+
+
+def _read_image(held: Body) -> Part:
+    source = an_object(held.get("source"), "source")
+    return _read_source("image", source, None, rest_of(held, _IMAGE)) or Opaque(WIRE, held)
+
+
+def _read_document(held: Body) -> Part:
+    source, name = an_object(held.get("source"), "source"), or_none(a_string, held.get("title"), "title")
+    return _read_source("file", source, name, rest_of(held, _DOCUMENT)) or Opaque(WIRE, held)
+
+
+def _read_source(kind: Any, source: Body, name: str | None, extra: Extra) -> Media | None:
+    """None: a source that only Anthropic can follow (an uploaded file, blocks within a block)."""
+    form = source.get("type")
+    if form == "base64":
+        mime = or_none(a_string, source.get("media_type"), "source.media_type")
+        return Media(kind, mime, a_string(source.get("data"), "source.data"), None, name, extra)
+    if form == "url":
+        media = from_url(kind, a_string(source.get("url"), "source.url"), extra)
+        return media if name is None else Media(kind, media.mime, media.data, media.url, name, extra)
+    if form == "text":
+        text = a_string(source.get("data"), "source.data")
+        return Media(kind, "text/plain", b64encode(text.encode("utf-8", "replace")).decode(), None, name, extra)
+    return None
+
+
+def _read_call(held: Body) -> ToolCall:
+    call_id, name = a_string(held.get("id"), "id"), a_string(held.get("name"), "name")
+    arguments = _read_input(held.get("input"))
+    return (
+        ToolCall(call_id, name, arguments, extra=rest_of(held, _CALL)) if len(held) > 4 else ToolCall(call_id, name, arguments)
+    )
+
+
+def _read_input(given: Any) -> str:
+    if given is None or given == "":
+        return "{}"
+    if isinstance(given, str) and loads_object(given) is not None:  # an accumulator's raw text
+        return given
+    return dumps(an_object(given, "input"))
+
+
+def _read_result(held: Body) -> ToolResult:
+    parts: Any = tuple(read_content(held.get("content")))
+    failed = bool(or_none(a_boolean, held.get("is_error"), "is_error"))
+    return ToolResult(a_string(held.get("tool_use_id"), "tool_use_id"), None, parts, failed, rest_of(held, _RESULT))
+
+
+_READERS: dict[str, Callable[[Body], Part | None]] = {
+    "text": _read_text,
+    "image": _read_image,
+    "document": _read_document,
+    "thinking": read_thinking,
+    "redacted_thinking": read_redacted,
+    "tool_use": _read_call,
+    "tool_result": _read_result,
+}
+
+
+# -- writing
+
+
+def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> list[Body]:
+    blocks: list[Body] = []
+    for part in parts:
+        if isinstance(part, Text | ToolCall) and WIRE in part.extra:
+            beside, extra = take_kept(part.extra)
+            if beside:
+                blocks += beside
+                part = msgspec.structs.replace(part, extra=extra)
+        held = _write_part(part, notes, quirks)
+        if held is not None:
+            blocks.append(held)
+    return blocks
+
+
+def _write_part(part: Part, notes: list[str], quirks: Quirks) -> Body | None:
+    match part:
+        case Text():
+            return _write_text(part, notes)
+        case ToolCall():
+            return write_call(part, part.extra, notes)
+        case ToolResult():
+            return _write_result(part, notes, quirks)
+        case Reasoning():
+            return write_kept(part, notes, quirks)
+        case Media():
+            return _write_media(part, notes)
+        case Opaque(wire, block):
+            if wire == WIRE:
+                return block
+            notes.append(f"a block of {wire}'s own ({block.get('type', '?')}) was left out")
+            return None
+
+
+def _write_text(part: Text, notes: list[str]) -> Body | None:
+    own = own_extra(part.extra, WIRE, "text", notes) if part.extra else {}
+    if part.text and not part.text.isspace():
+        return {"type": "text", "text": part.text, **own}
+    if part.text:
+        notes.append("text: anthropic refuses white space alone; left out")
+    return None
+
+
+def write_call(call: ToolCall, extra: Extra, notes: list[str]) -> Body:
+    given: Body | None = {}
+    if call.arguments_json not in ("", "{}"):
+        given = loads_object(call.arguments_json)
+        if given is None:
+            notes.append(f"call {call.id}: its arguments are no JSON object; {{}} goes out instead")
+    held: Body = {"type": "tool_use", "id": call.id, "name": call.name, "input": given or {}}
+    if extra:
+        held.update(own_extra(extra, WIRE, f"call {call.id}", notes))
+    return held
+
+
+def _write_result(result: ToolResult, notes: list[str], quirks: Quirks) -> Body:
+    parts = result.parts
+    plain = len(parts) == 1 and type(parts[0]) is Text and not parts[0].extra
+    content: Any = parts[0].text if plain else write_blocks(parts, notes, quirks)  # type: ignore[union-attr]
+    held: Body = {"type": "tool_result", "tool_use_id": result.call_id, "content": content or ""}
+    if result.is_error:
+        held["is_error"] = True
+    if result.extra:
+        held.update(own_extra(result.extra, WIRE, f"result {result.call_id}", notes))
+    return held
+
+
+def _write_media(media: Media, notes: list[str]) -> Body | None:
+    source = _SOURCES[media.kind](media, notes)
+    if source is None:
+        return None
+    held: Body = {"type": "image" if media.kind == "image" else "document", "source": source}
+    if media.name is not None:
+        if media.kind == "image":
+            notes.append("image: anthropic has no names for pictures; left out")
+        else:
+            held["title"] = media.name
+    if media.extra:
+        held.update(own_extra(media.extra, WIRE, media.kind, notes))
+    return held
+
+
+def _image_source(media: Media, notes: list[str]) -> Body | None:
+    data = media.data
+    if data is None:
+        return _address(media, notes)
+    mime = media.mime or next((mime for head, mime in _MAGIC.items() if data.startswith(head)), "image/png")
+    return {"type": "base64", "media_type": mime, "data": data}
+
+
+def _file_source(media: Media, notes: list[str]) -> Body | None:
+    if media.data is None:
+        return _address(media, notes)
+    mime = media.mime or "application/pdf"
+    if mime == "application/pdf":
+        return {"type": "base64", "media_type": mime, "data": media.data}
+    text = _plain_text(media.data) if mime.startswith("text/") else None
+    if text is None:
+        notes.append(f"file {mime}: anthropic takes PDF and text; left out")
+        return None
+    if mime != "text/plain":
+        notes.append(f"file {mime}: anthropic calls every text text/plain")
+    return {"type": "text", "media_type": "text/plain", "data": text}
+
+
+def _no_source(media: Media, notes: list[str]) -> None:
+    notes.append(f"{media.kind}: anthropic has no place for it; left out")
+
+
+def _address(media: Media, notes: list[str]) -> Body | None:
+    if media.url:
+        return {"type": "url", "url": media.url}
+    notes.append(f"{media.kind}: it has neither data nor an address; left out")
+    return None
+
+
+def _plain_text(data: str) -> str | None:
+    try:
+        return b64decode(data).decode()
+    except ValueError:
+        return None
+
+
+_SOURCES: dict[str, Callable[[Media, list[str]], Body | None]] = {
+    "image": _image_source,
+    "file": _file_source,
+    "audio": _no_source,
+}

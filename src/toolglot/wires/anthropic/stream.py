@@ -1,0 +1,375 @@
+"""Reading Anthropic's stream, its whole replies, and what the servers that copy it make of both.
+
+Each block of the stream is an object that takes deltas and is closed; a whole reply is the same blocks, begun and
+closed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from toolglot.core.messages import Opaque, Reasoning, ToolCall
+from toolglot.reading.blocks import Blocks
+from toolglot.reading.framed import Framed
+from toolglot.reading.open_call import OpenCall
+from toolglot.text.json_text import dumps, loads_object
+from toolglot.text.sse import SseFrames
+from toolglot.wires.anthropic.reasoning import belongs_to_next
+from toolglot.wires.anthropic.shapes import REASON_IN, WIRE, Body, join_usage, read_usage, rest_of
+
+_MESSAGE_KEYS = frozenset({"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"})
+_DELTA_KEYS = frozenset({"type", "delta", "usage", "stop_reason", "stop_sequence"})
+_CALL_KEYS = frozenset({"type", "id", "name", "input"})
+
+# For a delta that does not tell its type.
+_KIND_OF_KEY = {
+    "text": "text_delta",
+    "partial_json": "input_json_delta",
+    "thinking": "thinking_delta",
+    "signature": "signature_delta",
+    "citation": "citations_delta",
+}
+
+
+def reader(channel: str | None = None) -> Framed:
+    return Framed(SseFrames(), MessageChunks(channel))
+
+
+class MessageChunks:
+    """One event of the stream, or a whole reply, at a time."""
+
+    def __init__(self, channel: str | None = None) -> None:
+        self.blocks = Blocks()
+        self.channel = channel
+        self.speaking: object = None  # the block that the open text or reasoning belongs to
+        self._open: dict[object, _Block] = {}  # by the stream's index
+        self._last: _Block | None = None
+        self._stray: dict[str, _Block] = {}  # for deltas that no block was announced for
+        self._beside: str | None = None  # state that belongs to the block to come
+        self._seen = False
+        self._reason: str | None = None
+        self._sequence: str | None = None
+        self._usage: Body = {}
+        self._extra: Body = {}
+        self.blocks.at_end.append(self._give_held)
+
+    def take(self, chunk: Body, event: str | None = None) -> None:
+        kind = chunk.get("type")
+        if not isinstance(kind, str):
+            kind = event if event is not None else "message"
+        if kind == "content_block_delta":
+            self._delta(chunk)
+        elif kind in _EVENTS:  # others are pings, or of times to come
+            _EVENTS[kind](self, chunk)
+
+    # -- the message around the blocks
+
+    def _message_start(self, chunk: Body) -> None:
+        message = chunk.get("message")
+        self._head(message if isinstance(message, dict) else {})
+
+    def _message(self, chunk: Body) -> None:
+        """A whole reply."""
+        if "content" in chunk or chunk.get("type") == "message":
+            self._take_stop(chunk)
+            self._head(chunk)
+            self.done()
+
+    def _head(self, message: Body) -> None:
+        self._seen = True
+        self.blocks.start(_word(message.get("id")), _word(message.get("model")))
+        self._take_rest(message, _MESSAGE_KEYS)
+        content = message.get("content")
+        held: Any
+        found = content if isinstance(content, list) else [content]
+        for at, held in enumerate(found):
+            if isinstance(held, str):
+                held = {"type": "text", "text": held}
+            cut = at + 1 == len(found) and REASON_IN.get(self._reason or "") == "length"
+            if cut and isinstance(held, dict) and held.get("type") == "tool_use":
+                self._cut_call(held)
+            else:
+                self._start({"index": at, "content_block": held})
+                self._stop({"index": at})
+
+    def _cut_call(self, held: Body) -> None:
+        """The last block of a whole reply that ran out of tokens: what is missing can't be told from what is there."""
+        name = _word(held.get("name")) or ""
+        call_id = _word(held.get("id")) or f"{name}_{self.blocks.calls}"
+        arguments = dumps(held.get("input") or {})
+        self.blocks.part(ToolCall(call_id, name, arguments, sealed=False, extra=rest_of(held, _CALL_KEYS)))
+
+    def _message_delta(self, chunk: Body) -> None:
+        delta = chunk.get("delta")
+        if isinstance(delta, dict):
+            self._take_stop(delta)
+            self._take_rest(delta, _DELTA_KEYS)
+        self._take_rest(chunk, _DELTA_KEYS)
+
+    def _take_stop(self, held: Body) -> None:
+        self._reason = _word(held.get("stop_reason")) or self._reason
+        self._sequence = _word(held.get("stop_sequence")) or self._sequence
+
+    def _take_rest(self, held: Body, known: frozenset[str]) -> None:
+        usage = held.get("usage")
+        if isinstance(usage, dict):
+            join_usage(self._usage, usage)
+        self._extra.update(rest_of(held, known).get(WIRE, {}))
+
+    # -- blocks
+
+    def _start(self, chunk: Body) -> None:
+        index, held = chunk.get("index"), chunk.get("content_block")
+        if not isinstance(held, dict):
+            return
+        self._seen = True
+        key = index if isinstance(index, int) else None
+        for other, block in list(self._open.items()):
+            if other == key or block.complete:  # its end was never told
+                self._close(other)
+        kind = _word(held.get("type")) or ""
+        begin = _BLOCKS.get(kind, _Unknown)
+        if kind == "redacted_thinking" and isinstance(held.get("data"), str) and belongs_to_next(held["data"]):
+            self._beside = held["data"]
+            return
+        if self._beside is not None and kind in ("text", "tool_use"):
+            held, self._beside = {**held, "redacted_thinking": self._beside}, None
+        self._last = self._open[key] = begin(self, held)
+
+    def _delta(self, chunk: Body) -> None:
+        delta, index = chunk.get("delta"), chunk.get("index")
+        if not isinstance(delta, dict):
+            return
+        kind = delta.get("type")
+        if not isinstance(kind, str):
+            kind = next((kind for key, kind in _KIND_OF_KEY.items() if key in delta), "")
+        block = self._open.get(index) if isinstance(index, int) else self._last
+        if block is None or kind not in block.deltas:
+            block = self._unannounced(kind)
+        if block is not None:
+            block.take(kind, delta)
+
+    def _unannounced(self, kind: str) -> _Block | None:
+        if kind in _Text.deltas or kind in _Thinking.deltas:
+            place = "text" if kind in _Text.deltas else "thinking"
+            if place not in self._stray:
+                self._seen = True
+                self._stray[place] = _BLOCKS[place](self, {})
+            return self._stray[place]
+        if kind == "input_json_delta":
+            note = "arguments came for a call that was never announced; they were left out"
+            if note not in self.blocks.notes:
+                self.blocks.notes.append(note)
+        return None
+
+    def _stop(self, chunk: Body) -> None:
+        index = chunk.get("index")
+        if not isinstance(index, int):
+            index = next((key for key, block in self._open.items() if block is self._last), None)
+        self._close(index)
+
+    def _close(self, key: object) -> None:
+        block = self._open.pop(key, None)
+        if block is not None:
+            block.close()
+            if block is self._last:
+                self._last = None
+
+    def _close_blocks(self) -> None:
+        for block in (*self._open.values(), *self._stray.values()):
+            block.close()
+        self._open, self._stray = {}, {}
+
+    # -- ends
+
+    def done(self) -> None:
+        if self._reason is None and not self._seen:
+            return
+        self._close_blocks()
+        if self._reason is None:
+            self.blocks.notes.append("the provider gave no stop_reason")
+        self.blocks.finish(
+            REASON_IN.get(self._reason, "other") if self._reason is not None else "stop",
+            self._reason,
+            read_usage(self._usage),
+            sequence=self._sequence,
+            extra={WIRE: self._extra} if self._extra else {},
+        )
+
+    def cut(self) -> None:
+        if self._reason is not None:  # only the farewell is missing
+            self.done()
+
+    def _give_held(self) -> None:
+        """However the end comes, signatures and blocks under way are given; a call that did not end is not run."""
+        for block in (*self._open.values(), *self._stray.values()):
+            if not isinstance(block, _Call):
+                block.close()
+        self._open, self._stray = {}, {}
+        if self._beside is not None:
+            self.blocks.part(Reasoning("", {WIRE: {"redacted_thinking": self._beside}}))
+            self._beside = None
+
+
+class _Block(Protocol):
+    deltas: _Kinds  # the kinds of delta that belong into it
+
+    @property
+    def complete(self) -> bool: ...  # it can have no more to say, whether its end is told or not
+    def take(self, kind: str, delta: Body, /) -> None: ...
+    def close(self) -> None: ...
+
+
+class _Kinds(Protocol):
+    def __contains__(self, kind: object, /) -> bool: ...
+
+
+class _Text:
+    deltas: _Kinds = frozenset({"text_delta", "citations_delta"})
+    _place = "text"
+    _known = frozenset({"type", "text"})
+
+    def __init__(self, chunks: MessageChunks, held: Body) -> None:
+        self._chunks = chunks
+        self._blocks = chunks.blocks
+        self._told = rest_of(held, self._known).get(WIRE, {})  # signature, citations: said of the block as a whole
+        said = held.get(self._place)
+        if isinstance(said, str) and said:
+            self._say(said)
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._told.get("signature"))  # the last thing that is told of a thought
+
+    def take(self, kind: str, delta: Body) -> None:
+        if kind == "text_delta":
+            piece = delta.get("text")
+            if isinstance(piece, str):
+                self._say(piece)
+        elif isinstance(delta.get("citation"), dict):
+            self._told["citations"] = [*self._told.get("citations", ()), delta["citation"]]
+
+    def _say(self, piece: str) -> None:
+        self._speak()
+        self._blocks.text(piece, self._chunks.channel)
+
+    def _speak(self) -> None:
+        """Each block of the stream is a block of ours: what another left open ends here."""
+        if self._chunks.speaking is not self:
+            self._blocks.end_block()
+            self._chunks.speaking = self
+
+    def _begin(self) -> None:
+        self._blocks.open_text(self._chunks.channel)
+
+    def close(self) -> None:
+        told = {key: value for key, value in self._told.items() if value not in ("", [])}
+        if told:
+            self._speak()
+            if self._blocks.open_kind is None:
+                self._begin()
+            self._blocks.state({WIRE: told})
+        if self._chunks.speaking is self:
+            self._blocks.end_block()
+            self._chunks.speaking = None
+
+
+class _Thinking(_Text):
+    deltas: _Kinds = frozenset({"thinking_delta", "signature_delta"})
+    _place = "thinking"
+    _known = frozenset({"type", "thinking"})
+
+    def take(self, kind: str, delta: Body) -> None:
+        if kind == "signature_delta":
+            if isinstance(delta.get("signature"), str):
+                self._told["signature"] = delta["signature"]
+        elif isinstance(delta.get("thinking"), str):
+            self._say(delta["thinking"])
+
+    def _say(self, piece: str) -> None:
+        self._speak()
+        self._blocks.reasoning(piece)
+
+    def _begin(self) -> None:
+        self._blocks.open_reasoning()
+
+
+class _Call:
+    deltas: _Kinds = frozenset({"input_json_delta"})
+
+    def __init__(self, chunks: MessageChunks, held: Body) -> None:
+        given = held.get("input")
+        self._given = given if isinstance(given, str) else dumps(given) if given else None
+        name, call_id = _word(held.get("name")) or "", _word(held.get("id"))
+        self._call = OpenCall(chunks.blocks, name, call_id, extra=rest_of(held, _CALL_KEYS))
+
+    @property
+    def complete(self) -> bool:
+        return self._call.whole
+
+    def take(self, kind: str, delta: Body) -> None:
+        piece = delta.get("partial_json")
+        if piece:
+            self._call.feed(piece if isinstance(piece, str) else dumps(piece))
+
+    def close(self) -> None:
+        """The input that the block began with counts only where none streamed: it is a placeholder elsewhere."""
+        self._call.close(self._given)
+
+
+class _Anything:
+    def __contains__(self, kind: object) -> bool:
+        return True
+
+
+class _Unknown:
+    """A block of Anthropic's own: a server tool's work, or one of times to come. It leaves whole, at its end."""
+
+    deltas: _Kinds = _Anything()
+    complete = False
+
+    def __init__(self, chunks: MessageChunks, held: Body) -> None:
+        self._chunks = chunks
+        self._held = dict(held)
+        self._input: list[str] = []
+
+    def take(self, kind: str, delta: Body) -> None:
+        if kind == "input_json_delta" and isinstance(delta.get("partial_json"), str):
+            self._input.append(delta["partial_json"])
+        else:
+            self._held.update((key, value) for key, value in delta.items() if key != "type")
+
+    def close(self) -> None:
+        text = "".join(self._input)
+        if text:
+            parsed = loads_object(text)
+            self._held["input"] = text if parsed is None else parsed
+        if self._held:
+            self._chunks.blocks.part(self._part())
+
+    def _part(self) -> Reasoning | Opaque:
+        data = self._held.get("data")
+        if self._held.get("type") == "redacted_thinking" and isinstance(data, str):
+            return Reasoning("", {WIRE: {"redacted_thinking": data}})
+        return Opaque(WIRE, self._held)
+
+
+_BLOCKS: dict[str, Callable[[MessageChunks, Body], _Block]] = {
+    "text": _Text,
+    "thinking": _Thinking,
+    "tool_use": _Call,
+}
+
+_EVENTS: dict[str, Callable[[MessageChunks, Body], None]] = {
+    "message": MessageChunks._message,
+    "message_start": MessageChunks._message_start,
+    "content_block_start": MessageChunks._start,
+    "content_block_stop": MessageChunks._stop,
+    "message_delta": MessageChunks._message_delta,
+    "message_stop": lambda chunks, chunk: chunks.done(),
+}
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,33 @@
+"""Google Gemini's generateContent."""
+
+from toolglot.core.interfaces import Wire
+from toolglot.core.names import NameRule
+from toolglot.reading.faults import read_fault
+from toolglot.wires.gemini.messages import read_messages, write_messages
+from toolglot.wires.gemini.reply import read_reply, write_fault, write_reply
+from toolglot.wires.gemini.request import path, read_request, write_request
+from toolglot.wires.gemini.shapes import WIRE as NAME
+from toolglot.wires.gemini.stream import reader
+from toolglot.wires.gemini.tools import read_choice, read_tools, write_tools
+from toolglot.wires.gemini.writer import GeminiWriter
+
+WIRE = Wire(
+    name=NAME,
+    media_type="text/event-stream",
+    names=NameRule(name=r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}", call_id=None),
+    path=path,
+    write_request=write_request,
+    read_reply=read_reply,
+    reader=reader,
+    read_fault=read_fault,
+    read_request=read_request,
+    write_reply=write_reply,
+    writer=GeminiWriter,
+    write_fault=write_fault,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_messages=read_messages,
+    write_messages=write_messages,
+    read_choice=read_choice,
+    path_keys=("model", "stream"),
+)

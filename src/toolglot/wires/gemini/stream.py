@@ -1,0 +1,244 @@
+"""Reading Gemini's stream and its whole replies, which are the same thing: a stream is replies with less in each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolglot.core.messages import Extra, Opaque, ToolResult
+from toolglot.core.reply import Decision
+from toolglot.errors import CallerError
+from toolglot.reading.blocks import Blocks
+from toolglot.reading.framed import Framed
+from toolglot.reading.open_call import OpenCall
+from toolglot.text.json_text import dumps
+from toolglot.text.sse import SseFrames
+from toolglot.wires.gemini.partial import PartialArguments
+from toolglot.wires.gemini.parts import TEXT_KEYS, inner_extra, read_part, read_state
+from toolglot.wires.gemini.shapes import REASON_IN, SIGNATURE, WIRE, camel, read_time, read_usage, rest_of
+
+Body = dict[str, Any]
+
+_KNOWN = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "error"})
+_FUNCTION_KEYS = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
+_CALL_KEY = frozenset({"functionCall"})
+_KNOWN_OF_CANDIDATE = frozenset({"content", "finishReason", "index"})
+
+
+def reader(channel: str | None = None) -> Framed:
+    return Framed(SseFrames(), GeminiChunks(channel))
+
+
+class GeminiChunks:
+    """One chunk, or a whole reply, at a time."""
+
+    def __init__(self, channel: str | None = None) -> None:
+        self.blocks = Blocks()
+        self._channel = channel
+        self._partial: _PartialCall | None = None
+        self._reason: str | None = None
+        self._blocked: str | None = None
+        self._usage: Body = {}
+        self._extra: Body = {}
+        self._of_candidate: Body = {}
+        self.blocks.at_end.append(self._abandon)
+
+    def take(self, chunk: Body, event: str | None = None) -> None:
+        if not chunk.keys() <= _KNOWN:
+            chunk = self._unusual(chunk)
+        usage = chunk.get("usageMetadata")
+        if usage and isinstance(usage, dict):  # counted from the start in every chunk: the last word is the total
+            self._usage.update(usage)
+        candidates = chunk.get("candidates")
+        if isinstance(candidates, list):
+            for candidate in candidates:
+                if isinstance(candidate, dict):
+                    self._start(chunk)
+                    self._candidate(candidate)
+
+    def _unusual(self, chunk: Body) -> Body:
+        """A chunk with other keys or another spelling: what is not known is kept."""
+        chunk = camel(chunk)
+        if "candidates" not in chunk:
+            chunk = _unwrapped(chunk)
+        for key in chunk:
+            if key not in _KNOWN:
+                self._extra[key] = chunk[key]
+        feedback = chunk.get("promptFeedback")
+        if isinstance(feedback, dict) and (word := camel(feedback).get("blockReason")):
+            self._start(chunk)
+            self._blocked = str(word)
+        return chunk
+
+    def _start(self, chunk: Body) -> None:
+        if not self.blocks.started:
+            id, model = chunk.get("responseId"), chunk.get("modelVersion")
+            self.blocks.start(
+                id if isinstance(id, str) and id else None,
+                model if isinstance(model, str) and model else None,
+                read_time(chunk.get("createTime")),
+            )
+
+    def _candidate(self, candidate: Body) -> None:
+        if not candidate.keys() <= _KNOWN_OF_CANDIDATE:
+            candidate = camel(candidate)
+            self._of_candidate.update(rest_of(candidate, _KNOWN_OF_CANDIDATE))
+        if candidate.get("index"):
+            note = "the provider gave several answers; only the first is read"
+            if note not in self.blocks.notes:
+                self.blocks.notes.append(note)
+            return
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, dict) else None
+        for part in parts if isinstance(parts, list) else (parts,):
+            if isinstance(part, dict):
+                self._part(part)
+        reason = candidate.get("finishReason")
+        if reason and isinstance(reason, str):
+            self._reason = reason
+
+    # -- parts
+
+    def _part(self, part: Body) -> None:
+        text = part.get("text")
+        if len(part) == 1 and isinstance(text, str):
+            self.blocks.text(text, self._channel)
+            return
+        part = camel(part)
+        function = part.get("functionCall")
+        if isinstance(function, dict):
+            self._function(camel(function), part)
+        elif isinstance(text, str):
+            self._said(text, part)
+        elif part.get(SIGNATURE) and not part.keys() - {"thought", SIGNATURE}:
+            self._said("", part)
+        else:
+            self._whole(part)
+
+    def _said(self, text: str, part: Body) -> None:
+        """A piece of text or thought. A signature ends the block it belongs to, and may come with no text at all."""
+        thought = bool(part.get("thought"))
+        if thought:
+            self.blocks.reasoning(text)
+        else:
+            self.blocks.text(text, self._channel)
+        more = rest_of(part, TEXT_KEYS)
+        if not more:
+            return
+        if thought and self.blocks.open_kind != "reasoning":
+            self.blocks.open_reasoning()
+        elif not thought and self.blocks.open_kind != "text":
+            self.blocks.open_text(self._channel)
+        self.blocks.state(read_state(more, keep=True))
+        if SIGNATURE in more:
+            self.blocks.end_block()
+
+    def _whole(self, part: Body) -> None:
+        """Media, or what only Gemini knows; what is damaged is kept as it came."""
+        try:
+            read = read_part(part)
+        except CallerError:
+            read = Opaque(WIRE, part)
+        if read is not None:
+            self.blocks.part(Opaque(WIRE, part) if isinstance(read, ToolResult) else read)
+
+    # -- calls
+
+    def _function(self, function: Body, part: Body) -> None:
+        extra = read_state(rest_of(part, _CALL_KEY), keep=True) if len(part) > 1 else {}
+        if self._partial is not None:
+            if self._partial.goes_on(function):
+                self._continue(self._partial, function, extra)
+                return
+            self._end_partial(sealed=not self._partial.arguments.pending)
+        name, call_id = function.get("name"), function.get("id")
+        if not isinstance(name, str) or not name:
+            self.blocks.decisions.append(
+                Decision("rejected_malformed", f"a functionCall without a name: {dumps(function)[:200]}")
+            )
+            return
+        call_id = call_id if isinstance(call_id, str) and call_id else None
+        if more := rest_of(function, _FUNCTION_KEYS):
+            extra = inner_extra(extra, "functionCall", more)
+        if function.get("willContinue") or function.get("partialArgs"):
+            self._partial = _PartialCall(self.blocks.open_call(name, call_id, extra=extra), name, call_id)
+            self._continue(self._partial, function, {})
+            return
+        arguments = function.get("args")
+        if isinstance(arguments, str):
+            call = OpenCall(self.blocks, name, call_id, extra=extra)
+            call.feed(arguments)
+            call.close()
+            return
+        index = self.blocks.open_call(name, call_id, extra=extra)
+        self.blocks.call_text(index, "{}" if arguments is None else dumps(arguments))
+        self.blocks.close_call(index)
+
+    def _continue(self, call: _PartialCall, function: Body, extra: Extra) -> None:
+        call.arguments.take(function)
+        call.extra = extra or call.extra
+        goes_on = function.get("willContinue")
+        if goes_on is False or (not goes_on and not call.arguments.pending):
+            self._end_partial(sealed=True)
+
+    def _end_partial(self, *, sealed: bool) -> None:
+        call, self._partial = self._partial, None
+        if call is not None:
+            self.blocks.call_text(call.index, dumps(call.arguments.whole()))
+            self.blocks.close_call(call.index, sealed=sealed, extra=call.extra)
+
+    def _abandon(self) -> None:
+        """The stream ends while a call's arguments are still coming: it is shown, and not to be run."""
+        self._end_partial(sealed=False)
+
+    # -- ends
+
+    def done(self) -> None:
+        if self._partial is not None and self._reason == "STOP":
+            self._end_partial(sealed=not self._partial.arguments.pending)
+        if self._of_candidate:
+            self._extra["candidate"] = self._of_candidate
+        extra: Extra = {WIRE: self._extra} if self._extra else {}
+        usage = read_usage(camel(self._usage)) if self._usage else None
+        if self._reason is not None:
+            self.blocks.finish(REASON_IN.get(self._reason, "other"), self._reason, usage, extra=extra)
+        elif self._blocked is not None:
+            self.blocks.finish("filter", self._blocked, usage, extra=extra)
+        elif self.blocks.started:
+            self.blocks.notes.append("the provider gave no finishReason")
+            self.blocks.finish("stop", None, usage, extra=extra)
+
+    def cut(self) -> None:
+        """There is no end marker: with a reason given, the end of the bytes is the end of the reply."""
+        if self._reason is not None or self._blocked is not None:
+            self.done()
+
+
+class _PartialCall:
+    """A call whose arguments are still coming."""
+
+    __slots__ = ("arguments", "extra", "id", "index", "name")
+
+    def __init__(self, index: int, name: str, call_id: str | None) -> None:
+        self.index = index
+        self.name = name
+        self.id = call_id
+        self.arguments = PartialArguments()
+        self.extra: Extra = {}
+
+    def goes_on(self, function: Body) -> bool:
+        name, call_id = function.get("name"), function.get("id")
+        if call_id and self.id:
+            return bool(call_id == self.id)
+        return not name or name == self.name
+
+
+def _unwrapped(chunk: Body) -> Body:
+    """A reply in an envelope (Code Assist), a candidate alone, or a content alone."""
+    inner = chunk.get("response")
+    if isinstance(inner, dict):
+        return camel(inner)
+    if isinstance(chunk.get("content"), dict):
+        return {"candidates": [chunk]}
+    if isinstance(chunk.get("parts"), list):
+        return {"candidates": [{"content": chunk}]}
+    return chunk

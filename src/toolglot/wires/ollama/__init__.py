@@ -1,0 +1,32 @@
+"""Ollama's native chat API: lines of JSON, arguments as objects, calls that come whole."""
+
+from toolglot.core.interfaces import Wire
+from toolglot.core.names import NameRule
+from toolglot.reading.faults import read_fault
+from toolglot.wires.ollama.messages import read_messages, write_messages
+from toolglot.wires.ollama.reply import read_reply, write_fault, write_reply
+from toolglot.wires.ollama.request import read_request, write_request
+from toolglot.wires.ollama.shapes import WIRE as NAME
+from toolglot.wires.ollama.stream import reader
+from toolglot.wires.ollama.tools import read_choice, read_tools, write_tools
+from toolglot.wires.ollama.writer import OllamaWriter
+
+WIRE = Wire(
+    name=NAME,
+    media_type="application/x-ndjson",
+    names=NameRule(name=None, call_id=None),
+    path=lambda model, stream: "/api/chat",
+    write_request=write_request,
+    read_reply=read_reply,
+    reader=reader,
+    read_fault=read_fault,
+    read_request=read_request,
+    write_reply=write_reply,
+    writer=OllamaWriter,
+    write_fault=write_fault,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_messages=read_messages,
+    write_messages=write_messages,
+    read_choice=read_choice,
+)

@@ -1,0 +1,32 @@
+"""OpenAI Responses: a conversation as a flat list of items, and a stream that names every step."""
+
+from toolglot.core.interfaces import Wire
+from toolglot.core.names import NameRule
+from toolglot.reading.faults import read_fault
+from toolglot.wires.openai_responses.messages import read_messages, write_messages
+from toolglot.wires.openai_responses.reply import read_reply, write_fault, write_reply
+from toolglot.wires.openai_responses.request import read_request, write_request
+from toolglot.wires.openai_responses.shapes import WIRE as NAME
+from toolglot.wires.openai_responses.stream import reader
+from toolglot.wires.openai_responses.tools import read_choice, read_tools, write_tools
+from toolglot.wires.openai_responses.writer import ResponsesWriter
+
+WIRE = Wire(
+    name=NAME,
+    media_type="text/event-stream",
+    names=NameRule(call_id=r"(?s:.){1,64}", namespaces=True),
+    path=lambda model, stream: "/v1/responses",
+    write_request=write_request,
+    read_reply=read_reply,
+    reader=reader,
+    read_fault=read_fault,
+    read_request=read_request,
+    write_reply=write_reply,
+    writer=ResponsesWriter,
+    write_fault=write_fault,
+    read_tools=read_tools,
+    write_tools=write_tools,
+    read_messages=read_messages,
+    write_messages=write_messages,
+    read_choice=read_choice,
+)

@@ -1,0 +1,62 @@
+"""A whole reply, and an error. Reading is the stream's reader; writing is what the stream's writer ends with."""
+
+from __future__ import annotations
+
+from toolglot.core.fold import fold
+from toolglot.core.interfaces import Answering
+from toolglot.core.messages import Part, Text, ToolCall
+from toolglot.core.reply import Reply, Stop
+from toolglot.errors import UpstreamError
+from toolglot.reading.framed import read_whole
+from toolglot.reading.shape import own_extra
+from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
+from toolglot.wires.openai_responses.output import (
+    Ids,
+    ended,
+    failed,
+    kind_of,
+    response_head,
+    write_item,
+)
+from toolglot.wires.openai_responses.shapes import ERROR_TYPES, FAMILY, WIRE, Body
+from toolglot.wires.openai_responses.stream import ResponseChunks
+
+
+def read_reply(body: Body, channel: str | None = None) -> Reply:
+    chunks = ResponseChunks(channel)
+    if isinstance(body.get("output"), list):  # a failed response keeps what it had said before
+        chunks.take(body)
+        if chunks.blocks.ended:
+            return fold(chunks.blocks.drain())
+    return fold(read_whole(chunks, body))
+
+
+def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
+    head = response_head(answering, reply.id, reply.model, reply.created)
+    output = _write_output(reply.parts, Ids(head["id"]), notes)
+    extra = own_extra(reply.extra, WIRE, "reply", notes, FAMILY) if reply.extra else {}
+    if reply.error is not None:
+        tail = failed(reply.error)
+    else:
+        refused = any(type(part) is Text and part.channel == "refusal" for part in reply.parts)
+        tail = ended(reply.stop or Stop("other"), reply.usage, refused, extra, head)
+    return {**head, **tail, "output": output}
+
+
+def _write_output(parts: tuple[Part, ...], ids: Ids, notes: list[str]) -> list[Body]:
+    output: list[Body] = []
+    for part in parts:
+        extra = getattr(part, "extra", {})
+        sealed = sealed_beside(extra) if isinstance(part, Text | ToolCall) else None
+        if sealed is not None:
+            output.append({**reasoning_beside(sealed), "id": ids.take("reasoning", {}, len(output))})
+        item = write_item(part, ids.take(kind_of(part), extra, len(output)), notes)
+        if item is not None:
+            output.append(item)
+    return output
+
+
+def write_fault(error: UpstreamError) -> tuple[int, Body]:
+    status = error.status or 502
+    kind = ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": error.code}}

@@ -1,0 +1,66 @@
+"""`toolglot convert`, run as a process: what a user types and sees."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REQUEST = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "seed": 7, "max_tokens": 5}
+
+
+def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "toolglot.cli.main", *words]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+
+
+def test_a_request_from_standard_input_with_its_notes_apart() -> None:
+    done = run("convert", "--from", "openai-chat", "--to", "anthropic", given=json.dumps(REQUEST))
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == {"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 5}
+    assert "note: seed" in done.stderr
+
+
+def test_a_file_and_json_on_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(REQUEST))
+    done = run("convert", "--to", "ollama", "--model", "other", "--json", str(path))
+    assert done.stdout.count("\n") == 1
+    held = json.loads(done.stdout)
+    assert held["result"]["model"] == "other"
+    assert held["notes"] == []
+
+
+def test_a_stream() -> None:
+    line = '{"model":"m","message":{"role":"assistant","content":"hi"},"done":true,"done_reason":"stop"}\n'
+    done = run("convert", "--from", "ollama", "--to", "openai-chat", "--kind", "stream", given=line)
+    assert done.returncode == 0
+    assert '"content":"hi"' in done.stdout
+    assert done.stdout.endswith("data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "told"),
+    [
+        ((), "{not json", "not JSON"),
+        ((), "", "it is empty"),
+        ((), '{"model": "m", "messages": [{"role": "user", "content": 3}]}', "messages[0].content: expected a string"),
+        (("--to", "antropic"), "{}", "did you mean anthropic?"),
+        (("--kind", "nothing"), "{}", "--kind"),
+        (("no-such-file.json",), "", "No such file"),
+    ],
+)
+def test_wrong_use_says_what_and_ends_with_2(words: tuple[str, ...], given: str, told: str) -> None:
+    done = run("convert", *words, given=given)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_help_shows_examples() -> None:
+    assert "Examples:" in run("convert", "--help").stdout
+    assert "convert" in run("--help").stdout

@@ -1,0 +1,77 @@
+"""What two meanings differ in, as paths; and the losses that fixtures/losses.toml declares."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from tests.laws.conversations import ROOT
+
+# A provider's own word for the stop is not part of the meaning.
+_IGNORED = frozenset({"reply.stop.raw", "reply.notes"})
+
+
+class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    wire: str
+    path: str
+    why: str
+    cases: tuple[str, ...] = ()  # where it occurs; none named: anywhere
+    silent: bool = False  # so much the wire's nature that no note is owed (Ollama's replies have no id)
+
+
+@cache
+def losses() -> tuple[Loss, ...]:
+    rows = tomllib.loads((ROOT / "losses.toml").read_text(encoding="utf-8"))["loss"]
+    return tuple(msgspec.convert(rows, list[Loss]))
+
+
+def declared(case: str, *wires: str, silent: bool | None = None) -> set[str]:
+    """The paths that may differ in this case on these wires; `silent` keeps only the rows that are, or are not."""
+    return {
+        loss.path
+        for loss in losses()
+        if loss.wire in wires and (not loss.cases or case in loss.cases) and silent in (None, loss.silent)
+    }
+
+
+def differences(wanted: Any, got: Any, path: str) -> set[str]:
+    """Paths (positions as *) where `got` does not hold what `wanted` does."""
+    return set(_walk(_plain(wanted), _plain(got), path)) - _IGNORED
+
+
+def undeclared(found: set[str], allowed: set[str]) -> set[str]:
+    """A declared path covers all that is below it."""
+    return {path for path in found if not any(path == root or path.startswith(f"{root}.") for root in allowed)}
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value
+
+
+def _walk(wanted: Any, got: Any, path: str) -> list[str]:
+    if path.startswith("reply.usage.") and not wanted and not got:
+        return []  # told as none, or not told
+    if path.endswith(".arguments_json"):
+        return [] if _same_json(wanted, got) else [path]
+    if isinstance(wanted, dict) and isinstance(got, dict):
+        # a wire may know more than the meaning says (item ids, fingerprints); it may not know less
+        keys = wanted.keys() if ".extra" in path or path.endswith("extra") else wanted.keys() | got.keys()
+        keys = [key for key in keys if key != "extra" or "extra" in wanted]
+        return [found for key in keys for found in _walk(wanted.get(key), got.get(key), f"{path}.{key}")]
+    if isinstance(wanted, list | tuple) and isinstance(got, list | tuple):
+        if len(wanted) != len(got):
+            return [path]
+        return [found for a, b in zip(wanted, got, strict=True) for found in _walk(a, b, f"{path}.*")]
+    return [] if wanted == got else [path]
+
+
+def _same_json(wanted: Any, got: Any) -> bool:
+    if wanted == got:
+        return True
+    try:
+        return bool(msgspec.json.decode(wanted or "{}") == msgspec.json.decode(got or "{}"))
+    except (msgspec.MsgspecError, TypeError):
+        return False

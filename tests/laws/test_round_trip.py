@@ -1,0 +1,86 @@
+"""Law 1: read(write(x)) == x, but for declared losses; and each declared loss does occur."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.laws.conversations import CASES, PAIRS, body, events, meaning, stream, the_wire
+from tests.laws.losses import Loss, declared, differences, losses, undeclared
+from toolglot.core.fold import fold
+from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.names import legalise
+from toolglot.core.request import Request
+from toolglot.pipeline.restore_names import restore_reply
+
+
+def as_sent(case: str, wire: str) -> Request:
+    return legalise(meaning(case).request, the_wire(wire).names)
+
+
+def request_losses(case: str, wire: str) -> tuple[set[str], list[str]]:
+    notes: list[str] = []
+    written = the_wire(wire).write_request(as_sent(case, wire), notes, Quirks())
+    return differences(as_sent(case, wire), the_wire(wire).read_request(written), "request"), notes
+
+
+def reply_losses(case: str, wire: str) -> tuple[set[str], list[str]]:
+    notes: list[str] = []
+    held = meaning(case)
+    written = the_wire(wire).write_reply(held.reply, Answering(), notes)
+    return differences(held.reply, the_wire(wire).read_reply(written, _channel(case)), "reply"), notes
+
+
+def _channel(case: str) -> str | None:
+    return "json" if meaning(case).request.output else None
+
+
+@pytest.mark.parametrize(("case", "wire"), PAIRS)
+def test_a_request_is_written_as_the_fixture_has_it(case: str, wire: str) -> None:
+    written = the_wire(wire).write_request(as_sent(case, wire), [], Quirks())
+    assert written == body(case, wire, "request")
+
+
+@pytest.mark.parametrize(("case", "wire"), PAIRS)
+def test_a_request_is_read_as_it_was_meant(case: str, wire: str) -> None:
+    found = differences(as_sent(case, wire), the_wire(wire).read_request(body(case, wire, "request")), "request")
+    assert undeclared(found, declared(case, wire)) == set()
+
+
+@pytest.mark.parametrize(("case", "wire"), PAIRS)
+def test_a_request_comes_back(case: str, wire: str) -> None:
+    found, notes = request_losses(case, wire)
+    assert undeclared(found, declared(case, wire)) == set()
+    assert notes or not undeclared(found, declared(case, wire, silent=True)), f"lost without a note: {found}"
+
+
+@pytest.mark.parametrize(("case", "wire"), PAIRS)
+def test_a_reply_is_read_as_it_was_meant(case: str, wire: str) -> None:
+    held = meaning(case)
+    read = the_wire(wire).read_reply(body(case, wire, "reply"), _channel(case))
+    read = restore_reply(read, held.request.tools, the_wire(wire).names)
+    assert undeclared(differences(held.reply, read, "reply"), declared(case, wire)) == set()
+
+
+@pytest.mark.parametrize(("case", "wire"), PAIRS)
+def test_a_reply_comes_back(case: str, wire: str) -> None:
+    found, _ = reply_losses(case, wire)
+    assert undeclared(found, declared(case, wire)) == set()
+
+
+@pytest.mark.parametrize("loss", losses(), ids=lambda loss: f"{loss.wire} {loss.path}")
+def test_each_declared_loss_still_occurs(loss: Loss) -> None:
+    for case in loss.cases or CASES:
+        found = request_losses(case, loss.wire)[0] | reply_losses(case, loss.wire)[0] | fixture_losses(case, loss.wire)
+        occurs = any(path == loss.path or path.startswith(f"{loss.path}.") for path in found)
+        if occurs and not loss.cases:
+            return
+        assert occurs or not loss.cases, f"{case}: declared in losses.toml, but nothing is lost there"
+    assert loss.cases, "declared in losses.toml, but nothing is lost there"
+
+
+def fixture_losses(case: str, wire: str) -> set[str]:
+    """What the vendor's own reply, whole and streamed, does not tell."""
+    reply = meaning(case).reply
+    whole = the_wire(wire).read_reply(body(case, wire, "reply"), _channel(case))
+    streamed = fold(events(wire, iter([stream(case, wire)])))
+    return differences(reply, whole, "reply") | differences(reply, streamed, "reply")

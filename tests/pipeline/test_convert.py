@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolglot import CallerError, Fault, Tool, UpstreamError, convert, convert_stream, fold, read_stream
+
+LONG = "a_very_long_tool_name_that_no_wire_would_take_because_it_has_more_than_sixty_four_letters"
+REQUEST = {
+    "model": "m",
+    "messages": [
+        {"role": "user", "content": "hi"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "functions.f:0", "type": "function", "function": {"name": LONG, "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "functions.f:0", "content": "ok"},
+    ],
+    "tools": [{"type": "function", "function": {"name": LONG}}, {"type": "function", "function": {"name": "my.tool"}}],
+}
+
+
+def test_names_and_ids_are_legalised_alike_everywhere_and_come_back() -> None:
+    out = convert(REQUEST, "openai-chat", "anthropic")
+    names = [tool["name"] for tool in out["tools"]]
+    use, result = out["messages"][1]["content"][0], out["messages"][2]["content"][0]
+    assert use["name"] == names[0]
+    assert use["id"] == result["tool_use_id"]
+    for word in (*names, use["id"]):
+        assert len(word) <= 64
+        assert word.replace("_", "").replace("-", "").isalnum()
+    reply = {"type": "message", "role": "assistant", "content": [{**use, "id": "x"}, {**use, "id": "y", "name": names[1]}]}
+    back = convert({**reply, "stop_reason": "tool_use"}, "anthropic", "openai-chat", "response", tools=REQUEST["tools"])
+    calls = back["choices"][0]["message"]["tool_calls"]
+    assert [call["function"]["name"] for call in calls] == [LONG, "my.tool"]
+
+
+def test_a_namespace_and_a_free_text_tool_travel_and_are_restored() -> None:
+    tools = [
+        {"type": "namespace", "name": "crm", "tools": [{"type": "function", "name": "find", "parameters": {"type": "object"}}]},
+        {"type": "custom", "name": "apply_patch", "format": {"type": "grammar", "syntax": "lark", "definition": "start: /.+/"}},
+    ]
+    out = convert({"model": "m", "input": "hi", "tools": tools}, "openai-responses", "anthropic")
+    assert [tool["name"] for tool in out["tools"]] == ["crm__find", "apply_patch"]
+    assert "lark" in str(out["tools"][1])
+    content = [
+        {"type": "tool_use", "id": "a", "name": "crm__find", "input": {"q": 1}},
+        {"type": "tool_use", "id": "b", "name": "apply_patch", "input": {"input": "*** Begin"}},
+    ]
+    reply = {"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use"}
+    output = convert(reply, "anthropic", "openai-responses", "response", tools=tools)["output"]
+    assert [(item["type"], item["name"], item.get("namespace")) for item in output] == [
+        ("function_call", "find", "crm"),
+        ("custom_tool_call", "apply_patch", None),
+    ]
+    assert output[1]["input"] == "*** Begin"
+
+
+def test_a_call_without_a_result_and_a_result_without_a_call() -> None:
+    asked = {**REQUEST, "messages": [*REQUEST["messages"][:2], {"role": "user", "content": "and?"}]}  # type: ignore[index]
+    notes: list[str] = []
+    out = convert(asked, "openai-chat", "anthropic", notes=notes)
+    assert out["messages"][2]["content"][0]["type"] == "tool_result"
+    assert any("no result" in note for note in notes)
+    stray = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "z", "content": "18C"}],
+    }
+    notes = []
+    out = convert(stray, "openai-chat", "anthropic", notes=notes)
+    assert "tool_result" not in str(out)
+    assert "18C" in str(out["messages"])
+    assert any("answers no call" in note for note in notes)
+
+
+def test_the_forms_of_old() -> None:
+    old = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": '{"a":1}'}},
+            {"role": "function", "name": "f", "content": "ok"},
+        ],
+        "functions": [{"name": "f", "parameters": {"type": "object", "properties": {}}}],
+        "function_call": {"name": "f"},
+    }
+    out = convert(old, "openai-chat", "anthropic")
+    assert out["tools"][0]["name"] == "f"
+    assert out["tool_choice"] == {"type": "tool", "name": "f"}
+    assert out["messages"][2]["content"][0]["tool_use_id"] == out["messages"][1]["content"][0]["id"]
+
+
+def test_one_message_and_one_that_becomes_several() -> None:
+    message = {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "a", "content": "18C"}, {"type": "text", "text": "brief"}],
+    }
+    assert convert(message, "anthropic", "openai-chat", "message") == [
+        {"role": "tool", "tool_call_id": "a", "content": "18C"},
+        {"role": "user", "content": "brief"},
+    ]
+    assert convert({"role": "user", "content": "hi"}, "openai-chat", "gemini", "message") == {
+        "role": "user",
+        "parts": [{"text": "hi"}],
+    }
+
+
+def test_the_model_can_be_named_anew() -> None:
+    assert convert(REQUEST, "openai-chat", "ollama", model="other")["model"] == "other"
+    assert convert(REQUEST, "openai-chat", "gemini", model="other")["model"] == "other"
+
+
+def test_an_error_body_is_carried_as_an_error() -> None:
+    body = {"error": {"message": "slow down", "type": "rate_limit_error", "code": "rate_limit_exceeded"}}
+    out = convert(body, "openai-chat", "anthropic", "response")
+    assert out["type"] == "error"
+    assert out["error"]["type"] == "rate_limit_error"
+
+
+@pytest.mark.parametrize(
+    ("payload", "source", "target", "kind", "message"),
+    [
+        ("x", "openai-chat", "anthropic", "request", "expected an object, got a string"),
+        ({"model": "m", "messages": [{"role": "robot"}]}, "openai-chat", "anthropic", "request", r"messages\[0\]\.role"),
+        ({}, "openai-chat", "antropic", "request", "did you mean anthropic"),
+        ({}, "openai-chat", "anthropic", "reqest", "did you mean request"),
+        (3, "openai-chat", "anthropic", "tools", "tools: expected a list"),
+        (3, "openai-chat", "anthropic", "message", "message: expected a message"),
+    ],
+)
+def test_wrong_use_is_told(payload: Any, source: str, target: str, kind: str, message: str) -> None:
+    with pytest.raises(CallerError, match=message):
+        convert(payload, source, target, kind)
+
+
+CHAT_STREAM = (
+    b'data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":null}]}\n\n'
+    b'data: {"id":"c","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+)
+OLLAMA_STREAM = (
+    b'{"model":"m","message":{"role":"assistant","content":"hi"},"done":false}\n'
+    b'{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}\n'
+)
+
+
+@pytest.mark.parametrize("data", [CHAT_STREAM, OLLAMA_STREAM, b"\n\n" + CHAT_STREAM, b": hello\n\n" + CHAT_STREAM])
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_what_goes_by_the_name_of_ollama_is_told_apart(data: bytes, size: int) -> None:
+    reply = fold(read_stream((data[at : at + size] for at in range(0, len(data), size)), "ollama"))
+    assert (reply.text, reply.stop and reply.stop.reason) == ("hi", "stop")
+
+
+def test_text_is_taken_for_bytes_and_names_are_restored_in_a_stream() -> None:
+    data = CHAT_STREAM.decode().replace(
+        '"content":"hi"', '"tool_calls":[{"index":0,"id":"a","function":{"name":"crm__find","arguments":"{}"}}]'
+    )
+    tools = [Tool("find", namespace="crm")]
+    (call,) = fold(read_stream([data], "openai-chat", tools)).calls
+    assert (call.namespace, call.name) == ("crm", "find")
+
+
+def test_a_stream_that_breaks_off_is_a_fault_and_told_to_the_client() -> None:
+    found = list(read_stream([CHAT_STREAM[:90]], "openai-chat"))
+    assert isinstance(found[-1], Fault)
+    assert isinstance(found[-1].error, UpstreamError)
+    written = b"".join(convert_stream([CHAT_STREAM[:120]], "openai-chat", "anthropic"))
+    assert b"event: error" in written
+    assert b"message_stop" not in written

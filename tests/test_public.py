@@ -1,0 +1,45 @@
+"""What `import toolglot` gives, and what it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import toolglot
+
+HEAVY = (
+    "httpx",
+    "httpcore",
+    "aiohttp",
+    "requests",
+    "pydantic",
+    "uvicorn",
+    "starlette",
+    "asyncio",
+    "http.client",
+    "ssl",
+    "click",
+    "rich",
+)
+
+
+def test_every_public_name_is_there_and_the_list_is_sorted() -> None:
+    assert toolglot.__all__ == sorted(toolglot.__all__)
+    for name in toolglot.__all__:
+        assert getattr(toolglot, name) is not None
+    assert set(toolglot.__all__) <= set(dir(toolglot))
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        toolglot.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("used", ["", "toolglot.convert({'model':'m','messages':[]}); toolglot.prepare('hi', 'ollama/x')"])
+def test_importing_brings_in_nothing_heavy(used: str) -> None:
+    code = f"import sys, toolglot; {used or 'pass'}; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in HEAVY if name in loaded] == []
+    assert "toolglot" in loaded
