@@ -195,11 +195,17 @@ def deltas_due(output: list[Body]) -> dict[tuple[int, str], str]:
     return due
 
 
+# Sampling, which the API's version of 2023 takes and the SDK, which speaks that of 2026, no longer names.
+OLDER_KEYS = ("temperature", "top_p", "top_k")
+
+
 def hear_anthropic(case: str, body: Body) -> tuple[Body, Body]:
     server = Recording(case, "anthropic")
     with httpx2.Client(transport=server.transport) as http:
         client = anthropic.Anthropic(api_key="test", base_url="http://test", http_client=http)
-        with client.messages.stream(**{key: value for key, value in body.items() if key != "stream"}) as stream:
+        older = {key: body[key] for key in OLDER_KEYS if key in body}
+        typed = {key: value for key, value in body.items() if key != "stream" and key not in older}
+        with client.messages.stream(**typed, extra_body=older) as stream:
             final = stream.get_final_message()
     return server.sent, final.model_dump(mode="json")
 

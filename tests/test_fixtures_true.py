@@ -24,7 +24,7 @@ from openai.types.responses import Response, ResponseCreateParams
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import is_typeddict
 
-from tests.sdk_views import HEAR, ROOT, SEEN, Body, Seen, arguments, load, recorded
+from tests.sdk_views import HEAR, OLDER_KEYS, ROOT, SEEN, Body, Seen, arguments, load, recorded
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
@@ -139,6 +139,8 @@ def check_responses_request(body: Body) -> None:
 
 
 def check_anthropic_request(body: Body) -> None:
+    for key in OLDER_KEYS:
+        body.pop(key, None)
     drained(strictly(AnthropicParams).validate_python(body))
 
 

@@ -54,7 +54,7 @@ def pieces(data: bytes, size: int) -> Iterator[bytes]:
         yield data[at : at + size]
 
 
-def events(wire: str, cut: Iterator[bytes]) -> list[Event]:
-    reader = the_wire(wire).reader(None)
+def events(wire: str, cut: Iterator[bytes], channel: str | None = None) -> list[Event]:
+    reader = the_wire(wire).reader(channel)
     found = [event for piece in cut for event in reader.feed(piece)]
     return found + reader.close()

@@ -58,8 +58,8 @@ def _walk(wanted: Any, got: Any, path: str) -> list[str]:
         return [] if _same_json(wanted, got) else [path]
     if isinstance(wanted, dict) and isinstance(got, dict):
         # a wire may know more than the meaning says (item ids, fingerprints); it may not know less
-        keys = wanted.keys() if ".extra" in path or path.endswith("extra") else wanted.keys() | got.keys()
-        keys = [key for key in keys if key != "extra" or "extra" in wanted]
+        known = set(wanted) if ".extra" in path else set(wanted) | set(got)
+        keys = [key for key in known if key != "extra" or "extra" in wanted]
         return [found for key in keys for found in _walk(wanted.get(key), got.get(key), f"{path}.{key}")]
     if isinstance(wanted, list | tuple) and isinstance(got, list | tuple):
         if len(wanted) != len(got):

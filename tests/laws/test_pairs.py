@@ -11,6 +11,7 @@ from tests.laws.losses import declared, differences, undeclared
 from toolglot import convert, convert_stream
 from toolglot.core.fold import fold
 from toolglot.core.names import legalise
+from toolglot.pipeline.restore_names import restore_reply
 from toolglot.wires import NAMES
 
 ALL = [(source, target) for source in NAMES for target in NAMES]
@@ -43,7 +44,7 @@ def test_a_request_keeps_its_meaning(case: str, source: str, target: str) -> Non
 def test_a_response_keeps_its_meaning(case: str, source: str, target: str) -> None:
     tools = meaning(case).request.tools
     written = convert(body(case, source, "reply"), source, target, "response", tools=tools)
-    read = the_wire(target).read_reply(written, None)
+    read = restore_reply(the_wire(target).read_reply(written, None), tools, the_wire(target).names)
     assert undeclared(differences(meaning(case).reply, read, "reply"), allowed(case, source, target)) == set()
 
 
@@ -52,5 +53,5 @@ def test_a_response_keeps_its_meaning(case: str, source: str, target: str) -> No
 def test_a_stream_keeps_its_meaning(case: str, source: str, target: str) -> None:
     tools = meaning(case).request.tools
     written = b"".join(convert_stream(pieces(stream(case, source), 17), source, target, tools=tools))
-    read = fold(events(target, pieces(written, 13)))
+    read = restore_reply(fold(events(target, pieces(written, 13))), tools, the_wire(target).names)
     assert undeclared(differences(meaning(case).reply, read, "reply"), allowed(case, source, target)) == set()

@@ -27,7 +27,8 @@ def reply_losses(case: str, wire: str) -> tuple[set[str], list[str]]:
     notes: list[str] = []
     held = meaning(case)
     written = the_wire(wire).write_reply(held.reply, Answering(), notes)
-    return differences(held.reply, the_wire(wire).read_reply(written, _channel(case)), "reply"), notes
+    read = restore_reply(the_wire(wire).read_reply(written, _channel(case)), held.request.tools, the_wire(wire).names)
+    return differences(held.reply, read, "reply"), notes
 
 
 def _channel(case: str) -> str | None:
@@ -80,7 +81,8 @@ def test_each_declared_loss_still_occurs(loss: Loss) -> None:
 
 def fixture_losses(case: str, wire: str) -> set[str]:
     """What the vendor's own reply, whole and streamed, does not tell."""
-    reply = meaning(case).reply
+    held = meaning(case)
     whole = the_wire(wire).read_reply(body(case, wire, "reply"), _channel(case))
-    streamed = fold(events(wire, iter([stream(case, wire)])))
-    return differences(reply, whole, "reply") | differences(reply, streamed, "reply")
+    streamed = fold(events(wire, iter([stream(case, wire)]), _channel(case)))
+    both = [restore_reply(read, held.request.tools, the_wire(wire).names) for read in (whole, streamed)]
+    return {path for read in both for path in differences(held.reply, read, "reply")}

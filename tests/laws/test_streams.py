@@ -69,11 +69,11 @@ def _essence(reply: Reply) -> Reply:
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
 def test_what_is_written_whole_and_streamed_is_the_same(case: str, wire: str) -> None:
-    reply = meaning(case).reply
+    reply, tools = meaning(case).reply, meaning(case).request.tools
     writer = the_wire(wire).writer(Answering(), [])
     data = b"".join(writer.feed(event) for event in unfold(reply)) + writer.close()
     whole = the_wire(wire).read_reply(the_wire(wire).write_reply(reply, Answering(), []), None)
-    streamed = folded(wire, data, 7)
+    streamed = restore_reply(folded(wire, data, 7), tools, the_wire(wire).names)
     assert [call.arguments for call in whole.calls] == [call.arguments for call in streamed.calls]
     assert undeclared(differences(reply, streamed, "reply"), declared(case, wire) | {"reply.parts.*.channel"}) == set()
 

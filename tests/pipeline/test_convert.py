@@ -59,7 +59,7 @@ def test_a_namespace_and_a_free_text_tool_travel_and_are_restored() -> None:
 
 
 def test_a_call_without_a_result_and_a_result_without_a_call() -> None:
-    asked = {**REQUEST, "messages": [*REQUEST["messages"][:2], {"role": "user", "content": "and?"}]}  # type: ignore[index]
+    asked = {**REQUEST, "messages": [*REQUEST["messages"][:2], {"role": "user", "content": "and?"}]}
     notes: list[str] = []
     out = convert(asked, "openai-chat", "anthropic", notes=notes)
     assert out["messages"][2]["content"][0]["type"] == "tool_result"

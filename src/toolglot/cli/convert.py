@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 import msgspec
@@ -56,7 +56,7 @@ def command(
             click.echo(f"note: {note}", err=True)
 
 
-def _json(file: BinaryIO, what: str) -> object:
+def _json(file: BinaryIO, what: str) -> Any:
     data = file.read()
     try:
         return decode(data)

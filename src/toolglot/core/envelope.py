@@ -16,6 +16,7 @@ from toolglot.core.messages import Extra
 # Of base64 so that it also fits where a wire insists on bytes (Gemini's thoughtSignature); decodes to "toolglot:".
 _MARK = b64encode(b"toolglot:").decode()
 _DECODER = msgspec.json.Decoder(Extra)
+_STANDARD = str.maketrans("-_", "+/")  # Google's SDKs decode a signature and send it back in the URL-safe alphabet
 
 
 def seal(extra: Extra, *, but: str) -> str | None:
@@ -29,6 +30,6 @@ def unseal(text: object) -> Extra | None:
     if not isinstance(text, str) or not text.startswith(_MARK):
         return None
     try:
-        return _DECODER.decode(b64decode(text[len(_MARK) :], validate=True))
+        return _DECODER.decode(b64decode(text[len(_MARK) :].translate(_STANDARD), validate=True))
     except (ValueError, RecursionError, msgspec.MsgspecError):
         return None

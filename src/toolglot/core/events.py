@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from toolglot.core.messages import Extra
+from toolglot.core.messages import Extra, join_name
 from toolglot.core.reply import Decision, Stop, Usage
 from toolglot.errors import UpstreamError
 
@@ -23,12 +23,17 @@ class Open(msgspec.Struct, frozen=True, omit_defaults=True, tag="open"):
     index: int
     kind: Kind
     name: str | None = None  # of a call: the tool; of media: the MIME type; of an opaque block: the wire
-    call_id: str | None = None
-    channel: str | None = None
+    call_id: str | None = None  # of media: the file's name
+    channel: str | None = None  # of text: see Text; of media: its kind
     namespace: str | None = None
     custom: bool = False
     source: str = "native"
     extra: Extra = {}
+
+    @property
+    def full_name(self) -> str:
+        """A call's tool, for wires without namespaces."""
+        return join_name(self.namespace, self.name or "")
 
 
 class Delta(msgspec.Struct, frozen=True, tag="delta"):

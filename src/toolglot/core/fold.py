@@ -129,7 +129,7 @@ def _opening(index: int, part: Part) -> tuple[Open, str]:
             opened = Open(index, "call", part.name, part.id, None, part.namespace, part.custom, part.source, part.extra)
             return opened, part.arguments_json
         case Media():
-            return Open(index, "media", part.mime, channel=part.kind, extra=part.extra), _address(part)
+            return Open(index, "media", part.mime, part.name, part.kind, extra=part.extra), _address(part)
         case Opaque(wire, block):
             return Open(index, "opaque", wire), msgspec.json.encode(block).decode()
         case _:
@@ -145,9 +145,9 @@ def _address(media: Media) -> str:
 def _media(opened: Open, text: str, extra: Extra) -> Media:
     kind: Any = opened.channel or "file"
     head, comma, data = text.partition(",")
-    if comma and head.startswith("data:"):
-        return Media(kind, opened.name, data, extra=extra)
-    return Media(kind, opened.name, url=text or None, extra=extra)
+    if comma and head.startswith("data:") and head.endswith(";base64"):
+        return Media(kind, opened.name, data, name=opened.call_id, extra=extra)
+    return Media(kind, opened.name, url=text or None, name=opened.call_id, extra=extra)
 
 
 def _block(text: str) -> dict[str, Any]:

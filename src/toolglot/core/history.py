@@ -1,4 +1,7 @@
-"""Which result answers which call: by id, else by name and order, else by order."""
+"""Which result answers which call: by id, else by name and order, else by order.
+
+An id that no call has is a client's invention: its result goes by name and order among the calls that came without one.
+"""
 
 from __future__ import annotations
 
@@ -15,52 +18,64 @@ def link_results(messages: Iterable[Message]) -> tuple[Message, ...]:
     Calls without an id are numbered by their position in the conversation: `Name_N`.
     """
     linked: list[Message] = []
-    known: dict[str, str] = {}
-    waiting: list[ToolCall] = []
-    count = 0
+    turn = _Turn()
+    previous = ""
     for message in messages:
         if message.role == "assistant":
-            parts: list[Part] = []
-            waiting = []
-            for part in message.parts:
-                if isinstance(part, ToolCall):
-                    if not part.id:
-                        part = msgspec.structs.replace(part, id=f"{part.name}_{count}")
-                    count += 1
-                    known[part.id] = part.full_name
-                    waiting.append(part)
-                parts.append(part)
-            message = _with_parts(message, parts)
+            if previous != "assistant":  # several in a row are one turn: some clients send each call as its own message
+                turn.waiting = []
+            message = _with_parts(message, [turn.call(part) for part in message.parts])
         elif message.role == "tool":
-            message = _with_parts(message, [_linked(part, waiting, known) for part in message.parts])
+            message = _with_parts(message, [turn.result(part) for part in message.parts])
+        previous = message.role
         linked.append(message)
     return tuple(linked)
+
+
+class _Turn:
+    """The calls that wait for their results, and the ids of all before."""
+
+    def __init__(self) -> None:
+        self.waiting: list[ToolCall] = []
+        self._names: dict[str, str] = {}
+        self._numbered: set[str] = set()  # ids made here
+        self._count = 0
+
+    def call(self, part: Part) -> Part:
+        if not isinstance(part, ToolCall):
+            return part
+        if not part.id:
+            part = msgspec.structs.replace(part, id=f"{part.name}_{self._count}")
+            self._numbered.add(part.id)
+        self._count += 1
+        self._names[part.id] = part.full_name
+        self.waiting.append(part)
+        return part
+
+    def result(self, part: Part) -> Part:
+        if not isinstance(part, ToolResult):
+            return part
+        call = self._answered(part)
+        call_id, name = part.call_id, self._names.get(part.call_id) or part.name
+        if call is not None:
+            self.waiting.remove(call)
+            call_id, name = call.id, call.full_name
+        if call_id == part.call_id and name == part.name:
+            return part
+        return msgspec.structs.replace(part, call_id=call_id, name=name)
+
+    def _answered(self, result: ToolResult) -> ToolCall | None:
+        if result.call_id in self._names:
+            return next((call for call in self.waiting if call.id == result.call_id), None)
+        free = [call for call in self.waiting if not result.call_id or call.id in self._numbered]
+        by_name = (call for call in free if result.name in (call.name, call.full_name))
+        return next(by_name, None) or next(iter(free), None)
 
 
 def _with_parts(message: Message, parts: list[Part]) -> Message:
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
         return message
     return msgspec.structs.replace(message, parts=tuple(parts))
-
-
-def _linked(part: Part, waiting: list[ToolCall], known: dict[str, str]) -> Part:
-    if not isinstance(part, ToolResult):
-        return part
-    call = _answered(part, waiting)
-    call_id, name = part.call_id, known.get(part.call_id) or part.name
-    if call is not None:
-        waiting.remove(call)
-        call_id, name = call.id, call.full_name
-    if call_id == part.call_id and name == part.name:
-        return part
-    return msgspec.structs.replace(part, call_id=call_id, name=name)
-
-
-def _answered(result: ToolResult, waiting: list[ToolCall]) -> ToolCall | None:
-    if result.call_id:
-        return next((call for call in waiting if call.id == result.call_id), None)
-    by_name = (call for call in waiting if result.name in (call.name, call.full_name))
-    return next(by_name, None) or next(iter(waiting), None)
 
 
 def said_as_error(parts: Iterable[Part]) -> list[Part]:

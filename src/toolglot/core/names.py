@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from hashlib import blake2s
+from itertools import count
 
 import msgspec
 
-from toolglot.core.messages import Message, Part, ToolCall, ToolResult
+from toolglot.core.messages import Message, Part, ToolCall, ToolResult, join_name
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 
@@ -33,11 +34,17 @@ def legal(name: str, pattern: str | None, taken: Iterable[str] = ()) -> str:
     """`name` itself where it is legal and free, else a readable, stable stand-in."""
     if (pattern is None or re.fullmatch(pattern, name)) and name not in taken:
         return name
-    digest = blake2s(name.encode("utf-8", "surrogatepass"), digest_size=_HASH // 2).hexdigest()
     stem = _FORBIDDEN.sub("_", name).strip("-") or "x"
     if stem[0].isdigit():
         stem = "_" + stem
-    return f"{stem[: _CAP - _HASH - 1]}_{digest}"
+    stem = stem[: _CAP - _HASH - 1]
+    words = (f"{stem}_{_digest(name, turn)}" for turn in count())
+    return next(word for word in words if word not in taken)
+
+
+def _digest(name: str, turn: int) -> str:
+    salted = name.encode("utf-8", "surrogatepass") + b"\0" * turn
+    return blake2s(salted, digest_size=_HASH // 2).hexdigest()
 
 
 class Names:
@@ -46,35 +53,39 @@ class Names:
     def __init__(self, tools: Iterable[Tool], rule: NameRule) -> None:
         self._rule = rule
         self._out: dict[tuple[str | None, str], str] = {}
-        self._back: dict[str, Tool] = {}
+        self._full: dict[str, str] = {}  # for those who know a tool by `ns__name` only
+        self._back: dict[str | None, dict[str, Tool]] = {}  # by the namespace that a call comes back with
         self.changed = False  # some tool goes out under another name
         for tool in tools:
-            if tool.kind == "server":
-                continue
             key = (tool.namespace, tool.name)
+            if tool.kind == "server" or key in self._out:
+                continue
             word = tool.name if rule.namespaces else tool.full_name
-            word = legal(word, rule.name, self._back if not rule.namespaces else ())
+            taken = self._back.setdefault(tool.namespace if rule.namespaces else None, {})
+            word = legal(word, rule.name, taken)
             self.changed = self.changed or word != tool.name or (tool.namespace is not None and not rule.namespaces)
             self._out[key] = word
-            self._out.setdefault((None, tool.full_name), word)
-            self._back.setdefault(word, tool)
+            self._full.setdefault(tool.full_name, word)
+            taken[word] = tool
 
     def out(self, name: str, namespace: str | None = None) -> str:
-        known = self._out.get((namespace, name))
+        known = self._out.get((namespace, name)) or (self._full.get(name) if namespace is None else None)
         if known is not None:
             return known
         word = name if self._rule.namespaces or not namespace else f"{namespace}__{name}"
         return legal(word, self._rule.name)
 
-    def back(self, word: str) -> Tool | None:
-        """The tool that went out under this word."""
-        return self._back.get(word)
+    def back(self, word: str, namespace: str | None = None) -> Tool | None:
+        """The tool that went out under this word; without its namespace, the first that did."""
+        own = self._back.get(namespace, {}).get(word)
+        return own or next((tools[word] for tools in self._back.values() if word in tools), None)
 
 
 def legalise(request: Request, rule: NameRule) -> Request:
     """The same request with every tool's name and call's id as the wire allows them."""
     names = Names(request.tools, rule)
     ids: dict[str, str] = {}
+    called: dict[str, str] = {}  # a call's id -> the word it went out under, for its result
 
     def legal_id(call_id: str) -> str:
         known = ids.get(call_id)
@@ -86,11 +97,12 @@ def legalise(request: Request, rule: NameRule) -> Request:
         if isinstance(old, ToolCall):
             namespace = old.namespace if rule.namespaces else None
             word, new_id = names.out(old.name, old.namespace), legal_id(old.id)
+            called[old.id] = join_name(namespace, word)
             if word == old.name and new_id == old.id and namespace == old.namespace:
                 return old
             return msgspec.structs.replace(old, id=new_id, name=word, namespace=namespace)
         if isinstance(old, ToolResult):
-            answered = names.out(old.name) if old.name else old.name
+            answered = (called.get(old.call_id) or names.out(old.name)) if old.name else old.name
             new_id = legal_id(old.call_id)
             if answered == old.name and new_id == old.call_id:
                 return old

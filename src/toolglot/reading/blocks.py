@@ -5,11 +5,14 @@ A reader says what it saw (`text`, `reasoning`, `open_call`, ...); Blocks turns 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import join_extra, unfold_part
 from toolglot.core.messages import Extra, Part, ToolCall
 from toolglot.core.reply import Decision, Reason, Stop, Usage
 from toolglot.errors import UpstreamError
+from toolglot.text.json_text import shown
 
 
 class Blocks:
@@ -23,6 +26,7 @@ class Blocks:
         "_next",
         "_open_calls",
         "_whole",
+        "at_end",
         "calls",
         "decisions",
         "ended",
@@ -40,6 +44,7 @@ class Blocks:
         self._open_calls: dict[int, bool] = {}
         self._whole = 0  # calls closed whole
         self._cut = 0  # calls cut short
+        self.at_end: list[Callable[[], None]] = []  # run before the end, however it comes: who holds text gives it then
         self.calls = 0  # calls opened: the position that a made-up id is numbered by
         self.notes: list[str] = []
         self.decisions: list[Decision] = []
@@ -131,12 +136,17 @@ class Blocks:
     def close_call(
         self, index: int, *, sealed: bool = True, decisions: tuple[Decision, ...] = (), extra: Extra | None = None
     ) -> None:
-        del self._open_calls[index]
+        if self._open_calls.pop(index, None) is None:
+            return
         if sealed:
             self._whole += 1
         else:
             self._cut += 1
         self._events.append(Close(index, sealed, decisions, extra or {}))
+
+    def malformed(self, problem: str, held: object) -> None:
+        """An entry that can't be read as a call: it is skipped, and said to be."""
+        self.decisions.append(Decision("rejected_malformed", f"{problem}: {shown(held, 2000)}"))
 
     # -- whole parts, and the end
 
@@ -185,6 +195,8 @@ class Blocks:
         self._events.append(Fault(error, tuple(self.decisions), tuple(self.notes)))
 
     def _end_all(self, *, sealed: bool) -> None:
+        for give in self.at_end:
+            give()
         self.end_block()
         for index in list(self._open_calls):
             self.close_call(index, sealed=sealed)

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from toolglot.errors import UpstreamError
-from toolglot.text.json_text import BadJson, decode_leniently
+from toolglot.text.json_text import BadJson, decode_leniently, shown
 
 # Words that tell the status where the number is missing (a stream's error comes under HTTP 200).
 STATUS_OF_WORD = {
@@ -16,6 +16,7 @@ STATUS_OF_WORD = {
     "invalid_argument": 400,
     "failed_precondition": 400,
     "context_length_exceeded": 400,
+    "content_policy_violation": 400,
     "invalid_prompt": 400,
     "authentication_error": 401,
     "unauthenticated": 401,
@@ -45,7 +46,8 @@ STATUS_OF_WORD = {
     "overloaded_error": 529,
 }
 _FINAL_WORDS = frozenset({"insufficient_quota", "billing_error"})
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)", re.ASCII)
+_DURATIONS = re.compile(rf"(?:{_DURATION.pattern})+", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -57,7 +59,7 @@ def read_fault(status: int | None, headers: Mapping[str, str], body: bytes) -> U
         value = None
     if isinstance(value, list) and value:
         value = value[0]
-    error = error_in(value) if isinstance(value, dict) else None
+    error = error_in(value) if isinstance(value, dict) else None  # Gemini wraps it in a list where it streams
     if error is None:
         text = body[:2000].decode("utf-8", "replace").strip()
         error = UpstreamError(_plain(value) or text or f"HTTP status {status}", None)
@@ -82,24 +84,24 @@ def error_in(chunk: dict[str, Any]) -> UpstreamError | None:
         error = chunk
     if isinstance(error, dict):
         return _from_object(error, chunk)
-    return UpstreamError(str(error), STATUS_OF_WORD.get(str(error).lower()), str(chunk.get("code") or "") or None)
+    said = _said(error)
+    status = _first_number(chunk.get("status"), chunk.get("code")) or STATUS_OF_WORD.get(said.lower())
+    return UpstreamError(said, status, str(chunk.get("code") or "") or None, _wait_from_body({}, chunk))
 
 
 def _from_object(error: dict[str, Any], chunk: dict[str, Any]) -> UpstreamError:
     code = _first_word(error.get("code"), error.get("status"), error.get("type"), _metadata(error).get("error_type"))
     status = _first_number(error.get("code"), error.get("status"), chunk.get("status"))
+    words = [word.lower() for word in (code, error.get("type"), error.get("status")) if isinstance(word, str)]
     if status is None:
-        words = (code, error.get("type"), error.get("status"))
-        found = (STATUS_OF_WORD.get(str(word).lower()) for word in words if word)
-        status = next((number for number in found if number), None)
+        status = next((STATUS_OF_WORD[word] for word in words if word in STATUS_OF_WORD), None)
     message = error.get("message") or error.get("detail") or error.get("error") or code or "the provider reports an error"
-    return UpstreamError(
-        message if isinstance(message, str) else str(message),
-        status,
-        code,
-        _wait_from_body(error, chunk),
-        False if code in _FINAL_WORDS else None,
-    )
+    wait = _wait_from_body(error, chunk)
+    return UpstreamError(_said(message), status, code, wait, None if _FINAL_WORDS.isdisjoint(words) else False)
+
+
+def _said(value: object) -> str:
+    return value if isinstance(value, str) else shown(value, 2000)
 
 
 def _metadata(error: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +114,7 @@ def _plain(value: object) -> str:
     if isinstance(value, dict):
         for key in ("message", "detail"):
             if value.get(key):
-                return str(value[key])
+                return _said(value[key])
     return value if isinstance(value, str) else ""
 
 
@@ -136,7 +138,7 @@ def _wait_from_headers(headers: Mapping[str, str]) -> float | None:
     value = headers.get("retry-after")
     if not value:
         return None
-    seconds = _number(value)
+    seconds = _seconds(value)
     return seconds if seconds is not None else _until(value, headers.get("date"))
 
 
@@ -152,20 +154,30 @@ def _until(value: str, now: str | None) -> float | None:
 def _wait_from_body(error: dict[str, Any], chunk: dict[str, Any]) -> float | None:
     for held in (error, _metadata(error), chunk):
         for key, scale in (("retryAfterMs", 0.001), ("retry_after_ms", 0.001), ("retry_after", 1.0), ("retryAfter", 1.0)):
-            number = _number(held.get(key))
-            if number is not None:
-                return number * scale
+            wait = _seconds(held.get(key), scale)
+            if wait is not None:
+                return wait
     details = error.get("details")
     for detail in details if isinstance(details, list) else ():
-        if isinstance(detail, dict) and isinstance(detail.get("retryDelay"), str):
-            return duration(detail["retryDelay"])
+        wait = _seconds(detail.get("retryDelay")) if isinstance(detail, dict) else None
+        if wait is not None:
+            return wait
     return None
 
 
 def duration(text: str) -> float | None:
     """`37s`, `6m0s`, `12ms` in seconds."""
-    found = _DURATION.findall(text)
-    return sum(float(number) * _SECONDS[unit] for number, unit in found) if found else None
+    if not _DURATIONS.fullmatch(text.strip()):
+        return None
+    return sum(float(number) * _SECONDS[unit] for number, unit in _DURATION.findall(text))
+
+
+def _seconds(value: object, scale: float = 1.0) -> float | None:
+    """A number in its own unit, or text that names the unit."""
+    number = _number(value)
+    if number is not None:
+        return number * scale
+    return duration(value) if isinstance(value, str) else None
 
 
 def _number(value: object) -> float | None:

@@ -8,7 +8,7 @@ from toolglot.core.events import Event
 from toolglot.errors import UpstreamError
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.faults import error_in
-from toolglot.text.json_text import values
+from toolglot.text.json_text import shown, values
 from toolglot.text.sse import Frame
 
 
@@ -54,36 +54,43 @@ class Framed:
     def _frame(self, event: str | None, data: bytes) -> None:
         if self._blocks.ended:
             return
-        if data.startswith(b"[DONE]"):
+        if data.lstrip().startswith(b"[DONE]"):
             self._chunks.done()
             return
-        found = values(data)
-        if not found:
-            self._blocks.notes.append(f"a piece of the stream was not JSON and was skipped: {data[:80]!r}")
+        found, rest = values(data)
+        if rest:
+            self._blocks.notes.append(f"a piece of the stream was not JSON and was skipped: {rest[:80]!r}")
         for value in found:
             for chunk in value if isinstance(value, list) else (value,):
                 self._chunk(chunk, event)
 
     def _chunk(self, chunk: object, event: str | None) -> None:
-        if not isinstance(chunk, dict) or self._blocks.ended:
+        if self._blocks.ended:
             return
-        error = error_in(chunk)
-        if error is not None:
-            if len(chunk) > 1:  # text may stand beside the error, as in OpenRouter's last chunk
-                self._chunks.take({key: value for key, value in chunk.items() if key != "error"}, "error")
-            self._blocks.fault(error)
-            return
-        self._chunks.take(chunk, event)
+        if isinstance(chunk, dict):
+            _take(self._chunks, chunk, event)
+        else:
+            self._blocks.notes.append(f"a piece of the stream was no object and was skipped: {shown(chunk, 80)}")
 
 
 def read_whole(chunks: Chunks, body: dict[str, Any]) -> list[Event]:
     """A whole reply, read by the same code that reads its stream."""
-    error = error_in(body)
+    _take(chunks, body, None)
+    if not chunks.blocks.ended:
+        chunks.done()
+    if not chunks.blocks.ended:
+        chunks.blocks.finish("other")
+    return chunks.blocks.drain()
+
+
+def _take(chunks: Chunks, chunk: dict[str, Any], event: str | None) -> None:
+    error = error_in(chunk)
+    try:
+        if error is None:
+            chunks.take(chunk, event)
+        elif len(chunk) > 1:  # text may stand beside the error, as in OpenRouter's last chunk
+            chunks.take({key: value for key, value in chunk.items() if key != "error"}, "error")
+    except RecursionError:
+        chunks.blocks.notes.append("a piece of the reply was nested too deeply to be read")
     if error is not None:
         chunks.blocks.fault(error)
-    else:
-        chunks.take(body, None)
-        chunks.done()
-        if not chunks.blocks.ended:
-            chunks.blocks.finish("other")
-    return chunks.blocks.drain()

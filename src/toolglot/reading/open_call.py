@@ -11,7 +11,7 @@ from toolglot.core.messages import Extra
 from toolglot.core.reply import Decision
 from toolglot.reading.blocks import Blocks
 from toolglot.text.json_end import JsonEnd
-from toolglot.text.json_text import BadJson, decode, loads_object
+from toolglot.text.json_text import BadJson, decode, dumps, loads_object
 
 
 class OpenCall:
@@ -38,10 +38,16 @@ class OpenCall:
         self._rest: list[str] = []  # what follows the end of the object
         self._extra: Extra = {}
         self._decisions: list[Decision] = []
+        blocks.at_end.append(self._abandon)
 
     @property
     def whole(self) -> bool:
         return self._end.done
+
+    @property
+    def begun(self) -> bool:
+        """Some of its arguments have come."""
+        return self._streams is not None
 
     def state(self, extra: Extra) -> None:
         """What belongs to the call beside its arguments (a thought signature)."""
@@ -90,6 +96,14 @@ class OpenCall:
         if others:
             self._split(others)
 
+    def _abandon(self) -> None:
+        """The stream ends while the call is open: what was held is shown, and the call is not to be run."""
+        if self.open:
+            self.open = False
+            held = self._rest if self._streams else self._texts
+            self._blocks.call_text(self._index, "".join(held))
+            self._blocks.close_call(self._index, sealed=False, decisions=tuple(self._decisions), extra=self._extra)
+
     def _close_held(self, text: str) -> None:
         """Arguments that did not begin as an object."""
         sealed, decisions = True, list(self._decisions)
@@ -107,13 +121,13 @@ class OpenCall:
 
     def _split(self, others: list[str]) -> None:
         """More objects behind the first: repeats are one call, others are calls of their own."""
-        seen = ["".join(self._texts).strip()]
+        seen = {_normal("".join(self._texts))}
         for text in others:
-            if text in seen:
+            if _normal(text) in seen:
                 message = f"{self.name}: the same arguments stood twice in one call"
                 self._blocks.decisions.append(Decision("merged_repeat", message))
                 continue
-            seen.append(text)
+            seen.add(_normal(text))
             index = self._blocks.open_call(self.name)
             self._blocks.call_text(index, text)
             message = f"{self.name}: one call held the arguments of several"
@@ -123,15 +137,23 @@ class OpenCall:
 def _objects(text: str) -> list[str]:
     """`{..}{..}` as its objects; empty where anything else stands between or behind them."""
     found: list[str] = []
-    while text:
-        if text[0] != "{":
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        end = JsonEnd().feed(text, at) if text[at] == "{" else -1
+        if end < 0 or loads_object(text[at:end]) is None:
             return []
-        end = JsonEnd().feed(text)
-        if end < 0 or loads_object(text[:end]) is None:
-            return []
-        found.append(text[:end])
-        text = text[end:].lstrip()
+        found.append(text[at:end])
+        at = end
     return found
+
+
+def _normal(text: str) -> str:
+    """The same for the same arguments, however they are spaced."""
+    held = loads_object(text)
+    return text if held is None else dumps(held)
 
 
 def _string(text: str) -> str | None:

@@ -52,13 +52,18 @@ def each_object(value: Any, key: str, read: Callable[[Body], Any]) -> list[Any]:
     return found
 
 
-def _number(value: Any, key: str) -> float:
+def or_none(read: Callable[[Any, str], Any], value: Any, key: str) -> Any:
+    """`read` where there is a value; null and absent are None."""
+    return None if value is None else read(value, key)
+
+
+def a_number(value: Any, key: str) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     raise misfit(key, "a number", value)
 
 
-def _whole(value: Any, key: str) -> int:
+def a_whole_number(value: Any, key: str) -> int:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -66,13 +71,13 @@ def _whole(value: Any, key: str) -> int:
     raise misfit(key, "a whole number", value)
 
 
-def _boolean(value: Any, key: str) -> bool:
+def a_boolean(value: Any, key: str) -> bool:
     if isinstance(value, bool):
         return value
     raise misfit(key, "true or false", value)
 
 
-def _strings(value: Any, key: str) -> tuple[str, ...]:
+def strings(value: Any, key: str) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     return tuple(a_string(item, f"{key}[{at}]") for at, item in enumerate(a_list(value, key)))
@@ -80,18 +85,18 @@ def _strings(value: Any, key: str) -> tuple[str, ...]:
 
 # The options that wires share, and how each is checked. A wire's own table says under which key it has which.
 OPTIONS: dict[str, Callable[[Any, str], Any]] = {
-    "max_tokens": _whole,
-    "temperature": _number,
-    "top_p": _number,
-    "top_k": _whole,
-    "stop": _strings,
-    "seed": _whole,
-    "presence_penalty": _number,
-    "frequency_penalty": _number,
+    "max_tokens": a_whole_number,
+    "temperature": a_number,
+    "top_p": a_number,
+    "top_k": a_whole_number,
+    "stop": strings,
+    "seed": a_whole_number,
+    "presence_penalty": a_number,
+    "frequency_penalty": a_number,
     "verbosity": a_string,
     "user": a_string,
-    "parallel": _boolean,
-    "stream": _boolean,
+    "parallel": a_boolean,
+    "stream": a_boolean,
 }
 _WRITTEN = [field for field in OPTIONS if field not in ("parallel", "stream")]
 

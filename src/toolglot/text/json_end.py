@@ -20,11 +20,11 @@ class JsonEnd:
         self.done = False
         self.examined = 0  # characters looked at: the linear-work law counts them
 
-    def feed(self, text: str) -> int:
-        """The offset just behind the value's end, or -1 while it goes on."""
-        at, size = 0, len(text)
-        if self._escaped and size:
-            at, self._escaped = 1, False
+    def feed(self, text: str, start: int = 0) -> int:
+        """The offset just behind the value's end, or -1 while it goes on. `start`: where in `text` to begin."""
+        at, size = start, len(text)
+        if self._escaped and at < size:
+            at, self._escaped = at + 1, False
         while at < size:
             found = (_IN_STRING if self._in_string else _STRUCTURE).search(text, at)
             if found is None:
@@ -43,7 +43,7 @@ class JsonEnd:
                 self._depth -= 1
                 if self._depth <= 0:
                     self.done = True
-                    self.examined += at
+                    self.examined += at - start
                     return at
-        self.examined += size
+        self.examined += size - start
         return -1

@@ -17,16 +17,29 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 BadJson = (ValueError, RecursionError, msgspec.MsgspecError)  # what decode may raise
 
-encode = _ENCODER.encode
 decode = _DECODER.decode
 
 
-def dumps(value: Any) -> str:
-    """Compact JSON text. Lone surrogates, which no encoding can carry, become U+FFFD."""
+def encode(value: Any) -> bytes:
+    """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD."""
     try:
-        return _ENCODER.encode(value).decode()
+        return _ENCODER.encode(value)
     except UnicodeError:
-        return json.dumps(_scrubbed(value), ensure_ascii=False, separators=(",", ":"))
+        return _ENCODER.encode(_scrubbed(value))
+
+
+def dumps(value: Any) -> str:
+    """As `encode`, but text."""
+    return encode(value).decode()
+
+
+def shown(value: Any, limit: int = 200) -> str:
+    """A value for people to see: text as it is, else JSON; never too long, never an error."""
+    try:
+        text = value if isinstance(value, str) else dumps(value)
+    except RecursionError:
+        return "(nested too deeply to be shown)"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def decode_leniently(data: bytes | str) -> Any:
@@ -35,7 +48,7 @@ def decode_leniently(data: bytes | str) -> Any:
         return _DECODER.decode(data)
     except BadJson:
         text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-        return _scrubbed(json.loads(text, strict=False))
+        return _scrubbed(json.loads(text.removeprefix("\ufeff"), strict=False))
 
 
 def loads_object(text: str) -> dict[str, Any] | None:
@@ -47,10 +60,13 @@ def loads_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def values(data: bytes) -> list[Any]:
-    """The JSON values that stand one after another in `data`, up to the first that can't be read."""
+def values(data: bytes) -> tuple[list[Any], str]:
+    """The JSON values that stand one after another in `data`, and the text from the first that can't be read.
+
+    An array that breaks off gives the values in it: the stream of a server that was not asked for events.
+    """
     try:
-        return [decode_leniently(data)]
+        return [decode_leniently(data)], ""
     except BadJson:
         pass
     text, at = data.decode("utf-8", "replace"), 0
@@ -60,12 +76,14 @@ def values(data: bytes) -> list[Any]:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         if at >= len(text):
-            return found
+            return found, ""
         try:
             value, at = reader.raw_decode(text, at)
+            found.append(_scrubbed(value))
         except (ValueError, RecursionError):
-            return found
-        found.append(_scrubbed(value))
+            if found or at or text[at] != "[":
+                return found, text[at:]
+            at = 1
 
 
 def _scrubbed(value: Any) -> Any:

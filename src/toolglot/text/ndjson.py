@@ -8,15 +8,16 @@ from toolglot.text.sse import Frame
 
 
 class NdjsonFrames:
-    __slots__ = ("_lines", "_try_at")
+    __slots__ = ("_lines", "_tried", "_try_at")
 
     def __init__(self) -> None:
         self._lines = Lines()
         self._try_at = 0
+        self._tried = 0
 
     @property
     def examined(self) -> int:
-        return self._lines.examined
+        return self._lines.examined + self._tried
 
     def feed(self, piece: bytes) -> list[Frame]:
         frames: list[Frame] = [(None, line) for line in self._lines.feed(piece) if line.strip()]
@@ -24,6 +25,7 @@ class NdjsonFrames:
             self._try_at = 0
         if piece.endswith(b"}") and self._lines.pending >= self._try_at:
             line = self._lines.close() or b""
+            self._tried += len(line)
             if _is_object(line):
                 frames.append((None, line))
                 self._try_at = 0

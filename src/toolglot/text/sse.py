@@ -38,9 +38,7 @@ class SseFrames:
         if last is not None:
             self._line(last, frames)
         self._dispatch(frames)
-        if self._stray:
-            frames.append((None, b"\n".join(self._stray)))
-            self._stray = []
+        self._give_stray(frames)
         return frames
 
     def _line(self, line: bytes, frames: list[Frame]) -> None:
@@ -50,6 +48,7 @@ class SseFrames:
         if not line:
             self._dispatch(frames)
         elif line.startswith(b"data:"):
+            self._give_stray(frames)
             self._data.append(line[6:] if line[5:6] == b" " else line[5:])
         elif line.startswith(b"event:"):
             self._event = line[6:].strip().decode("utf-8", "replace")
@@ -57,6 +56,11 @@ class SseFrames:
             pass
         else:  # not an event at all: an error body, or a JSON array where the caller forgot alt=sse
             self._stray.append(line)
+
+    def _give_stray(self, frames: list[Frame]) -> None:
+        if self._stray:
+            frames.append((None, b"\n".join(self._stray)))
+            self._stray = []
 
     def _dispatch(self, frames: list[Frame]) -> None:
         if self._data:

@@ -161,7 +161,7 @@ def write_call(call: ToolCall, extra: Extra, notes: list[str]) -> Body:
         given = loads_object(call.arguments_json)
         if given is None:
             notes.append(f"call {call.id}: its arguments are no JSON object; {{}} goes out instead")
-    held: Body = {"type": "tool_use", "id": call.id, "name": call.name, "input": given or {}}
+    held: Body = {"type": "tool_use", "id": call.id, "name": call.full_name, "input": given or {}}
     if extra:
         held.update(own_extra(extra, WIRE, f"call {call.id}", notes))
     return held

@@ -82,7 +82,7 @@ class MessageChunks:
         self._take_rest(message, _MESSAGE_KEYS)
         content = message.get("content")
         held: Any
-        found = content if isinstance(content, list) else [content]
+        found = content if isinstance(content, list) else [] if content is None else [content]
         for at, held in enumerate(found):
             if isinstance(held, str):
                 held = {"type": "text", "text": held}
@@ -122,8 +122,12 @@ class MessageChunks:
     def _start(self, chunk: Body) -> None:
         index, held = chunk.get("index"), chunk.get("content_block")
         if not isinstance(held, dict):
+            self.blocks.malformed("a content block is no object", held)
             return
         self._seen = True
+        if held.get("type") == "tool_use" and not _word(held.get("name")):
+            self.blocks.malformed("a tool_use block came without a name", held)
+            return
         key = index if isinstance(index, int) else None
         for other, block in list(self._open.items()):
             if other == key or block.complete:  # its end was never told

@@ -98,7 +98,7 @@ class MessagesWriter:
         if event.kind != "call":
             return begun
         beside, extra = take_beside(event.extra)
-        call: Body = {"type": "tool_use", "id": event.call_id or "", "name": event.name or "", "input": {}}
+        call: Body = {"type": "tool_use", "id": event.call_id or "", "name": event.full_name, "input": {}}
         if extra:
             call.update(own_extra(extra, WIRE, f"call {event.call_id}", self._notes))
         return begun + b"".join(map(self._whole, beside)) + self._begin(call, _INPUT)

@@ -197,7 +197,7 @@ def write_call(call: ToolCall, own: Body, notes: list[str]) -> Body:
         notes.append(f"call {call.id}: its arguments are no JSON object; sent as {{}}")
         arguments = {}
     function: Body = (
-        {"id": call.id, "name": call.name, "args": arguments} if call.id else {"name": call.name, "args": arguments}
+        {"id": call.id, "name": call.full_name, "args": arguments} if call.id else {"name": call.full_name, "args": arguments}
     )
     if not own:
         return {"functionCall": function}

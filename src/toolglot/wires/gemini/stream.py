@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from toolglot.core.messages import Extra, Opaque, ToolResult
-from toolglot.core.reply import Decision
 from toolglot.errors import CallerError
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.framed import Framed
@@ -89,9 +88,11 @@ class GeminiChunks:
             return
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
-        for part in parts if isinstance(parts, list) else (parts,):
+        for part in parts if isinstance(parts, list) else () if parts is None else (parts,):
             if isinstance(part, dict):
                 self._part(part)
+            else:
+                self.blocks.malformed("a part is no object", part)
         reason = candidate.get("finishReason")
         if reason and isinstance(reason, str):
             self._reason = reason
@@ -152,9 +153,7 @@ class GeminiChunks:
             self._end_partial(sealed=not self._partial.arguments.pending)
         name, call_id = function.get("name"), function.get("id")
         if not isinstance(name, str) or not name:
-            self.blocks.decisions.append(
-                Decision("rejected_malformed", f"a functionCall without a name: {dumps(function)[:200]}")
-            )
+            self.blocks.malformed("a functionCall came without a name", function)
             return
         call_id = call_id if isinstance(call_id, str) and call_id else None
         if more := rest_of(function, _FUNCTION_KEYS):

@@ -94,8 +94,7 @@ class OllamaChunks:
         function = inner if isinstance(inner, dict) else held
         name = function.get("name") if isinstance(function, dict) else None
         if not name or not isinstance(name, str):
-            message = f"a tool call without a name was skipped: {shown(held, 2000)}"
-            self.blocks.decisions.append(Decision("rejected_malformed", message))
+            self.blocks.malformed("a call came without a name", held)
             return
         call_id = self._id(held.get("id"))
         given = function.get("arguments")

@@ -7,7 +7,7 @@ from typing import Any
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import join_extra
 from toolglot.core.interfaces import Answering
-from toolglot.core.messages import ToolCall, join_name
+from toolglot.core.messages import ToolCall
 from toolglot.reading.media import from_url
 from toolglot.reading.shape import Body, own_extra
 from toolglot.text.json_text import encode
@@ -82,7 +82,7 @@ class OllamaWriter:
             case "reasoning":
                 note_state(extra, self._notes)
             case "call":
-                name = join_name(opened.namespace, opened.name or "")
+                name = opened.full_name
                 self._calls[event.index] = ToolCall(opened.call_id or "", name, text, sealed=event.sealed, extra=extra)
                 return self._release()
             case "media":

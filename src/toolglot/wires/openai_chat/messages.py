@@ -1,7 +1,8 @@
-"""Messages and their parts, as OpenAI Chat has them."""
+"""Messages, as OpenAI Chat has them."""
 
 from __future__ import annotations
 
+from hashlib import shake_128
 from typing import Any
 
 import msgspec
@@ -10,15 +11,19 @@ from toolglot.core.envelope import unseal
 from toolglot.core.fold import join_extra
 from toolglot.core.history import link_results, said_as_error
 from toolglot.core.interfaces import Quirks
-from toolglot.core.messages import Extra, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from toolglot.reading.media import data_url, from_url
-from toolglot.reading.shape import a_string, an_object, each_object, misfit, own_extra
+from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from toolglot.errors import CallerError
+from toolglot.reading.shape import a_string, an_object, each_object, misfit, or_none, own_extra
 from toolglot.text.json_text import dumps, loads_object
+from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
 from toolglot.wires.openai_chat.shapes import WIRE
 
 Body = dict[str, Any]
 
-_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+
+
+_REASONING_KEYS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 
 
 # -- reading
@@ -40,85 +45,54 @@ def _read_message(held: Body) -> Message:
     role = rest.pop("role", None)
     if role not in _ROLES:
         raise misfit("role", "system, developer, user, assistant or tool", role)
-    name = rest.pop("name", None)
+    name = or_none(a_string, rest.pop("name", None), "name")
     if role in ("tool", "function"):
-        call_id = rest.pop("tool_call_id", None) or ""
-        parts: Any = read_content(rest.pop("content", None))
-        extra = {WIRE: rest} if rest else {}
-        return Message("tool", (ToolResult(a_string(call_id, "tool_call_id"), name, parts, extra=extra),))
-    if role == "assistant":
-        parts = (*read_reasoning(rest), *read_content(rest.pop("content", None)))
-        refusal = rest.pop("refusal", None)
-        if refusal:
-            parts = (*parts, Text(a_string(refusal, "refusal"), "refusal"))
-        calls = rest.pop("tool_calls", None) or []
-        parts = (*parts, *each_object(calls, "tool_calls", _read_call))
-        legacy = rest.pop("function_call", None)
-        if legacy:
-            parts = (*parts, _read_call({"function": an_object(legacy, "function_call")}))
-    else:
-        parts = read_content(rest.pop("content", None))
+        call_id = a_string(rest.pop("tool_call_id", None) or "", "tool_call_id")
+        shown: Any = read_content(rest.pop("content", None))
+        return Message("tool", (ToolResult(call_id, name, shown, extra={WIRE: rest} if rest else {}),))
+    parts = _read_assistant(rest) if role == "assistant" else read_content(rest.pop("content", None))
     return Message(role, parts, name, {WIRE: rest} if rest else {})
 
 
-def read_content(content: Any) -> tuple[Part, ...]:
-    if content is None or content == "":
-        return ()
-    if isinstance(content, str):
-        return (Text(content),)
-    if not isinstance(content, list):
-        raise misfit("content", "a string or a list of parts", content)
-    return tuple(each_object(content, "content", _read_part))
-
-
-def _read_part(held: Body) -> Part:
-    kind = held.get("type", "text")
-    rest = {key: value for key, value in held.items() if key not in ("type", kind)}
-    extra: Extra = {WIRE: rest} if rest else {}
-    if kind == "text":
-        return Text(a_string(held.get("text"), "text"), extra=extra)
-    if kind == "refusal":
-        return Text(a_string(held.get("refusal"), "refusal"), "refusal", extra)
-    if kind == "image_url":
-        image = held.get("image_url")
-        image = {"url": image} if isinstance(image, str) else an_object(image, "image_url")
-        more = {key: value for key, value in image.items() if key != "url"}
-        if more:
-            extra = join_extra(extra, {WIRE: {"image_url": more}})
-        return from_url("image", a_string(image.get("url"), "image_url.url"), extra)
-    if kind == "input_audio":
-        audio = an_object(held.get("input_audio"), "input_audio")
-        return Media("audio", f"audio/{audio.get('format') or 'wav'}", a_string(audio.get("data"), "input_audio.data"))
-    if kind == "file" and isinstance(held.get("file"), dict) and isinstance(held["file"].get("file_data"), str):
-        media = from_url("file", held["file"]["file_data"], extra)
-        return msgspec.structs.replace(media, name=held["file"].get("filename"))
-    return Opaque(WIRE, held)
+def _read_assistant(rest: Body) -> tuple[Part, ...]:
+    parts: list[Part] = [*read_reasoning(rest), *read_content(rest.pop("content", None))]
+    refusal = or_none(a_string, rest.pop("refusal", None), "refusal")
+    if refusal:
+        parts.append(Text(refusal, "refusal"))
+    calls = rest.pop("tool_calls", None)
+    if calls is not None:
+        parts += each_object(calls, "tool_calls", _read_call)
+    legacy = rest.pop("function_call", None)
+    if legacy is not None:
+        parts.append(_function_call("", an_object(legacy, "function_call"), "function_call.", {}))
+    return tuple(parts)
 
 
 def read_reasoning(rest: Body) -> tuple[Reasoning, ...]:
     """Takes the reasoning out of an assistant message, under whichever key it came."""
-    text = rest.pop("reasoning_content", None) or rest.pop("reasoning", None)
-    rest.pop("reasoning", None)
-    details = rest.pop("reasoning_details", None)
-    if not isinstance(text, str):
-        text = ""
-    extra: Extra = read_details(details) if isinstance(details, list) else {}
-    if not text and isinstance(details, list):
-        text = "".join(map(_detail_text, details))
+    if _REASONING_KEYS.isdisjoint(rest):
+        return ()
+    texts = [rest.pop(key) for key in ("reasoning_content", "reasoning") if isinstance(rest.get(key), str)]
+    text = next(filter(None, texts), "")
+    extra: Extra = {}
+    if isinstance(rest.get("reasoning_details"), list):
+        details = rest.pop("reasoning_details")
+        extra = read_details(details)
+        text = text or "".join(map(_detail_text, details))
     return (Reasoning(text, extra),) if text or extra else ()
 
 
 def read_details(details: list[Any]) -> Extra:
     """OpenRouter's reasoning_details, to be given back unchanged; what another wire sealed into one comes out here."""
-    own: list[Any] = []
+    mine: list[Any] = []
     extra: Extra = {}
     for detail in details:
         foreign = unseal(detail.get("data")) if isinstance(detail, dict) else None
         if foreign is None:
-            own.append(detail)
+            mine.append(detail)
         else:
             extra = join_extra(extra, foreign)
-    return join_extra(extra, {WIRE: {"reasoning_details": own}}) if own else extra
+    return join_extra(extra, {WIRE: {"reasoning_details": mine}}) if mine else extra
 
 
 def _detail_text(detail: Any) -> str:
@@ -127,26 +101,38 @@ def _detail_text(detail: Any) -> str:
 
 
 def _read_call(held: Body) -> ToolCall:
-    rest = {key: value for key, value in held.items() if key not in ("id", "type", "function", "custom", "index")}
+    call_id = a_string(held.get("id") or "", "id")
+    kind = "custom" if "custom" in held else "function"
+    rest = {key: value for key, value in held.items() if key not in ("id", "type", "index", kind)}
+    if kind not in held:  # flat: the name and the arguments stand in the call itself
+        inner = {key: rest.pop(key, None) for key in ("name", "arguments")}
+        return _function_call(call_id, inner, "", {WIRE: rest} if rest else {})
+    inner = an_object(held[kind], kind)
     extra: Extra = {WIRE: rest} if rest else {}
-    call_id = held.get("id") or ""
-    if "custom" in held:
-        custom = an_object(held["custom"], "custom")
-        written = dumps({"input": custom.get("input") or ""})
-        name = a_string(custom.get("name"), "custom.name")
-        return ToolCall(a_string(call_id, "id"), name, written, custom=True, extra=extra)
-    function = an_object(held.get("function", held), "function")
-    arguments = function.get("arguments")
-    if arguments is None or arguments == "":
-        arguments = "{}"
-    elif isinstance(arguments, dict):
-        arguments = dumps(arguments)
-    return ToolCall(
-        a_string(call_id, "id"),
-        a_string(function.get("name"), "function.name"),
-        a_string(arguments, "function.arguments"),
-        extra=extra if function is not held else {},
-    )
+    if kind == "function":
+        return _function_call(call_id, inner, "function.", extra)
+    written = dumps({"input": a_string(inner.get("input") or "", "custom.input")})
+    return ToolCall(call_id, a_string(inner.get("name"), "custom.name"), written, custom=True, extra=extra)
+
+
+def _function_call(call_id: str, held: Body, where: str, extra: Extra) -> ToolCall:
+    """`where`: how the function's keys are called from the call's place."""
+    more = {key: value for key, value in held.items() if key not in ("name", "arguments")}
+    if more:
+        extra = join_extra(extra, {WIRE: {"function": more}})
+    arguments = _arguments(held.get("arguments"), f"{where}arguments")
+    return ToolCall(call_id, a_string(held.get("name"), f"{where}name"), arguments, extra=extra)
+
+
+def _arguments(value: Any, where: str) -> str:
+    if value is None or value == "":
+        return "{}"
+    if isinstance(value, dict):
+        try:
+            return dumps(value)
+        except RecursionError:
+            raise CallerError("nested too deeply", where) from None
+    return a_string(value, where)
 
 
 # -- writing
@@ -177,59 +163,15 @@ def _write_plain(message: Message, notes: list[str], quirks: Quirks) -> Body:
     if role == "developer" and not quirks.developer_role:
         role = "system"
     held: Body = {"role": role, "content": write_content(message.parts, notes, quirks)}
-    if message.name is not None:
-        held["name"] = message.name
-    if message.extra:
-        held.update(own_extra(message.extra, WIRE, f"{role} message", notes))
+    _put_name_and_extra(message, held, notes)
     return held
 
 
-def write_content(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> Any:
-    """A string where one plain text is all there is, else a list of parts."""
-    if len(parts) == 1 and type(parts[0]) is Text and not parts[0].extra:
-        return parts[0].text
-    listed = [held for part in parts if (held := _write_part(part, notes, quirks)) is not None]
-    if not listed:
-        return ""
-    if not quirks.text_parts and all(held.get("type") == "text" for held in listed):
-        return "\n".join(held["text"] for held in listed)
-    return listed
-
-
-def _write_part(part: Part, notes: list[str], quirks: Quirks) -> Body | None:
-    if isinstance(part, Text):
-        key = "refusal" if part.channel == "refusal" else "text"
-        return {"type": key, key: part.text, **(_own(part.extra, key, notes, quirks) if part.extra else {})}
-    if isinstance(part, Media):
-        return _write_media(part, notes)
-    if isinstance(part, Opaque):
-        if part.wire == WIRE:
-            return part.block
-        notes.append(f"a block of {part.wire}'s own ({part.block.get('type', '?')}) was left out")
-    return None
-
-
-def _own(extra: Extra, where: str, notes: list[str], quirks: Quirks) -> Body:
-    cache = extra.get("anthropic", {}).get("cache_control")
-    if cache is not None and quirks.cache_control:
-        return {"cache_control": cache, **extra.get(WIRE, {})}
-    return own_extra(extra, WIRE, where, notes)
-
-
-def _write_media(media: Media, notes: list[str]) -> Body | None:
-    own = own_extra(media.extra, WIRE, media.kind, notes)
-    if media.kind == "image":
-        return {"type": "image_url", "image_url": {"url": data_url(media), **own.pop("image_url", {})}, **own}
-    if media.data is None:
-        notes.append(f"{media.kind}: openai-chat takes the data itself, not an address; left out")
-        return None
-    if media.kind == "audio":
-        form = (media.mime or "audio/wav").partition("/")[2]
-        return {"type": "input_audio", "input_audio": {"data": media.data, "format": form}}
-    file: Body = {"file_data": data_url(media)}
-    if media.name:
-        file["filename"] = media.name
-    return {"type": "file", "file": file, **own}
+def _put_name_and_extra(message: Message, held: Body, notes: list[str]) -> None:
+    if message.name is not None:
+        held["name"] = message.name
+    if message.extra:
+        held.update(own_extra(message.extra, WIRE, f"{message.role} message", notes))
 
 
 def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body:
@@ -246,15 +188,13 @@ def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body
             refusals.append(part.text)
         else:
             said.append(part)
-    held["content"] = write_content(tuple(said), notes, quirks) if said else None
+    # null is legal only where something else is said
+    held["content"] = write_content(tuple(said), notes, quirks) if said else None if calls or refusals else ""
     if refusals:
         held["refusal"] = "".join(refusals)
     if calls:
         held["tool_calls"] = calls
-    if message.name is not None:
-        held["name"] = message.name
-    if message.extra:
-        held.update(own_extra(message.extra, WIRE, "assistant message", notes))
+    _put_name_and_extra(message, held, notes)
     return held
 
 
@@ -272,12 +212,21 @@ def _write_reasoning(part: Reasoning, held: Body, notes: list[str], quirks: Quir
 
 
 def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
-    own = own_extra(call.extra, WIRE, f"call {call.id}", notes) if call.extra else {}
+    kept = own_extra(call.extra, WIRE, f"call {call.id}", notes) if call.extra else {}
+    call_id = _fitted_id(call.id, quirks)
     if call.custom and quirks.custom_tools:
-        custom = {"name": call.name, "input": custom_input(call)}
-        return {"id": call.id, "type": "custom", "custom": custom, **own}
-    function = {"name": call.name, "arguments": call.arguments_json}
-    return {"id": call.id, "type": "function", "function": function, **own}
+        custom = {"name": call.full_name, "input": custom_input(call)}
+        return {"id": call_id, "type": "custom", "custom": custom, **kept}
+    function = {"name": call.full_name, "arguments": call.arguments_json, **kept.pop("function", {})}
+    return {"id": call_id, "type": "function", "function": function, **kept}
+
+
+def _fitted_id(call_id: str, quirks: Quirks) -> str:
+    """The id itself where the server takes it, else a stand-in: the same for the same id, so that results still match."""
+    length = quirks.call_id_length
+    if length is None or (len(call_id) == length and call_id.isascii() and call_id.isalnum()):
+        return call_id
+    return shake_128(call_id.encode("utf-8", "surrogatepass")).hexdigest(length)[:length]
 
 
 def custom_input(call: ToolCall) -> str:
@@ -291,7 +240,7 @@ def _write_result(result: ToolResult, pictures: list[Body], notes: list[str], qu
     parts: list[Part] = []
     for part in result.parts:
         if isinstance(part, Media):
-            shown = _write_media(part, notes)
+            shown = write_media(part, notes, quirks)
             if shown is not None:
                 notes.append(f"result {result.call_id}: its {part.kind} follows in a user message")
                 pictures += [{"type": "text", "text": f"({part.kind} of the result of {result.call_id})"}, shown]
@@ -303,7 +252,7 @@ def _write_result(result: ToolResult, pictures: list[Body], notes: list[str], qu
         parts = said_as_error(parts)
     held: Body = {
         "role": "tool",
-        "tool_call_id": result.call_id,
+        "tool_call_id": _fitted_id(result.call_id, quirks),
         "content": write_content(tuple(parts), notes, quirks),
     }
     if result.extra:

@@ -8,12 +8,12 @@ from toolglot.core.envelope import seal
 from toolglot.core.fold import fold
 from toolglot.core.interfaces import Answering, Quirks
 from toolglot.core.messages import Extra, Opaque, Reasoning, Text, ToolCall
-from toolglot.core.reply import Reply, Stop
+from toolglot.core.reply import Reply
 from toolglot.errors import UpstreamError
 from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
 from toolglot.wires.openai_chat.messages import write_call
-from toolglot.wires.openai_chat.shapes import ERROR_TYPES, FAMILY, REASON_OUT, WIRE, write_usage
+from toolglot.wires.openai_chat.shapes import ERROR_TYPES, FAMILY, WIRE, finish_reason, write_usage
 from toolglot.wires.openai_chat.stream import ChatChunks
 
 Body = dict[str, Any]
@@ -34,8 +34,19 @@ def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
     if reply.usage:
         body["usage"] = write_usage(reply.usage)
     if reply.extra:
-        body.update(own_extra(reply.extra, WIRE, "reply", notes, FAMILY))
+        kept, choice, message = split_own(reply.extra, notes)
+        body["choices"][0].update(choice)
+        body["choices"][0]["message"].update(message)
+        body.update(kept)
     return body
+
+
+def split_own(extra: Extra, notes: list[str]) -> tuple[Body, Body, Body]:
+    """What a reply has of this wire's own: for the body, for its choice, and for the choice's message."""
+    kept = own_extra(extra, WIRE, "reply", notes, FAMILY)
+    choices = kept.pop("choices", None) or [{}]
+    choice = dict(choices[0])
+    return kept, choice, choice.pop("message", {})
 
 
 def _choice(reply: Reply, notes: list[str]) -> Body:
@@ -68,7 +79,7 @@ def _choice(reply: Reply, notes: list[str]) -> Body:
         message["reasoning_details"] = details
     if calls:
         message["tool_calls"] = calls
-    reason = REASON_OUT[(reply.stop or Stop("other")).reason]
+    reason = finish_reason(reply.stop, refused=bool(refusals))
     return {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Output, Request, Thinking
-from toolglot.core.tools import Choice
-from toolglot.reading.shape import a_string, an_object, own_extra, put_options, take_options
+from toolglot.core.tools import Tool
+from toolglot.reading.shape import (
+    a_boolean,
+    a_string,
+    a_whole_number,
+    an_object,
+    or_none,
+    own_extra,
+    put_options,
+    take_options,
+)
 from toolglot.wires.openai_chat.messages import read_messages, write_messages
 from toolglot.wires.openai_chat.shapes import (
     EFFORT_IN,
@@ -18,7 +28,14 @@ from toolglot.wires.openai_chat.shapes import (
     OPTIONS,
     WIRE,
 )
-from toolglot.wires.openai_chat.tools import read_choice, read_functions, read_tools, write_choice, write_tools
+from toolglot.wires.openai_chat.tools import (
+    read_choice,
+    read_function_call,
+    read_functions,
+    read_tools,
+    write_choice,
+    write_tools,
+)
 
 Body = dict[str, Any]
 
@@ -28,7 +45,7 @@ def read_request(body: Body) -> Request:
     model = a_string(rest.pop("model", ""), "model")
     messages = read_messages(rest.pop("messages", []))
     tools = read_tools(rest.pop("tools", None)) + read_functions(rest.pop("functions", None))
-    choice = read_choice(rest.pop("tool_choice", None) or _legacy_choice(rest.pop("function_call", None)))
+    choice = read_choice(rest.pop("tool_choice", None)) or read_function_call(rest.pop("function_call", None))
     options = take_options(rest, OPTIONS)
     usage = _take_stream_usage(rest)
     thinking = _read_thinking(rest)
@@ -53,63 +70,69 @@ def split_extra(rest: Body, wire: str) -> dict[str, Body]:
     return {name: held for name, held in extra.items() if held}
 
 
-def _legacy_choice(value: Any) -> Any:
-    return {"function": value} if isinstance(value, dict) else value
-
-
 def _take_stream_usage(rest: Body) -> bool:
-    options = rest.get("stream_options")
-    if not isinstance(options, dict) or "include_usage" not in options:
-        return False
-    more = {key: value for key, value in options.items() if key != "include_usage"}
-    del rest["stream_options"]
-    if more:
-        rest["stream_options"] = more
-    return bool(options["include_usage"])
+    options = dict(or_none(an_object, rest.pop("stream_options", None), "stream_options") or {})
+    asked = or_none(a_boolean, options.pop("include_usage", None), "stream_options.include_usage")
+    if options:
+        rest["stream_options"] = options
+    return bool(asked)
 
 
 def _read_thinking(rest: Body) -> Thinking | None:
     """`reasoning_effort`, or OpenRouter's `reasoning: {effort, max_tokens, exclude}`."""
-    effort = rest.pop("reasoning_effort", None)
-    held = rest.get("reasoning")
+    effort = or_none(a_string, rest.pop("reasoning_effort", None), "reasoning_effort")
     more: Body = {}
-    if isinstance(held, dict):
+    if isinstance(rest.get("reasoning"), dict):
         more = dict(rest.pop("reasoning"))
-        effort = more.pop("effort", None) or effort
-    budget = more.pop("max_tokens", None)
+        effort = or_none(a_string, more.pop("effort", None), "reasoning.effort") or effort
+    budget = or_none(a_whole_number, more.pop("max_tokens", None), "reasoning.max_tokens")
     if not effort and budget is None and not more:
         return None
-    word = EFFORT_IN.get(effort, effort) if isinstance(effort, str) else None
-    return Thinking(word, budget if isinstance(budget, int) else None, extra={WIRE: more} if more else {})
+    word = EFFORT_IN.get(effort, effort) if effort else None
+    return Thinking(word, budget, extra={WIRE: more} if more else {})
 
 
 def _read_output(value: Any, rest: Body) -> Output | None:
+    """What a form has beyond ours is left in `rest`, under its own key."""
     if value is None:
         return None
     held = an_object(value, "response_format")
     kind = held.get("type")
-    if kind == "json_object":
-        return Output()
+    if kind not in ("json_object", "json_schema"):
+        if held != {"type": "text"}:
+            rest["response_format"] = held
+        return None
+    more = {key: value for key, value in held.items() if key not in ("type", "json_schema")}
+    found: Body = {}
     if kind == "json_schema":
-        inner = an_object(held.get("json_schema"), "response_format.json_schema")
-        return Output(inner.get("schema"), inner.get("name"), inner.get("description"), inner.get("strict"))
-    if kind != "text":
-        rest["response_format"] = held
-    return None
+        inner = dict(an_object(held.get("json_schema"), _SCHEMA))
+        found = {field: or_none(read, inner.pop(field, None), f"{_SCHEMA}.{field}") for field, read in _OUTPUT.items()}
+        if inner:
+            more["json_schema"] = inner
+    if more:
+        rest["response_format"] = more
+    return Output(**found)
+
+
+_SCHEMA = "response_format.json_schema"
+_OUTPUT: dict[str, Callable[[Any, str], Any]] = {
+    "schema": an_object,
+    "name": a_string,
+    "description": a_string,
+    "strict": a_boolean,
+}
 
 
 def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     body: Body = {"model": request.model, "messages": write_messages(request.messages, notes, quirks)}
-    if request.tools:
-        tools = request.tools
-        narrowed = request.choice and request.choice.names and not (quirks.tool_choice and quirks.allowed_tools)
-        if narrowed and request.choice and not (quirks.tool_choice and len(request.choice.names) == 1):
-            tools = tuple(tool for tool in tools if tool.name in request.choice.names)
-        written = write_tools(tools, notes, quirks)
-        if written:
-            body["tools"] = written
-            _put_choice(request, body, notes, quirks)
-    _put_stream(request, body, quirks)
+    written = write_tools(_sent_tools(request, notes, quirks), notes, quirks) if request.tools else []
+    if written:
+        body["tools"] = written
+        _put_choice(request, body, notes, quirks)
+    elif request.parallel is not None or (request.choice and request.choice.mode == "required"):
+        notes.append("tool_choice, parallel: there are no tools to choose from; left out")
+    kept = own_extra(request.extra, WIRE, "request", notes, FAMILY) if request.extra else {}
+    _put_stream(request, kept, body, quirks)
     table = {**OPTION_KEYS, "max_tokens": quirks.max_tokens_key, "seed": quirks.seed_key}
     if quirks.top_k:
         table["top_k"] = "top_k"
@@ -117,16 +140,28 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     if request.thinking:
         _put_thinking(request.thinking, body, notes)
     if request.output:
-        body["response_format"] = _write_output(request.output)
-    if request.extra:
-        body.update(own_extra(request.extra, WIRE, "request", notes, FAMILY))
+        body["response_format"] = _write_output(request.output, kept.pop("response_format", {}))
+    body.update(kept)
     return body
 
 
+def _sent_tools(request: Request, notes: list[str], quirks: Quirks) -> tuple[Tool, ...]:
+    """All tools, or fewer where the server can't be told of the choice among them."""
+    choice = request.choice
+    if choice is None or (quirks.tool_choice and quirks.allowed_tools):
+        return request.tools
+    if choice.mode == "none" and not quirks.tool_choice:
+        notes.append("tools: none may be called, and the server can't be told so; left out")
+        return ()
+    forced = choice.mode == "required" and len(choice.names) == 1
+    if not choice.names or (forced and quirks.tool_choice):
+        return request.tools
+    return tuple(tool for tool in request.tools if tool.name in choice.names)
+
+
 def _put_choice(request: Request, body: Body, notes: list[str], quirks: Quirks) -> None:
-    choice = request.choice or Choice()
     if request.choice is not None:
-        written = write_choice(choice, request.tools, notes, quirks)
+        written = write_choice(request.choice, request.tools, notes, quirks)
         if written is not None:
             body["tool_choice"] = written
     if request.parallel is not None:
@@ -136,11 +171,11 @@ def _put_choice(request: Request, body: Body, notes: list[str], quirks: Quirks) 
             notes.append("parallel: the server has no switch for it; left out")
 
 
-def _put_stream(request: Request, body: Body, quirks: Quirks) -> None:
+def _put_stream(request: Request, kept: Body, body: Body, quirks: Quirks) -> None:
     if request.stream:
         body["stream"] = True
         if quirks.stream_usage:  # asked for always: every reply carries its usage
-            body["stream_options"] = {"include_usage": True}
+            body["stream_options"] = {"include_usage": True, **kept.pop("stream_options", {})}
 
 
 def _put_thinking(thinking: Thinking, body: Body, notes: list[str]) -> None:
@@ -158,12 +193,12 @@ def _put_thinking(thinking: Thinking, body: Body, notes: list[str]) -> None:
         notes.append("thinking shown: openai-chat has no such switch; left out")
 
 
-def _write_output(output: Output) -> Body:
+def _write_output(output: Output, more: Body) -> Body:
     if output.schema is None:
-        return {"type": "json_object"}
+        return {"type": "json_object", **more}
     inner: Body = {"name": output.name or "reply", "schema": output.schema}
     if output.description is not None:
         inner["description"] = output.description
     if output.strict is not None:
         inner["strict"] = output.strict
-    return {"type": "json_schema", "json_schema": inner}
+    return {"type": "json_schema", **more, "json_schema": {**inner, **more.get("json_schema", {})}}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolglot.core.reply import Reason, Usage
+from toolglot.core.interfaces import Quirks
+from toolglot.core.messages import Extra
+from toolglot.core.reply import Reason, Stop, Usage
+from toolglot.reading.shape import own_extra
 
 WIRE = "openai-chat"
 FAMILY = "openai"  # keys that both OpenAI wires have under one name and meaning
@@ -44,8 +47,16 @@ REASON_IN: dict[str, Reason] = {
     "function_call": "calls",
     "content_filter": "filter",
     "error": "error",
+    # other APIs' words, as proxies pass them on
     "eos": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop_sequence",
+    "tool_use": "calls",
+    "tool_call": "calls",
+    "max_tokens": "length",
     "model_length": "length",
+    "safety": "filter",
+    "refusal": "filter",
 }
 REASON_OUT: dict[Reason, str] = {
     "stop": "stop",
@@ -58,6 +69,13 @@ REASON_OUT: dict[Reason, str] = {
     "other": "stop",
 }
 
+
+def finish_reason(stop: Stop | None, *, refused: bool) -> str:
+    """OpenAI's word. A refusal that is told in its own field ends with plain `stop`."""
+    reason: Reason = stop.reason if stop else "other"
+    return "stop" if refused and reason == "filter" else REASON_OUT[reason]
+
+
 ERROR_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -69,18 +87,44 @@ ERROR_TYPES = {
 }
 
 
+_TOTALS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})
+_DETAILS = {
+    "prompt_tokens_details": frozenset({"cached_tokens", "cache_write_tokens"}),
+    "completion_tokens_details": frozenset({"reasoning_tokens"}),
+}
+
+
+def own(extra: Extra, where: str, notes: list[str], quirks: Quirks) -> dict[str, Any]:
+    """What `extra` holds for this wire; Anthropic's cache_control too, where the server takes it."""
+    cache = extra.get("anthropic", {}).get("cache_control") if quirks.cache_control else None
+    if cache is None:
+        return own_extra(extra, WIRE, where, notes, FAMILY)
+    rest = {key: value for key, value in extra["anthropic"].items() if key != "cache_control"}
+    return {"cache_control": cache, **own_extra({**extra, "anthropic": rest}, WIRE, where, notes, FAMILY)}
+
+
 def read_usage(held: dict[str, Any]) -> Usage:
-    prompt = held.get("prompt_tokens_details")
-    completion = held.get("completion_tokens_details")
-    prompt = prompt if isinstance(prompt, dict) else {}
-    completion = completion if isinstance(completion, dict) else {}
+    prompt, completion = ((found if isinstance(found := held.get(key), dict) else {}) for key in _DETAILS)
     return Usage(
         count(held.get("prompt_tokens")),
         count(held.get("completion_tokens")),
         count(prompt.get("cached_tokens")),
         count(prompt.get("cache_write_tokens")),
         count(completion.get("reasoning_tokens")),
+        _more_usage(held),
     )
+
+
+def _more_usage(held: dict[str, Any]) -> Extra:
+    """What else a provider counts: audio, predictions, the price."""
+    more: dict[str, Any] = {}
+    for key, value in held.items():
+        known = _DETAILS.get(key)
+        if known is not None and isinstance(value, dict):
+            value = {name: number for name, number in value.items() if name not in known and number is not None}
+        if key not in _TOTALS and value not in (None, {}):
+            more[key] = value
+    return {WIRE: more} if more else {}
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
@@ -92,10 +136,14 @@ def write_usage(usage: Usage) -> dict[str, Any]:
         held["prompt_tokens_details"] = prompt
     if completion:
         held["completion_tokens_details"] = completion
+    for key, value in usage.extra.get(WIRE, {}).items():
+        held[key] = {**held.get(key, {}), **value} if key in _DETAILS and isinstance(value, dict) else value
     return held
 
 
 def count(value: object) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

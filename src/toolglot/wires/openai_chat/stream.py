@@ -4,21 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolglot.core.messages import Extra
-from toolglot.core.reply import Usage
-from toolglot.errors import UpstreamError
+from toolglot.core.messages import Opaque
+from toolglot.core.reply import Reason, Usage
+from toolglot.errors import CallerError, UpstreamError
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.framed import Framed
-from toolglot.reading.open_call import OpenCall
-from toolglot.text.json_text import dumps
+from toolglot.text.json_text import dumps, shown
 from toolglot.text.sse import SseFrames
+from toolglot.wires.openai_chat.calls import Calls
 from toolglot.wires.openai_chat.messages import read_details
+from toolglot.wires.openai_chat.parts import read_part
 from toolglot.wires.openai_chat.shapes import REASON_IN, WIRE, count, read_usage
 
 Body = dict[str, Any]
 
-_KNOWN = frozenset({"id", "object", "created", "model", "choices", "usage", "error", "obfuscation", "kind"})
-_CHANNELS = frozenset({"json", "text"})
+_CHUNK_KEYS = frozenset({"id", "object", "created", "model", "choices", "usage", "error", "obfuscation", "kind"})
+_CHOICE_KEYS = frozenset({"index", "delta", "message", "text", "finish_reason", "logprobs", "kind"})
+_DELTA_KEYS = frozenset(
+    {
+        "role",
+        "content",
+        "refusal",
+        "tool_calls",
+        "function_call",
+        "reasoning",
+        "reasoning_content",
+        "reasoning_details",
+        "images",
+        "kind",
+    }
+)
+_PIECES = frozenset({"data", "transcript"})  # what an audio delta has in pieces
+_CHANNELS = ("json", "text")
 
 
 def reader(channel: str | None = None) -> Framed:
@@ -32,18 +49,24 @@ class ChatChunks:
         self.blocks = Blocks()
         self._channel = channel
         self._calls = Calls(self.blocks)
+        self._answer: Any = None  # the index of the choice that is read
         self._reason: str | None = None
         self._usage: Usage | None = None
         self._extra: Body = {}
+        self._choice_extra: Body = {}
+        self._message_extra: Body = {}
         self._details: list[Any] = []
+        self._told = False  # the reasoning came as plain text; details only repeat it
+        self._refused = False
         self._seen = False
+        self.blocks.at_end.append(self._end_reasoning)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
         usage = chunk.get("usage")
         if usage and isinstance(usage, dict):
             self._usage = read_usage(usage)
         for key in chunk:
-            if key not in _KNOWN:
+            if key not in _CHUNK_KEYS:
                 self._extra[key] = chunk[key]
         choices = chunk.get("choices")
         if not isinstance(choices, list):
@@ -51,83 +74,112 @@ class ChatChunks:
         for choice in choices:
             if isinstance(choice, dict):
                 if not self._seen:
-                    self._seen = True
+                    self._seen, self._answer = True, choice.get("index")
                     self.blocks.start(*_head(chunk))
                 self._choice(choice, chunk)
 
     def _choice(self, choice: Body, chunk: Body) -> None:
-        if choice.get("index"):
+        index = choice.get("index")
+        if index != self._answer and isinstance(index, int) and isinstance(self._answer, int):
             note = "the provider gave several answers; only the first is read"
             if note not in self.blocks.notes:
                 self.blocks.notes.append(note)
             return
-        delta = choice.get("delta") or choice.get("message")
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):  # a whole reply; some servers repeat it beside the last, empty delta
+            delta = choice.get("message")
         if isinstance(delta, dict):
             self._delta(delta, _channel(delta, choice, chunk) or self._channel)
-        elif isinstance(choice.get("text"), str):  # the completions API of old
-            self.blocks.text(choice["text"], self._channel)
+        elif choice.get("text"):  # the completions API of old
+            self._delta({"content": choice["text"]}, self._channel)
         reason = choice.get("finish_reason")
         if reason and isinstance(reason, str):
             self._reason = reason
-            self._calls.close()
+        if choice.get("logprobs") or not _CHOICE_KEYS.issuperset(choice):
+            for key in choice.keys() - (_CHOICE_KEYS - {"logprobs"}):
+                _keep(self._choice_extra, key, choice[key])
 
     def _delta(self, delta: Body, channel: str | None) -> None:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if thought and isinstance(thought, str):
+            self._told = True
             self.blocks.reasoning(thought)
         details = delta.get("reasoning_details")
         if details and isinstance(details, list):
-            self._take_details(details, alone=not thought)
-        content, refusal, calls = delta.get("content"), delta.get("refusal"), delta.get("tool_calls")
-        legacy = delta.get("function_call")
-        if self._details and (content or refusal or calls or legacy):
+            self._take_details(details)
+        content, refusal, images = delta.get("content"), delta.get("refusal"), delta.get("images")
+        calls = delta.get("tool_calls") or _legacy_calls(delta.get("function_call"))
+        if self._details and (content or refusal or images or calls):
             self._end_reasoning()
         if content:
             self._content(content, channel)
         if refusal and isinstance(refusal, str):
+            self._refused = True
             self.blocks.text(refusal, "refusal")
-        if legacy and isinstance(legacy, dict):
-            calls = [{"index": 0, "function": legacy}]
-        if calls and isinstance(calls, list):
-            for call in calls:
-                if isinstance(call, dict):
-                    self._calls.take(call)
+        if images and isinstance(images, list):
+            self._parts(images, channel)
+        if calls:
+            for call in calls if isinstance(calls, list) else (calls,):
+                self._calls.take(call)
+        if not _DELTA_KEYS.issuperset(delta):
+            for key in delta.keys() - _DELTA_KEYS:
+                _keep(self._message_extra, key, delta[key])
+
+    # -- content that is more than a string
 
     def _content(self, content: Any, channel: str | None) -> None:
         if isinstance(content, str):
             self.blocks.text(content, channel)
         elif isinstance(content, list):
             self._parts(content, channel)
+        elif isinstance(content, dict) and "type" in content:
+            self._parts([content], channel)
+        else:  # JSON asked for, and not put into a string
+            self.blocks.text(dumps(content), channel)
 
     def _parts(self, content: list[Any], channel: str | None) -> None:
         """Content as a list, as Mistral's reasoning models stream it."""
         for part in content:
-            if isinstance(part, dict):
-                thinking = part.get("thinking")
-                for inner in thinking if isinstance(thinking, list) else (thinking,):
-                    said = inner.get("text") if isinstance(inner, dict) else inner
-                    if isinstance(said, str):
-                        self.blocks.reasoning(said)
-                if isinstance(part.get("text"), str):
-                    self.blocks.text(part["text"], channel)
+            if isinstance(part, str):
+                self.blocks.text(part, channel)
+            elif not isinstance(part, dict):
+                self.blocks.notes.append(f"a part of the content was not understood: {shown(part)}")
+            elif part.get("thinking"):
+                self.blocks.reasoning(_thought(part["thinking"]))
+            elif isinstance(part.get("text"), str):
+                self.blocks.text(part["text"], channel)
+            else:
+                self._other_part(part)
+
+    def _other_part(self, part: Body) -> None:
+        try:
+            self.blocks.part(read_part(part))
+        except CallerError:
+            self.blocks.part(Opaque(WIRE, part))
 
     # -- reasoning_details: fragments of the same index and type are one
 
-    def _take_details(self, details: list[Any], *, alone: bool) -> None:
+    def _take_details(self, details: list[Any]) -> None:
         if self.blocks.open_kind != "reasoning":
             self.blocks.open_reasoning()
         for detail in details:
             if not isinstance(detail, dict):
                 continue
-            if alone:
+            if not self._told:
                 said = detail.get("text") or detail.get("summary")
                 if isinstance(said, str):
                     self.blocks.reasoning(said)
-            last = self._details[-1] if self._details else None
-            if last and "index" in detail and all(last.get(key) == detail.get(key) for key in ("index", "type")):
-                _join_detail(last, detail)
+            earlier = self._same_detail(detail) if "index" in detail else None
+            if earlier is not None:
+                _join_detail(earlier, detail)
             else:
                 self._details.append(dict(detail))
+
+    def _same_detail(self, detail: Body) -> Body | None:
+        for earlier in reversed(self._details):
+            if all(earlier.get(key) == detail.get(key) for key in ("index", "type")):
+                return earlier  # type: ignore[no-any-return]
+        return None
 
     def _end_reasoning(self) -> None:
         if self._details:
@@ -139,24 +191,29 @@ class ChatChunks:
 
     def done(self) -> None:
         if self._reason == "error":
-            self._end_reasoning()
             self.blocks.fault(UpstreamError("the provider ended the reply with an error", code="error"))
         elif self._reason is not None:
             self._finish(self._reason)
         elif self._seen:
             self.blocks.notes.append("the provider gave no finish_reason")
-            self._finish("stop", told=False)
+            self._finish(None)
 
     def cut(self) -> None:
-        self._end_reasoning()
         if self._reason is not None:
             self.done()
 
-    def _finish(self, reason: str, *, told: bool = True) -> None:
+    def _finish(self, word: str | None) -> None:
+        unknown: Reason = "stop" if self.blocks.calls else "other"
+        reason = REASON_IN.get(word.lower(), unknown) if word else "stop"
+        if reason == "stop" and self._refused and not self.blocks.calls:
+            reason = "filter"
         self._end_reasoning()
-        self._calls.close()
-        extra: Extra = {WIRE: self._extra} if self._extra else {}
-        self.blocks.finish(REASON_IN.get(reason, "other"), reason if told else None, self._usage, extra=extra)
+        self._calls.close(cut=reason == "length")
+        if self._message_extra:
+            self._choice_extra["message"] = self._message_extra
+        if self._choice_extra:
+            self._extra["choices"] = [self._choice_extra]
+        self.blocks.finish(reason, word, self._usage, extra={WIRE: self._extra} if self._extra else {})
 
 
 def _head(chunk: Body) -> tuple[str | None, str | None, int | None]:
@@ -176,97 +233,42 @@ def _channel(*holders: Body) -> str | None:
     return None
 
 
-def _join_detail(last: Body, more: Body) -> None:
+def _thought(thinking: Any) -> str:
+    """A string, or a list of text parts."""
+    if isinstance(thinking, list):
+        return "".join(map(_thought, thinking))
+    if isinstance(thinking, dict):
+        return _thought(thinking.get("text") or "")
+    return thinking if isinstance(thinking, str) else dumps(thinking)
+
+
+def _legacy_calls(held: Any) -> list[Any]:
+    return [{"index": 0, "function": held}] if held and isinstance(held, dict) else []
+
+
+def _join_detail(earlier: Body, more: Body) -> None:
     for key, value in more.items():
-        if key in ("text", "summary") and isinstance(value, str) and isinstance(last.get(key), str):
-            last[key] += value
+        if key in ("text", "summary") and isinstance(value, str) and isinstance(earlier.get(key), str):
+            earlier[key] += value
         elif value is not None:
-            last[key] = value
+            earlier[key] = value
 
 
-class Calls:
-    """Which call a delta belongs to: by id, then index, then the last open one. Ids and indexes may lie."""
-
-    def __init__(self, blocks: Blocks) -> None:
-        self._blocks = blocks
-        self._by_id: dict[str, OpenCall] = {}
-        self._by_index: dict[Any, OpenCall] = {}
-        self._all: list[OpenCall] = []
-        self._unnamed: dict[Any, list[Body]] = {}  # deltas of a call whose name has not come yet
-
-    def take(self, held: Body) -> None:
-        inner = held.get("function") or held.get("custom")
-        function: Body = inner if isinstance(inner, dict) else held
-        custom = inner is not None and "custom" in held
-        raw_id, name, index = held.get("id"), function.get("name"), held.get("index")
-        call_id = raw_id if isinstance(raw_id, str) and raw_id and raw_id != "null" else None
-        name = name if isinstance(name, str) and name else None
-        index = index if isinstance(index, int) else None
-        call = self._target(call_id, index, name)
-        if call is None:
-            waiting = self._unnamed.pop(index, [])
-            if name is None:
-                self._unnamed[index] = [*waiting, held]
-                return
-            call = self._open(name, call_id or _id_in(waiting), index, custom=custom)
-            for early in waiting:
-                self._pour(call, early)
-        self._pour(call, held)
-
-    def _target(self, call_id: str | None, index: int | None, name: str | None) -> OpenCall | None:
-        if call_id is not None:
-            known = self._by_id.get(call_id)
-            if known is not None:
-                return known
-            same = self._by_index.get(index) if index is not None else None
-            # an id that changes with every delta, as some servers make it, starts no call unless a name comes too
-            return same if same is not None and name is None and same.open and not same.whole else None
-        if index is not None:
-            known = self._by_index.get(index)
-            if known is not None and name is not None and known.whole:
-                return None
-            if known is not None or name is not None:
-                return known
-        if name is not None:
-            return None
-        if index is None and self._all:
-            return self._all[-1]
-        return None
-
-    def _open(self, name: str, call_id: str | None, index: int | None, *, custom: bool) -> OpenCall:
-        for earlier in self._all:
-            if earlier.open and earlier.whole:
-                earlier.close()
-        call = OpenCall(self._blocks, name, call_id, custom=custom)
-        self._all.append(call)
-        if call_id is not None:
-            self._by_id[call_id] = call
-        if index is not None:
-            self._by_index[index] = call
-        return call
-
-    def _pour(self, call: OpenCall, held: Body) -> None:
-        if not call.open:
-            return
-        inner = held.get("function") or held.get("custom")
-        function = inner if isinstance(inner, dict) else held
-        arguments = function.get("arguments")
-        if arguments is None and "input" in function:
-            arguments = {"input": function["input"]}
-        if arguments is not None and arguments != "":
-            call.feed(arguments if isinstance(arguments, str) else dumps(arguments))
-        if inner is not None:
-            more = {key: value for key, value in held.items() if key not in _CALL_KEYS and value is not None}
-            if more:
-                call.state({WIRE: more})
-
-    def close(self) -> None:
-        for call in self._all:
-            call.close()
-
-
-_CALL_KEYS = frozenset({"id", "index", "type", "function", "custom"})
-
-
-def _id_in(waiting: list[Body]) -> str | None:
-    return next((held["id"] for held in waiting if isinstance(held.get("id"), str) and held["id"]), None)
+def _keep(held: Body, key: str, value: Any) -> None:
+    """Keeps what is not ours to understand. Lists and objects that come in pieces grow; else the last word counts."""
+    old = held.get(key)
+    if value is None or value in ("", [], {}):
+        return
+    if isinstance(value, dict):
+        inner = held[key] = old if isinstance(old, dict) else {}
+        for name in value:
+            _keep(inner, name, value[name])
+    elif isinstance(value, list):
+        if isinstance(old, list):
+            old.extend(value)
+        else:
+            held[key] = list(value)
+    elif key in _PIECES and isinstance(old, str) and isinstance(value, str):
+        held[key] = old + value
+    else:
+        held[key] = value

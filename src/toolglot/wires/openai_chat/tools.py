@@ -2,55 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.tools import Choice, Tool, as_function
-from toolglot.reading.shape import a_list, a_string, an_object, each_object, misfit, own_extra
-from toolglot.wires.openai_chat.shapes import FAMILY, WIRE
+from toolglot.errors import CallerError
+from toolglot.reading.shape import a_boolean, a_string, an_object, each_object, or_none, own_extra
+from toolglot.wires.openai_chat.shapes import WIRE, own
 
 Body = dict[str, Any]
 
-_CHOICE_WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
+_CHOICE_WORDS: dict[str, Literal["auto", "none", "required"]] = {
+    "auto": "auto",
+    "none": "none",
+    "required": "required",
+    "any": "required",
+}
 
 
 def read_tools(value: Any) -> tuple[Tool, ...]:
-    return tuple(each_object(value, "tools", _read_tool)) if value else ()
+    return () if value is None else tuple(each_object(value, "tools", _read_tool))
 
 
 def read_functions(value: Any) -> tuple[Tool, ...]:
     """The form before tools: bare function objects."""
-    return tuple(each_object(value, "functions", lambda held: _function(held, {}))) if value else ()
+    return () if value is None else tuple(each_object(value, "functions", lambda held: _function(held, _FUNCTION_KEYS, {})))
 
 
 def _read_tool(held: Body) -> Tool:
-    kind = held.get("type", "function")
-    rest = {key: value for key, value in held.items() if key not in ("type", "function", "custom")}
-    extra = {WIRE: rest} if rest else {}
+    kind = held.get("type")
+    kind = "function" if kind is None else a_string(kind, "type")
+    rest = {key: value for key, value in held.items() if key not in ("type", kind)}
     if kind == "function":
         if "function" not in held and "name" in held:  # flat, as Responses has it: sent by many all the same
-            return _function(rest, {})
-        return _function(an_object(held.get("function"), "function"), extra)
+            return _function(rest, _FUNCTION_KEYS, {})
+        return _function(an_object(held.get("function"), "function"), _NESTED, rest)
     if kind == "custom":
-        custom = an_object(held.get("custom"), "custom")
-        name = a_string(custom.get("name"), "custom.name")
-        return Tool(name, custom.get("description"), kind="custom", format=_read_format(custom.get("format")), extra=extra)
-    return Tool(str(kind), kind="server", extra={WIRE: held})
+        return _custom(an_object(held.get("custom"), "custom"), rest)
+    return Tool(kind, kind="server", extra={WIRE: held})
 
 
-def _function(held: Body, extra: dict[str, Body]) -> Tool:
-    schema = held.get("parameters")
-    if schema is not None:
-        an_object(schema, "function.parameters")
-    more = {key: value for key, value in held.items() if key not in ("name", "description", "parameters", "strict")}
-    if more:
-        extra = {WIRE: {**extra.get(WIRE, {}), "function": more}}
-    return Tool(a_string(held.get("name"), "function.name"), held.get("description"), schema, held.get("strict"), extra=extra)
+_FUNCTION_KEYS = ("name", "description", "parameters", "strict")
+_NESTED = tuple(f"function.{key}" for key in _FUNCTION_KEYS)
 
 
-def _read_format(held: Any) -> Body | None:
+def _function(held: Body, where: tuple[str, ...], rest: Body) -> Tool:
+    """`where`: how the function's keys are called from the tool's place; `rest`: what else the tool has."""
+    name, description, parameters, strict = where
+    return Tool(
+        a_string(held.get("name"), name),
+        or_none(a_string, held.get("description"), description),
+        or_none(an_object, held.get("parameters"), parameters),
+        or_none(a_boolean, held.get("strict"), strict),
+        extra=_extra(held, _FUNCTION_KEYS, "function", rest),
+    )
+
+
+def _custom(held: Body, rest: Body) -> Tool:
+    return Tool(
+        a_string(held.get("name"), "custom.name"),
+        or_none(a_string, held.get("description"), "custom.description"),
+        kind="custom",
+        format=_read_format(or_none(an_object, held.get("format"), "custom.format")),
+        extra=_extra(held, ("name", "description", "format"), "custom", rest),
+    )
+
+
+def _extra(held: Body, known: tuple[str, ...], key: str, rest: Body) -> dict[str, Body]:
+    more = {name: value for name, value in held.items() if name not in known}
+    found = {**rest, key: more} if more else rest
+    return {WIRE: found} if found else {}
+
+
+def _read_format(held: Body | None) -> Body | None:
     """Nested here (`grammar: {...}`), flat in Responses; ours is flat."""
-    if not isinstance(held, dict):
+    if held is None:
         return None
     grammar = held.get("grammar")
     return {"type": held.get("type"), **grammar} if isinstance(grammar, dict) else held
@@ -71,19 +97,20 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
         if tool.kind == "custom" and not quirks.custom_tools:
             tool = as_function(tool)
             notes.append(f"tool {tool.name}: a free-text tool goes as a function with one string")
-        own = _own(tool, notes, quirks) if tool.extra else {}
-        written.append(_write_tool(tool, own, quirks, notes))
+        kept = own(tool.extra, f"tool {tool.name}", notes, quirks) if tool.extra else {}
+        written.append(_write_tool(tool, kept, quirks, notes))
     return written
 
 
-def _write_tool(tool: Tool, own: Body, quirks: Quirks, notes: list[str]) -> Body:
+def _write_tool(tool: Tool, kept: Body, quirks: Quirks, notes: list[str]) -> Body:
     if tool.kind == "custom":
         custom: Body = {"name": tool.name}
         if tool.description is not None:
             custom["description"] = tool.description
         if tool.format is not None:
             custom["format"] = _write_format(tool.format)
-        return {"type": "custom", "custom": custom, **own}
+        custom.update(kept.pop("custom", {}))
+        return {"type": "custom", "custom": custom, **kept}
     function: Body = {"name": tool.name}
     if tool.description is not None:
         function["description"] = tool.description
@@ -94,25 +121,15 @@ def _write_tool(tool: Tool, own: Body, quirks: Quirks, notes: list[str]) -> Body
             function["strict"] = tool.strict
         else:
             notes.append(f"tool {tool.name}: strict is not known there; left out")
-    if own:
-        own = dict(own)
-        function.update(own.pop("function", {}))
-    return {"type": "function", "function": function, **own}
-
-
-def _own(tool: Tool, notes: list[str], quirks: Quirks) -> Body:
-    extra = tool.extra
-    cache = extra.get("anthropic", {}).get("cache_control")
-    if cache is not None and quirks.cache_control:
-        rest = {key: value for key, value in extra["anthropic"].items() if key != "cache_control"}
-        extra = {**extra, "anthropic": rest, WIRE: {**extra.get(WIRE, {}), "cache_control": cache}}
-    return own_extra(extra, WIRE, f"tool {tool.name}", notes, FAMILY)
+    if kept:
+        function.update(kept.pop("function", {}))
+    return {"type": "function", "function": function, **kept}
 
 
 def _write_server_tool(tool: Tool, notes: list[str], quirks: Quirks, written: list[Any]) -> None:
-    own = tool.extra.get(WIRE)
-    if own is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
-        written.append(own)
+    mine = tool.extra.get(WIRE)
+    if mine is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
+        written.append(mine)
     else:
         notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
 
@@ -120,34 +137,58 @@ def _write_server_tool(tool: Tool, notes: list[str], quirks: Quirks, written: li
 def read_choice(value: Any) -> Choice | None:
     if value is None:
         return None
+    try:
+        return _read_choice(value)
+    except CallerError as error:
+        raise error.within("tool_choice") from None
+
+
+def read_function_call(value: Any) -> Choice | None:
+    """The choice of old: a word, or `{"name": ...}`."""
+    try:
+        return None if value is None else _read_choice(value)
+    except CallerError as error:
+        raise error.within("function_call") from None
+
+
+def _read_choice(value: Any) -> Choice:
     if isinstance(value, str):
         mode = _CHOICE_WORDS.get(value)
         if mode is None:
-            raise misfit("tool_choice", "auto, none, required or a tool", value)
-        return Choice(mode)  # type: ignore[arg-type]
-    held = an_object(value, "tool_choice")
+            raise CallerError(f"expected auto, none, required or a tool, got {value!r}")
+        return Choice(mode)
+    held = an_object(value, "")
     kind = held.get("type")
     if kind == "allowed_tools":
-        allowed = an_object(held.get("allowed_tools", held), "tool_choice.allowed_tools")
-        names = tuple(_chosen_name(an_object(tool, "tools")) for tool in a_list(allowed.get("tools"), "tool_choice.tools"))
-        return Choice("required" if allowed.get("mode") == "required" else "auto", names)
+        return _read_allowed(held)
     if kind in ("function", "custom", None):
         return Choice("required", (_chosen_name(held),))
     return Choice("required", extra={WIRE: held})
 
 
+def _read_allowed(held: Body) -> Choice:
+    """The subset is nested here, flat in Responses."""
+    nested = "allowed_tools" in held
+    allowed = an_object(held["allowed_tools"], "allowed_tools") if nested else held
+    names = each_object(allowed.get("tools"), "allowed_tools.tools" if nested else "tools", _chosen_name)
+    return Choice("required" if allowed.get("mode") == "required" else "auto", tuple(names))
+
+
 def _chosen_name(held: Body) -> str:
-    inner = held.get("function") or held.get("custom") or held
-    return a_string(an_object(inner, "tool_choice.function").get("name"), "tool_choice.name")
+    for kind in ("function", "custom"):
+        if held.get(kind) is not None:
+            return a_string(an_object(held[kind], kind).get("name"), f"{kind}.name")
+    return a_string(held.get("name"), "name")
 
 
 def write_choice(choice: Choice, tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> Any:
-    if not quirks.tool_choice and choice != Choice():
-        notes.append(f"tool_choice {choice.mode}: the server does not know it; left out")
+    if not quirks.tool_choice:
+        if choice != Choice():
+            notes.append(f"tool_choice {choice.mode}: the server does not know it; left out")
         return None
-    if choice.extra:
-        own = own_extra(choice.extra, WIRE, "tool_choice", notes)
-        return own or choice.mode
+    mine = own_extra(choice.extra, WIRE, "tool_choice", notes) if choice.extra else None
+    if mine:
+        return mine
     if not choice.names:
         return choice.mode
     kinds = {tool.name: tool.kind for tool in tools}

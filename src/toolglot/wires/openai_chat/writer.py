@@ -12,8 +12,8 @@ from toolglot.reading.shape import own_extra
 from toolglot.text.json_text import encode
 from toolglot.text.sse import sse
 from toolglot.wires.openai_chat.messages import custom_input
-from toolglot.wires.openai_chat.reply import write_details, write_fault
-from toolglot.wires.openai_chat.shapes import FAMILY, REASON_OUT, WIRE, write_usage
+from toolglot.wires.openai_chat.reply import split_own, write_details, write_fault
+from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
 
 Body = dict[str, Any]
 
@@ -29,8 +29,11 @@ class ChatWriter:
         self._number: dict[int, int] = {}  # block -> position among the calls
         self._held: dict[int, list[str]] = {}  # custom calls: their input leaves whole
         self._calls = 0
+        self._refused = False
 
     def feed(self, event: Event) -> bytes:
+        if not self._head and not isinstance(event, Start | Fault):
+            return self._start(Start()) + self.feed(event)
         match event:
             case Delta(index, text):
                 return self._delta(index, text)
@@ -59,16 +62,8 @@ class ChatWriter:
         self._head = encode(head)[:-1] + b',"choices":'
         return self._chunk(b'{"role":"assistant","content":""}')
 
-    def _chunk(self, delta: bytes, reason: bytes = b"null") -> bytes:
-        return (
-            b"data: "
-            + self._head
-            + b'[{"index":0,"delta":'
-            + delta
-            + b',"logprobs":null,"finish_reason":'
-            + reason
-            + b"}]}\n\n"
-        )
+    def _chunk(self, delta: bytes, end: bytes = b'"logprobs":null,"finish_reason":null') -> bytes:
+        return b"data: " + self._head + b'[{"index":0,"delta":' + delta + b"," + end + b"}]}\n\n"
 
     def _opened(self, event: Open) -> bytes:
         self._open[event.index] = event
@@ -83,10 +78,12 @@ class ChatWriter:
             "index": number,
             "id": event.call_id,
             "type": "function",
-            "function": {"name": event.name, "arguments": ""},
+            "function": {"name": event.full_name, "arguments": ""},
         }
         if event.extra:
-            call.update(own_extra(event.extra, WIRE, f"call {event.call_id}", self._notes))
+            kept = own_extra(event.extra, WIRE, f"call {event.call_id}", self._notes)
+            call["function"].update(kept.pop("function", {}))
+            call.update(kept)
         return self._chunk(encode({"tool_calls": [call]}))
 
     def _delta(self, index: int, text: str) -> bytes:
@@ -97,9 +94,11 @@ class ChatWriter:
                 return b""
             number = str(self._number[index]).encode()
             return self._chunk(b'{"tool_calls":[{"index":' + number + b',"function":{"arguments":' + encode(text) + b"}}]}")
-        key = _PLAIN_KEYS.get("refusal" if opened.channel == "refusal" else opened.kind)
+        refusal = opened.channel == "refusal"
+        key = _PLAIN_KEYS.get("refusal" if refusal else opened.kind)
         if key is None:
             return b""
+        self._refused = self._refused or refusal
         return self._chunk(key + encode(text) + b"}")
 
     def _closed(self, event: Close) -> bytes:
@@ -119,20 +118,21 @@ class ChatWriter:
 
     def _close_call(self, opened: Open, event: Close) -> bytes:
         number = self._number[opened.index]
+        told = join_extra(opened.extra, event.extra) if opened.custom else event.extra
+        kept = own_extra(told, WIRE, f"call {opened.call_id}", self._notes) if told else {}
         if opened.custom:
             call = ToolCall("", "", "".join(self._held.pop(opened.index)))
-            custom = {"name": opened.name, "input": custom_input(call)}
-            held: Body = {"index": number, "id": opened.call_id, "type": "custom", "custom": custom}
+            custom = {"name": opened.full_name, "input": custom_input(call)}
+            held: Body = {"index": number, "id": opened.call_id, "type": "custom", "custom": custom, **kept}
             return self._chunk(encode({"tool_calls": [held]}))
-        own = own_extra(event.extra, WIRE, f"call {opened.call_id}", self._notes) if event.extra else {}
-        return self._chunk(encode({"tool_calls": [{"index": number, **own}]})) if own else b""
+        return self._chunk(encode({"tool_calls": [{"index": number, **kept}]})) if kept else b""
 
     def _finish(self, event: Finish) -> bytes:
-        written = self._chunk(b"{}", encode(REASON_OUT[event.stop.reason]))
-        extra = own_extra(event.extra, WIRE, "reply", self._notes, FAMILY)
-        if (event.usage and self._answering.stream_usage) or extra:
-            last: Body = dict(extra)
-            if event.usage and self._answering.stream_usage:
-                last["usage"] = write_usage(event.usage)
+        last, choice, message = split_own(event.extra, self._notes)
+        end = {"logprobs": None, **choice, "finish_reason": finish_reason(event.stop, refused=self._refused)}
+        written = self._chunk(encode(message), encode(end)[1:-1])
+        if event.usage and self._answering.stream_usage:
+            last["usage"] = write_usage(event.usage)
+        if last:
             written += b"data: " + self._head + b"[]," + encode(last)[1:] + b"\n\n"
         return written + b"data: [DONE]\n\n"

@@ -23,12 +23,7 @@ from toolglot.wires.openai_responses.stream import ResponseChunks
 
 
 def read_reply(body: Body, channel: str | None = None) -> Reply:
-    chunks = ResponseChunks(channel)
-    if isinstance(body.get("output"), list):  # a failed response keeps what it had said before
-        chunks.take(body)
-        if chunks.blocks.ended:
-            return fold(chunks.blocks.drain())
-    return fold(read_whole(chunks, body))
+    return fold(read_whole(ResponseChunks(channel), body))
 
 
 def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:

@@ -181,7 +181,12 @@ class ResponseChunks:
     def _terminal(self, response: Body, status: str, event: str | None = None) -> None:
         self.blocks.start(*_head(response))
         output = response.get("output")
-        bodies = [body for body in output if isinstance(body, dict)] if isinstance(output, list) else []
+        bodies: list[Body] = []
+        for body in output if isinstance(output, list) else ():
+            if isinstance(body, dict):
+                bodies.append(body)
+            else:
+                self.blocks.malformed("an item of the output is no object", body)
         self._settle(bodies, complete=status == "completed")
         if event == "error":
             return  # whoever saw the error says so

@@ -256,7 +256,7 @@ class CallItem(Item):
             self._nameless(self.first)  # else it stays open: nobody said that it is whole
 
     def _nameless(self, body: Body) -> None:
-        self._blocks.notes.append("a call without a name is no call")
+        self._blocks.malformed("a call came without a name", body)
         self._blocks.part(Opaque(WIRE, {**body, "arguments": "".join(self._sent)} if self._sent else body))
 
     def _feed(self, piece: str) -> None:

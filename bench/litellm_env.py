@@ -1,0 +1,41 @@
+"""LiteLLM's own environment under .bench/: made when first asked for, used by no one else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+PACKAGES = ("litellm", "orjson")
+
+
+def run_side(folder: Path, rounds: int, seconds: float) -> dict[str, Any] | None:
+    """What litellm_side.py prints, or None where LiteLLM can't be had; why is said on stderr."""
+    try:
+        python = _environment(folder)
+        command = [str(python), str(HERE / "litellm_side.py"), str(rounds), str(seconds)]
+        print("measuring LiteLLM ...", file=sys.stderr, flush=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
+        return dict(json.loads(done.stdout))
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or "").strip().splitlines()[-3:]
+        print("going on without LiteLLM:", error, *said, sep="\n  ", file=sys.stderr)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        print(f"going on without LiteLLM: {error}", file=sys.stderr)
+    return None
+
+
+def _environment(folder: Path) -> Path:
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    ready = folder / ".ready"
+    if not ready.exists():
+        print(f"installing LiteLLM into {folder} (once, about a minute) ...", file=sys.stderr, flush=True)
+        venv.create(folder, clear=True, with_pip=True)
+        command = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES]
+        subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
+        ready.touch()
+    return python
