@@ -59,6 +59,7 @@ def wrapped(data: bytes) -> str:
         MARK + "!",
         MARK + "\u00fc",
         MARK + "e30",
+        MARK + "*" + wrapped(b'{"a": {"b": 1}}').removeprefix(MARK),
         wrapped(b"{"),
         wrapped(b"[]"),
         wrapped(b'{"anthropic": 1}'),

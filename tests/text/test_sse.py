@@ -17,6 +17,7 @@ STREAMS: dict[str, tuple[bytes, list[Frame]]] = {
     "LF": (b"data: a\n\ndata: b\n\n", [(None, b"a"), (None, b"b")]),
     "CR": (b"data: a\r\rdata: b\r\r", [(None, b"a"), (None, b"b")]),
     "CRLF": (b"data: a\r\n\r\ndata: b\r\n\r\n", [(None, b"a"), (None, b"b")]),
+    "CRLF within an event": (b"data: a\r\ndata: b\r\n\r\n", [(None, b"a\nb")]),
     "mixed": (b"data: a\r\n\ndata: b\n\r\ndata: c\r\n\r", [(None, b"a"), (None, b"b"), (None, b"c")]),
     "events": (b"event: ping\ndata: {}\n\nevent:x\ndata:1\n\ndata:2\n\n", [("ping", b"{}"), ("x", b"1"), (None, b"2")]),
     "comments": (b": OPENROUTER PROCESSING\n\n:\ndata: a\n: in between\ndata: b\n\n", [(None, b"a\nb")]),

@@ -15,6 +15,7 @@ from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text,
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_string, an_object, each_object, misfit, or_none, own_extra
 from toolglot.text.json_text import dumps, loads_object
+from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
 from toolglot.wires.openai_chat.shapes import WIRE
 
@@ -77,12 +78,12 @@ def read_reasoning(rest: Body) -> tuple[Reasoning, ...]:
     extra: Extra = {}
     if isinstance(rest.get("reasoning_details"), list):
         details = rest.pop("reasoning_details")
-        extra = read_details(details)
+        extra = _read_details(details)
         text = text or "".join(map(_detail_text, details))
     return (Reasoning(text, extra),) if text or extra else ()
 
 
-def read_details(details: list[Any]) -> Extra:
+def _read_details(details: list[Any]) -> Extra:
     """OpenRouter's reasoning_details, to be given back unchanged; what another wire sealed into one comes out here."""
     mine: list[Any] = []
     extra: Extra = {}
@@ -108,7 +109,7 @@ def _read_call(held: Body) -> ToolCall:
         inner = {key: rest.pop(key, None) for key in ("name", "arguments")}
         return _function_call(call_id, inner, "", {WIRE: rest} if rest else {})
     inner = an_object(held[kind], kind)
-    extra: Extra = {WIRE: rest} if rest else {}
+    extra: Extra = signatures.heard({WIRE: rest}) if rest else {}
     if kind == "function":
         return _function_call(call_id, inner, "function.", extra)
     written = dumps({"input": a_string(inner.get("input") or "", "custom.input")})
@@ -212,7 +213,7 @@ def _write_reasoning(part: Reasoning, held: Body, notes: list[str], quirks: Quir
 
 
 def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
-    kept = own_extra(call.extra, WIRE, f"call {call.id}", notes) if call.extra else {}
+    kept = own_extra(signatures.kept(call.extra), WIRE, f"call {call.id}", notes) if call.extra else {}
     call_id = _fitted_id(call.id, quirks)
     if call.custom and quirks.custom_tools:
         custom = {"name": call.full_name, "input": custom_input(call)}

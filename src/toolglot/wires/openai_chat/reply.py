@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from toolglot.core.envelope import seal
 from toolglot.core.fold import fold
 from toolglot.core.interfaces import Answering, Quirks
@@ -12,6 +14,7 @@ from toolglot.core.reply import Reply
 from toolglot.errors import UpstreamError
 from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
+from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.messages import write_call
 from toolglot.wires.openai_chat.shapes import ERROR_TYPES, FAMILY, WIRE, finish_reason, write_usage
 from toolglot.wires.openai_chat.stream import ChatChunks
@@ -65,6 +68,8 @@ def _choice(reply: Reply, notes: list[str]) -> Body:
             thoughts.append(part.text)
             details += write_details(part.extra)
         elif isinstance(part, ToolCall):
+            if part.extra:
+                part = msgspec.structs.replace(part, extra=signatures.told(part.extra))
             calls.append(write_call(part, notes, Quirks()))
         else:
             what = f"block of {part.wire}'s own" if isinstance(part, Opaque) else "picture or file"

@@ -12,7 +12,6 @@ from toolglot.reading.framed import Framed
 from toolglot.text.json_text import dumps, shown
 from toolglot.text.sse import SseFrames
 from toolglot.wires.openai_chat.calls import Calls
-from toolglot.wires.openai_chat.messages import read_details
 from toolglot.wires.openai_chat.parts import read_part
 from toolglot.wires.openai_chat.shapes import REASON_IN, WIRE, count, read_usage
 
@@ -183,7 +182,7 @@ class ChatChunks:
 
     def _end_reasoning(self) -> None:
         if self._details:
-            self.blocks.state(read_details(self._details))
+            self.blocks.state({WIRE: {"reasoning_details": self._details}})
             self._details = []
             self.blocks.end_block()
 

@@ -11,6 +11,7 @@ from toolglot.core.messages import ToolCall
 from toolglot.reading.shape import own_extra
 from toolglot.text.json_text import encode
 from toolglot.text.sse import sse
+from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.messages import custom_input
 from toolglot.wires.openai_chat.reply import split_own, write_details, write_fault
 from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
@@ -81,7 +82,7 @@ class ChatWriter:
             "function": {"name": event.full_name, "arguments": ""},
         }
         if event.extra:
-            kept = own_extra(event.extra, WIRE, f"call {event.call_id}", self._notes)
+            kept = own_extra(signatures.told(event.extra), WIRE, f"call {event.call_id}", self._notes)
             call["function"].update(kept.pop("function", {}))
             call.update(kept)
         return self._chunk(encode({"tool_calls": [call]}))
@@ -119,7 +120,7 @@ class ChatWriter:
     def _close_call(self, opened: Open, event: Close) -> bytes:
         number = self._number[opened.index]
         told = join_extra(opened.extra, event.extra) if opened.custom else event.extra
-        kept = own_extra(told, WIRE, f"call {opened.call_id}", self._notes) if told else {}
+        kept = own_extra(signatures.told(told), WIRE, f"call {opened.call_id}", self._notes) if told else {}
         if opened.custom:
             call = ToolCall("", "", "".join(self._held.pop(opened.index)))
             custom = {"name": opened.full_name, "input": custom_input(call)}
