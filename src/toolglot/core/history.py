@@ -24,9 +24,9 @@ def link_results(messages: Iterable[Message]) -> tuple[Message, ...]:
         if message.role == "assistant":
             if previous != "assistant":  # several in a row are one turn: some clients send each call as its own message
                 turn.waiting = []
-            message = _with_parts(message, [turn.call(part) for part in message.parts])
+            message = _with_parts(message, [turn.call(part) if type(part) is ToolCall else part for part in message.parts])
         elif message.role == "tool":
-            message = _with_parts(message, [turn.result(part) for part in message.parts])
+            message = _with_parts(message, [turn.result(part) if type(part) is ToolResult else part for part in message.parts])
         previous = message.role
         linked.append(message)
     return tuple(linked)
@@ -41,9 +41,7 @@ class _Turn:
         self._numbered: set[str] = set()  # ids made here
         self._count = 0
 
-    def call(self, part: Part) -> Part:
-        if not isinstance(part, ToolCall):
-            return part
+    def call(self, part: ToolCall) -> ToolCall:
         if not part.id:
             part = msgspec.structs.replace(part, id=f"{part.name}_{self._count}")
             self._numbered.add(part.id)
@@ -52,9 +50,7 @@ class _Turn:
         self.waiting.append(part)
         return part
 
-    def result(self, part: Part) -> Part:
-        if not isinstance(part, ToolResult):
-            return part
+    def result(self, part: ToolResult) -> ToolResult:
         call = self._answered(part)
         call_id, name = part.call_id, self._names.get(part.call_id) or part.name
         if call is not None:
@@ -62,20 +58,24 @@ class _Turn:
             call_id, name = call.id, call.full_name
         if call_id == part.call_id and name == part.name:
             return part
-        return msgspec.structs.replace(part, call_id=call_id, name=name)
+        return ToolResult(call_id, name, part.parts, part.is_error, part.extra)
 
     def _answered(self, result: ToolResult) -> ToolCall | None:
         if result.call_id in self._names:
-            return next((call for call in self.waiting if call.id == result.call_id), None)
+            for call in self.waiting:
+                if call.id == result.call_id:
+                    return call
+            return None
         free = [call for call in self.waiting if not result.call_id or call.id in self._numbered]
         by_name = (call for call in free if result.name in (call.name, call.full_name))
         return next(by_name, None) or next(iter(free), None)
 
 
 def _with_parts(message: Message, parts: list[Part]) -> Message:
-    if all(new is old for new, old in zip(parts, message.parts, strict=True)):
-        return message
-    return msgspec.structs.replace(message, parts=tuple(parts))
+    for new, old in zip(parts, message.parts, strict=True):
+        if new is not old:
+            return Message(message.role, tuple(parts), message.name, message.extra)
+    return message
 
 
 def said_as_error(parts: Iterable[Part]) -> list[Part]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from hashlib import blake2s
 from itertools import count
 
@@ -14,7 +15,7 @@ import msgspec
 
 from toolglot.core.messages import Message, Part, ToolCall, ToolResult, join_name
 from toolglot.core.request import Request
-from toolglot.core.tools import Choice, Tool
+from toolglot.core.tools import Choice, Tool, Toolset, made_once
 
 
 class NameRule(msgspec.Struct, frozen=True):
@@ -30,9 +31,14 @@ _CAP = 64
 _HASH = 8
 
 
+@lru_cache(maxsize=4096)  # a conversation sends the same names and ids again with every turn
+def _fits(word: str, pattern: str | None) -> bool:
+    return pattern is None or re.fullmatch(pattern, word) is not None
+
+
 def legal(name: str, pattern: str | None, taken: Iterable[str] = ()) -> str:
     """`name` itself where it is legal and free, else a readable, stable stand-in."""
-    if (pattern is None or re.fullmatch(pattern, name)) and name not in taken:
+    if _fits(name, pattern) and name not in taken:
         return name
     stem = _FORBIDDEN.sub("_", name).strip("-") or "x"
     if stem[0].isdigit():
@@ -83,6 +89,8 @@ class Names:
 
 def legalise(request: Request, rule: NameRule) -> Request:
     """The same request with every tool's name and call's id as the wire allows them."""
+    if _all_legal(request, rule):
+        return request
     names = Names(request.tools, rule)
     ids: dict[str, str] = {}
     called: dict[str, str] = {}  # a call's id -> the word it went out under, for its result
@@ -111,10 +119,31 @@ def legalise(request: Request, rule: NameRule) -> Request:
 
     return msgspec.structs.replace(
         request,
-        tools=tuple(_legal_tool(tool, names, rule) for tool in request.tools) if names.changed else request.tools,
+        tools=made_once(request.tools, (rule, "legal"), lambda tools, _: _renamed(tools, names, rule)),
         messages=tuple(_with_parts(message, part) for message in request.messages),
         choice=_legal_choice(request.choice, names),
     )
+
+
+def _all_legal(request: Request, rule: NameRule) -> bool:
+    """The common case: nothing is to be changed, and nothing need be built to see it."""
+    if not made_once(request.tools, rule, _legal_tools):
+        return False
+    called: dict[str, str] = {}
+    for message in request.messages:
+        if message.role in ("assistant", "tool"):
+            for part in message.parts:
+                if type(part) is ToolCall:
+                    if part.namespace or not _fits(part.name, rule.name) or not _fits(part.id, rule.call_id):
+                        return False
+                    called[part.id] = part.name
+                elif type(part) is ToolResult and called.get(part.call_id) != part.name:
+                    return False
+    return request.choice is None or all(_fits(name, rule.name) for name in request.choice.names)
+
+
+def _legal_tools(tools: tuple[Tool, ...], rule: NameRule) -> bool:
+    return not Names(tools, rule).changed and not any(tool.namespace for tool in tools)
 
 
 def _with_parts(message: Message, change: Callable[[Part], Part]) -> Message:
@@ -124,6 +153,13 @@ def _with_parts(message: Message, change: Callable[[Part], Part]) -> Message:
     if all(new is old for new, old in zip(parts, message.parts, strict=True)):
         return message
     return msgspec.structs.replace(message, parts=parts)
+
+
+def _renamed(tools: tuple[Tool, ...], names: Names, rule: NameRule) -> tuple[Tool, ...]:
+    if not names.changed:
+        return tools
+    renamed = (_legal_tool(tool, names, rule) for tool in tools)
+    return Toolset(renamed) if type(tools) is Toolset else tuple(renamed)
 
 
 def _legal_tool(tool: Tool, names: Names, rule: NameRule) -> Tool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -24,6 +25,29 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def full_name(self) -> str:
         return join_name(self.namespace, self.name)
+
+
+class Toolset(tuple[Tool, ...]):
+    """Tools that come again with every turn of a conversation: what is made of them is made once, and kept here."""
+
+    made: dict[Hashable, Any]
+
+    def __init__(self, tools: object = ()) -> None:
+        self.made = {}
+
+
+Made = TypeVar("Made")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def made_once(tools: tuple[Tool, ...], key: Key, make: Callable[[tuple[Tool, ...], Key], Made]) -> Made:
+    """`make(tools, key)`, kept with the tools where they are a Toolset."""
+    if type(tools) is not Toolset:
+        return make(tools, key)
+    if key not in tools.made:
+        tools.made[key] = make(tools, key)
+    made: Made = tools.made[key]
+    return made
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):

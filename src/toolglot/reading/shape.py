@@ -44,12 +44,19 @@ def a_string(value: Any, key: str) -> str:
 def each_object(value: Any, key: str, read: Callable[[Body], Any]) -> list[Any]:
     """`read` over a list of objects; an error inside says which one."""
     found = []
-    for at, item in enumerate(a_list(value, key)):
+    for item in a_list(value, key):
         try:
-            found.append(read(an_object(item, "")))
+            found.append(read(item if type(item) is dict else an_object(item, "")))
         except CallerError as error:
-            raise error.within(f"{key}[{at}]") from None
+            raise error.within(f"{key}[{len(found)}]") from None
     return found
+
+
+def beyond(held: Body, known: frozenset[str], wire: str) -> Extra:
+    """What an object holds beyond the known keys, as `extra`."""
+    if held.keys() <= known:
+        return {}
+    return {wire: {key: value for key, value in held.items() if key not in known}}
 
 
 def or_none(read: Callable[[Any, str], Any], value: Any, key: str) -> Any:

@@ -8,6 +8,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import a_boolean, a_string, an_object, each_object, misfit, or_none, own_extra
+from toolglot.reading.tools_written import written_once
 from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
 
 _TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict"})
@@ -37,6 +38,7 @@ def _read_tool(held: Body) -> Tool:
     )
 
 
+@written_once
 def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> list[Any]:
     written: list[Any] = []
     for tool in tools:

@@ -8,6 +8,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_list, a_string, an_object, each_object, misfit, or_none, own_extra
+from toolglot.reading.tools_written import written_once
 from toolglot.wires.gemini.schemas import is_empty, read_schema
 from toolglot.wires.gemini.shapes import WIRE, camel, rest_of
 
@@ -92,6 +93,7 @@ def _choice(held: Body) -> Choice:
 # -- writing
 
 
+@written_once
 def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> list[Any]:
     """All functions in one object, where the first of them stood; each tool of Google's own in another."""
     written: list[Any] = []

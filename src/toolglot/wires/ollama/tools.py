@@ -7,6 +7,7 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import Body, a_string, an_object, each_object, misfit, or_none, own_extra
+from toolglot.reading.tools_written import written_once
 from toolglot.wires.ollama.shapes import WIRE
 
 _FUNCTION_KEYS = frozenset({"name", "description", "parameters", "strict"})
@@ -63,6 +64,7 @@ def read_choice(value: Any) -> Choice | None:
 # -- writing
 
 
+@written_once
 def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> list[Any]:
     written: list[Any] = []
     for tool in tools:

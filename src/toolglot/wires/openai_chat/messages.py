@@ -13,7 +13,7 @@ from toolglot.core.history import link_results, said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.errors import CallerError
-from toolglot.reading.shape import a_string, an_object, each_object, misfit, or_none, own_extra
+from toolglot.reading.shape import a_string, an_object, beyond, each_object, misfit, or_none, own_extra
 from toolglot.text.json_text import dumps, loads_object
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
@@ -24,7 +24,19 @@ Body = dict[str, Any]
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 
 
+_MESSAGE_KEYS = frozenset({"role", "content", "name"})
+_RESULT_KEYS = _MESSAGE_KEYS | {"tool_call_id"}
+_ASSISTANT_KEYS = _MESSAGE_KEYS | {"refusal", "tool_calls", "function_call"}
 _REASONING_KEYS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
+_CALL_KEYS = frozenset({"id", "type", "index", "function"})
+_CUSTOM_KEYS = frozenset({"id", "type", "index", "custom"})
+_FLAT_KEYS = frozenset({"id", "type", "index", "name", "arguments"})
+_FUNCTION_KEYS = frozenset({"name", "arguments"})
+
+# how a function's name and arguments are called from the call's place
+_NESTED = ("function.name", "function.arguments")
+_FLAT = ("name", "arguments")
+_OLD = ("function_call.name", "function_call.arguments")
 
 
 # -- reading
@@ -42,45 +54,53 @@ def read_messages(value: list[Any]) -> tuple[Message, ...]:
 
 
 def _read_message(held: Body) -> Message:
-    rest = dict(held)
-    role = rest.pop("role", None)
+    role = held.get("role")
     if role not in _ROLES:
         raise misfit("role", "system, developer, user, assistant or tool", role)
-    name = or_none(a_string, rest.pop("name", None), "name")
+    name = or_none(a_string, held.get("name"), "name")
     if role in ("tool", "function"):
-        call_id = a_string(rest.pop("tool_call_id", None) or "", "tool_call_id")
-        shown: Any = read_content(rest.pop("content", None))
-        return Message("tool", (ToolResult(call_id, name, shown, extra={WIRE: rest} if rest else {}),))
-    parts = _read_assistant(rest) if role == "assistant" else read_content(rest.pop("content", None))
-    return Message(role, parts, name, {WIRE: rest} if rest else {})
+        call_id = a_string(held.get("tool_call_id") or "", "tool_call_id")
+        shown: Any = read_content(held.get("content"))
+        return Message("tool", (ToolResult(call_id, name, shown, extra=beyond(held, _RESULT_KEYS, WIRE)),))
+    if role == "assistant":
+        parts, read = _read_assistant(held)
+        return Message(role, parts, name, beyond(held, read, WIRE))
+    return Message(role, read_content(held.get("content")), name, beyond(held, _MESSAGE_KEYS, WIRE))
 
 
-def _read_assistant(rest: Body) -> tuple[Part, ...]:
-    parts: list[Part] = [*read_reasoning(rest), *read_content(rest.pop("content", None))]
-    refusal = or_none(a_string, rest.pop("refusal", None), "refusal")
+def _read_assistant(held: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
+    """The parts, and the keys that they were read from."""
+    parts: list[Part] = []
+    read = _ASSISTANT_KEYS
+    if not _REASONING_KEYS.isdisjoint(held):
+        used, reasoning = read_reasoning(held)
+        parts += reasoning
+        read = read | used
+    parts += read_content(held.get("content"))
+    refusal = or_none(a_string, held.get("refusal"), "refusal")
     if refusal:
         parts.append(Text(refusal, "refusal"))
-    calls = rest.pop("tool_calls", None)
+    calls = held.get("tool_calls")
     if calls is not None:
         parts += each_object(calls, "tool_calls", _read_call)
-    legacy = rest.pop("function_call", None)
+    legacy = held.get("function_call")
     if legacy is not None:
-        parts.append(_function_call("", an_object(legacy, "function_call"), "function_call.", {}))
-    return tuple(parts)
+        parts.append(_function_call("", an_object(legacy, "function_call"), _OLD, {}))
+    return tuple(parts), read
 
 
-def read_reasoning(rest: Body) -> tuple[Reasoning, ...]:
-    """Takes the reasoning out of an assistant message, under whichever key it came."""
-    if _REASONING_KEYS.isdisjoint(rest):
-        return ()
-    texts = [rest.pop(key) for key in ("reasoning_content", "reasoning") if isinstance(rest.get(key), str)]
-    text = next(filter(None, texts), "")
+def read_reasoning(held: Body) -> tuple[set[str], tuple[Reasoning, ...]]:
+    """The reasoning in an assistant message, under whichever key it came, and those keys."""
+    used = {key for key in ("reasoning_content", "reasoning") if isinstance(held.get(key), str)}
+    text = held.get("reasoning_content") or held.get("reasoning")
+    text = text if isinstance(text, str) else next((held[key] for key in used if held[key]), "")
     extra: Extra = {}
-    if isinstance(rest.get("reasoning_details"), list):
-        details = rest.pop("reasoning_details")
+    details = held.get("reasoning_details")
+    if isinstance(details, list):
+        used.add("reasoning_details")
         extra = _read_details(details)
         text = text or "".join(map(_detail_text, details))
-    return (Reasoning(text, extra),) if text or extra else ()
+    return used, (Reasoning(text, extra),) if text or extra else ()
 
 
 def _read_details(details: list[Any]) -> Extra:
@@ -103,26 +123,26 @@ def _detail_text(detail: Any) -> str:
 
 def _read_call(held: Body) -> ToolCall:
     call_id = a_string(held.get("id") or "", "id")
-    kind = "custom" if "custom" in held else "function"
-    rest = {key: value for key, value in held.items() if key not in ("id", "type", "index", kind)}
-    if kind not in held:  # flat: the name and the arguments stand in the call itself
-        inner = {key: rest.pop(key, None) for key in ("name", "arguments")}
-        return _function_call(call_id, inner, "", {WIRE: rest} if rest else {})
-    inner = an_object(held[kind], kind)
-    extra: Extra = signatures.heard({WIRE: rest}) if rest else {}
-    if kind == "function":
-        return _function_call(call_id, inner, "function.", extra)
-    written = dumps({"input": a_string(inner.get("input") or "", "custom.input")})
-    return ToolCall(call_id, a_string(inner.get("name"), "custom.name"), written, custom=True, extra=extra)
+    if "function" in held:
+        extra = beyond(held, _CALL_KEYS, WIRE)
+        return _function_call(call_id, an_object(held["function"], "function"), _NESTED, signatures.heard(extra))
+    if "custom" in held:
+        inner = an_object(held["custom"], "custom")
+        written = dumps({"input": a_string(inner.get("input") or "", "custom.input")})
+        extra = signatures.heard(beyond(held, _CUSTOM_KEYS, WIRE))
+        return ToolCall(call_id, a_string(inner.get("name"), "custom.name"), written, custom=True, extra=extra)
+    inner = {key: held.get(key) for key in ("name", "arguments")}  # flat: they stand in the call itself
+    return _function_call(call_id, inner, _FLAT, beyond(held, _FLAT_KEYS, WIRE))
 
 
-def _function_call(call_id: str, held: Body, where: str, extra: Extra) -> ToolCall:
+def _function_call(call_id: str, held: Body, where: tuple[str, str], extra: Extra) -> ToolCall:
     """`where`: how the function's keys are called from the call's place."""
-    more = {key: value for key, value in held.items() if key not in ("name", "arguments")}
-    if more:
-        extra = join_extra(extra, {WIRE: {"function": more}})
-    arguments = _arguments(held.get("arguments"), f"{where}arguments")
-    return ToolCall(call_id, a_string(held.get("name"), f"{where}name"), arguments, extra=extra)
+    if not held.keys() <= _FUNCTION_KEYS:
+        extra = join_extra(extra, {WIRE: {"function": beyond(held, _FUNCTION_KEYS, WIRE)[WIRE]}})
+    name, arguments = held.get("name"), held.get("arguments")
+    if type(arguments) is not str or not arguments:
+        arguments = _arguments(arguments, where[1])
+    return ToolCall(call_id, name if type(name) is str else a_string(name, where[0]), arguments, extra=extra)
 
 
 def _arguments(value: Any, where: str) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from toolglot.core.fold import join_extra
 from toolglot.core.interfaces import Quirks
+from toolglot.core.messages import Extra
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.errors import CallerError
-from toolglot.reading.shape import a_boolean, a_string, an_object, each_object, or_none, own_extra
+from toolglot.reading.shape import a_boolean, a_string, an_object, beyond, each_object, or_none, own_extra
+from toolglot.reading.tools_written import written_once
 from toolglot.wires.openai_chat.shapes import WIRE, own
 
 Body = dict[str, Any]
@@ -26,52 +29,56 @@ def read_tools(value: Any) -> tuple[Tool, ...]:
 
 def read_functions(value: Any) -> tuple[Tool, ...]:
     """The form before tools: bare function objects."""
-    return () if value is None else tuple(each_object(value, "functions", lambda held: _function(held, _FUNCTION_KEYS, {})))
+    return () if value is None else tuple(each_object(value, "functions", lambda held: _function(held, _FLAT, {})))
 
 
 def _read_tool(held: Body) -> Tool:
     kind = held.get("type")
     kind = "function" if kind is None else a_string(kind, "type")
-    rest = {key: value for key, value in held.items() if key not in ("type", kind)}
     if kind == "function":
         if "function" not in held and "name" in held:  # flat, as Responses has it: sent by many all the same
-            return _function(rest, _FUNCTION_KEYS, {})
-        return _function(an_object(held.get("function"), "function"), _NESTED, rest)
+            return _function({key: value for key, value in held.items() if key != "type"}, _FLAT, {})
+        return _function(an_object(held.get("function"), "function"), _NESTED, beyond(held, _TOOL_KEYS, WIRE))
     if kind == "custom":
-        return _custom(an_object(held.get("custom"), "custom"), rest)
+        return _custom(an_object(held.get("custom"), "custom"), beyond(held, _CUSTOM_TOOL_KEYS, WIRE))
     return Tool(kind, kind="server", extra={WIRE: held})
 
 
-_FUNCTION_KEYS = ("name", "description", "parameters", "strict")
-_NESTED = tuple(f"function.{key}" for key in _FUNCTION_KEYS)
+_TOOL_KEYS = frozenset({"type", "function"})
+_CUSTOM_TOOL_KEYS = frozenset({"type", "custom"})
+_FLAT = ("name", "description", "parameters", "strict")
+_NESTED = tuple(f"function.{key}" for key in _FLAT)
+_FUNCTION_KEYS = frozenset(_FLAT)
+_CUSTOM_KEYS = frozenset({"name", "description", "format"})
 
 
-def _function(held: Body, where: tuple[str, ...], rest: Body) -> Tool:
-    """`where`: how the function's keys are called from the tool's place; `rest`: what else the tool has."""
+def _function(held: Body, where: tuple[str, ...], extra: Extra) -> Tool:
+    """`where`: how the function's keys are called from the tool's place; `extra`: what else the tool has."""
     name, description, parameters, strict = where
     return Tool(
         a_string(held.get("name"), name),
         or_none(a_string, held.get("description"), description),
         or_none(an_object, held.get("parameters"), parameters),
         or_none(a_boolean, held.get("strict"), strict),
-        extra=_extra(held, _FUNCTION_KEYS, "function", rest),
+        extra=_with_inner(extra, "function", held, _FUNCTION_KEYS),
     )
 
 
-def _custom(held: Body, rest: Body) -> Tool:
+def _custom(held: Body, extra: Extra) -> Tool:
     return Tool(
         a_string(held.get("name"), "custom.name"),
         or_none(a_string, held.get("description"), "custom.description"),
         kind="custom",
         format=_read_format(or_none(an_object, held.get("format"), "custom.format")),
-        extra=_extra(held, ("name", "description", "format"), "custom", rest),
+        extra=_with_inner(extra, "custom", held, _CUSTOM_KEYS),
     )
 
 
-def _extra(held: Body, known: tuple[str, ...], key: str, rest: Body) -> dict[str, Body]:
-    more = {name: value for name, value in held.items() if name not in known}
-    found = {**rest, key: more} if more else rest
-    return {WIRE: found} if found else {}
+def _with_inner(extra: Extra, key: str, held: Body, known: frozenset[str]) -> Extra:
+    """`extra`, and what the tool's inner object holds beyond the known keys."""
+    if held.keys() <= known:
+        return extra
+    return join_extra(extra, {WIRE: {key: beyond(held, known, WIRE)[WIRE]}})
 
 
 def _read_format(held: Body | None) -> Body | None:
@@ -88,6 +95,7 @@ def _write_format(held: Body) -> Body:
     return {"type": "grammar", "grammar": {key: value for key, value in held.items() if key != "type"}}
 
 
+@written_once
 def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> list[Any]:
     written: list[Any] = []
     for tool in tools:

@@ -14,6 +14,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, join_name
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import a_list, a_string, an_object, each_object, misfit, or_none, own_extra
+from toolglot.reading.tools_written import written_once
 from toolglot.wires.openai_responses.shapes import FAMILY, WIRE, Body
 
 _FUNCTION_KEYS = frozenset({"type", "name", "description", "parameters", "strict"})
@@ -83,6 +84,7 @@ def _rest(held: Body, known: frozenset[str]) -> Extra:
 # -- writing
 
 
+@written_once
 def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> list[Any]:
     written: list[Any] = []
     groups: dict[str, Body] = {}
