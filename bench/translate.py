@@ -23,6 +23,7 @@ from timing import CALIBRATION, REFERENCE_US, Case, Timing, measure, ratio
 from toolglot.core.interfaces import Answering
 from toolglot.pipeline.convert import convert_stream, read_request, write_request
 from toolglot.pipeline.route import speech
+from toolglot.pipeline.translate import read_request_bytes, write_request_bytes
 from toolglot.text.json_text import decode, encode
 
 OUT = Path(__file__).parent.parent / ".bench"
@@ -51,6 +52,14 @@ class Item:
 
 
 def request(source: str, target: str, data: bytes, model: str | None = None) -> Callable[[], bytes]:
+    """A turn of a conversation: the tools were seen before, as an agent sends them with every turn."""
+    here, there = speech(source), speech(target)
+    told = {} if model is None else {"model": model}  # by the path
+    return lambda: write_request_bytes(read_request_bytes(data, here, **told), there, [])
+
+
+def first_request(source: str, target: str, data: bytes, model: str | None = None) -> Callable[[], bytes]:
+    """The first turn: everything is read and written anew."""
     here, there = speech(source), speech(target)
 
     def run() -> bytes:
@@ -81,10 +90,10 @@ def stream(source: str, target: str, pieces: list[bytes]) -> Callable[[], bytes]
 def items() -> list[Item]:
     chat = payloads.chat_request()
     return [
-        _request(Chat, Anthropic, chat, floor.chat_to_anthropic, "floor", "litellm"),
-        _request(Chat, Gemini, chat, floor.chat_to_gemini, "floor", "litellm"),
-        _request(Anthropic, Chat, payloads.anthropic_request(), floor.anthropic_to_chat, "floor"),
-        _request(Gemini, Chat, payloads.gemini_request(), _gemini_to_chat, "floor", model=payloads.CHAT_MODEL),
+        *_requests(Chat, Anthropic, chat, floor.chat_to_anthropic, "floor", "litellm"),
+        *_requests(Chat, Gemini, chat, floor.chat_to_gemini, "floor", "litellm"),
+        *_requests(Anthropic, Chat, payloads.anthropic_request(), floor.anthropic_to_chat, "floor"),
+        *_requests(Gemini, Chat, payloads.gemini_request(), _gemini_to_chat, "floor", model=payloads.CHAT_MODEL),
         _reply(Anthropic, payloads.anthropic_reply(), floor.anthropic_reply_to_chat),
         _reply(Gemini, payloads.gemini_reply(), floor.gemini_reply_to_chat),
         _stream(Anthropic, Chat, payloads.anthropic_stream(), floor.anthropic_stream_to_chat),
@@ -97,17 +106,19 @@ def _gemini_to_chat(data: bytes) -> bytes:
     return floor.gemini_to_chat(data, payloads.CHAT_MODEL)
 
 
-def _request(
+def _requests(
     source: str, target: str, data: bytes, least: Callable[[bytes], bytes], *targets: str, model: str | None = None
-) -> Item:
-    ours = request(source, target, data, model)
-    return Item(
-        f"request {source} > {target}",
-        ours,
-        lambda: least(data),
-        lambda out: essence.of_request(target, out),
-        targets=targets,
-    )
+) -> list[Item]:
+    return [
+        Item(
+            f"{name} {source} > {target}",
+            way(source, target, data, model),
+            lambda: least(data),
+            lambda out: essence.of_request(target, out),
+            targets=targets,
+        )
+        for name, way in (("request", request), ("first request", first_request))
+    ]
 
 
 def _reply(source: str, data: bytes, least: Callable[[bytes], bytes]) -> Item:

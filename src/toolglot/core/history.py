@@ -52,23 +52,28 @@ class _Turn:
 
     def result(self, part: ToolResult) -> ToolResult:
         call = self._answered(part)
-        call_id, name = part.call_id, self._names.get(part.call_id) or part.name
-        if call is not None:
-            self.waiting.remove(call)
+        if call is None:
+            call_id, name = part.call_id, self._names.get(part.call_id) or part.name
+        else:
             call_id, name = call.id, call.full_name
         if call_id == part.call_id and name == part.name:
             return part
         return ToolResult(call_id, name, part.parts, part.is_error, part.extra)
 
     def _answered(self, result: ToolResult) -> ToolCall | None:
+        """The call that this result is for; it waits no longer."""
+        at = self._place(result)
+        return None if at is None else self.waiting.pop(at)
+
+    def _place(self, result: ToolResult) -> int | None:
         if result.call_id in self._names:
-            for call in self.waiting:
+            for at, call in enumerate(self.waiting):
                 if call.id == result.call_id:
-                    return call
+                    return at
             return None
-        free = [call for call in self.waiting if not result.call_id or call.id in self._numbered]
-        by_name = (call for call in free if result.name in (call.name, call.full_name))
-        return next(by_name, None) or next(iter(free), None)
+        free = [at for at, call in enumerate(self.waiting) if not result.call_id or call.id in self._numbered]
+        by_name = (at for at in free if result.name in (self.waiting[at].name, self.waiting[at].full_name))
+        return next(by_name, free[0] if free else None)
 
 
 def _with_parts(message: Message, parts: list[Part]) -> Message:

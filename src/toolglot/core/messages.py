@@ -68,7 +68,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call"):
 
     @property
     def full_name(self) -> str:
-        return join_name(self.namespace, self.name)
+        return join_name(self.namespace, self.name) if self.namespace else self.name
 
 
 class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):

@@ -143,7 +143,7 @@ def _all_legal(request: Request, rule: NameRule) -> bool:
 
 
 def _legal_tools(tools: tuple[Tool, ...], rule: NameRule) -> bool:
-    return not Names(tools, rule).changed and not any(tool.namespace for tool in tools)
+    return all(tool.kind == "server" or (not tool.namespace and _fits(tool.name, rule.name)) for tool in tools)
 
 
 def _with_parts(message: Message, change: Callable[[Part], Part]) -> Message:

@@ -32,12 +32,12 @@ class Order:
                 return f"block {event.index} opened, {self._seen} was due"
             self._seen += 1
             self._open.add(event.index)
-        elif isinstance(event, Delta | Close):
+        elif isinstance(event, (Delta, Close)):
             if event.index not in self._open:
                 return f"{type(event).__name__} for block {event.index}, which is not open"
             if isinstance(event, Close):
                 self._open.discard(event.index)
-        elif isinstance(event, Finish | Fault) and self._open:
+        elif isinstance(event, (Finish, Fault)) and self._open:
             return f"the stream ended with open blocks {sorted(self._open)}"
         return None
 

@@ -13,7 +13,7 @@ class Sequence:
         self._waiting: dict[int, list[Event]] = {}
 
     def feed(self, event: Event) -> list[Event]:
-        if not isinstance(event, Open | Delta | Close):
+        if not isinstance(event, (Open, Delta, Close)):
             return [*self.close(), event]
         if self._current is None:
             self._current = event.index

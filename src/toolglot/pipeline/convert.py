@@ -81,7 +81,7 @@ def _listed(payload: Any) -> list[Any]:
 
 
 def _message(payload: Any, here: Speech, there: Speech, notes: Notes) -> Any:
-    if not isinstance(payload, dict | list):
+    if not isinstance(payload, (dict, list)):
         raise misfit("message", "a message", payload)
     messages = here.wire.read_messages(payload if isinstance(payload, list) else [payload])
     request = legalise(Request("", messages), there.wire.names)

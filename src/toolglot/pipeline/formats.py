@@ -67,9 +67,9 @@ def format_tool_result(call_id: str, name: str, result: Any, provider: str, is_e
 
 
 def _parts(result: Any) -> tuple[Text | Media | Opaque, ...]:
-    if isinstance(result, Text | Media):
+    if isinstance(result, (Text, Media)):
         return (result,)
-    if isinstance(result, list | tuple) and result and all(isinstance(part, Text | Media) for part in result):
+    if isinstance(result, (list, tuple)) and result and all(isinstance(part, (Text, Media)) for part in result):
         return tuple(result)
     if isinstance(result, str):
         return (Text(result),)

@@ -89,6 +89,6 @@ def read_schema(schema: Any) -> Output | None:
 def _listed(messages: Any) -> list[Any]:
     if isinstance(messages, str):
         return [{"role": "user", "content": messages}]
-    if isinstance(messages, list | tuple):
+    if isinstance(messages, (list, tuple)):
         return list(messages)
     raise misfit("messages", "a list of messages, or a question as a string", messages)

@@ -31,7 +31,7 @@ def read_any_tools(tools: Any, hint: str = "openai-chat") -> tuple[Tool, ...]:
     """`hint` is the wire whose server tools these would be, where the form alone does not tell."""
     if isinstance(tools, dict):
         tools = [tools]
-    if isinstance(tools, str | bytes) or not isinstance(tools, Iterable):
+    if isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
         raise misfit("tools", "a list of tools", tools)
     found: list[Tool] = []
     for at, tool in enumerate(tools):

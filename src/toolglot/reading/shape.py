@@ -65,7 +65,7 @@ def or_none(read: Callable[[Any, str], Any], value: Any, key: str) -> Any:
 
 
 def a_number(value: Any, key: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     raise misfit(key, "a number", value)
 

@@ -66,7 +66,7 @@ def reattach(parts: list[Part]) -> list[Part]:
 
 
 def _signed(part: Part, state: Extra) -> Part:
-    if isinstance(part, Text | ToolCall):
+    if isinstance(part, (Text, ToolCall)):
         return msgspec.structs.replace(part, extra=join_extra(part.extra, state))
     return part
 

@@ -45,7 +45,7 @@ def _write_part(part: Part, notes: list[str]) -> list[Body]:
     if isinstance(part, ToolCall) and not part.sealed:
         notes.append(f"call {part.id}: it was cut short; left out")
         return []
-    if isinstance(part, Text | ToolCall):
+    if isinstance(part, (Text, ToolCall)):
         return _write_said(part, notes)
     notes.append(no_place(part.kind if isinstance(part, Media) else "opaque", getattr(part, "wire", None)))
     return []

@@ -88,13 +88,13 @@ def _joined(run: list[Message]) -> Message:
         extra = join_extra(extra, message.extra)
         for at, part in enumerate(message.parts):
             last = parts[-1] if parts and at == 0 else None
-            if isinstance(last, Text | Reasoning) and type(part) is type(last) and SIGNATURE not in last.extra.get(WIRE, {}):
+            if isinstance(last, (Text, Reasoning)) and type(part) is type(last) and SIGNATURE not in last.extra.get(WIRE, {}):
                 texts.append(part.text)
                 parts[-1] = msgspec.structs.replace(part, extra=join_extra(last.extra, part.extra))
                 continue
             _settle(parts, texts)
             parts.append(part)
-            texts = [part.text] if isinstance(part, Text | Reasoning) else []
+            texts = [part.text] if isinstance(part, (Text, Reasoning)) else []
     _settle(parts, texts)
     return Message(run[0].role, tuple(parts), extra=extra)
 
@@ -166,7 +166,7 @@ def _current_turn(messages: tuple[Message, ...]) -> int:
     """Where the turn that goes on begins: behind the last words that are not a model's or a tool's."""
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
-        if message.role not in ("assistant", "tool") and any(isinstance(part, Text | Media) for part in message.parts):
+        if message.role not in ("assistant", "tool") and any(isinstance(part, (Text, Media)) for part in message.parts):
             return at + 1
     return 0
 
@@ -208,7 +208,7 @@ def _write_results(message: Message, calls: list[str], notes: list[str]) -> list
         place = {call_id: at for at, call_id in enumerate(calls)}
         results.sort(key=lambda result: place.get(result.call_id, len(place)))
     written = [write_result(result, notes) for result in results]
-    others = [part for part in message.parts if isinstance(part, Text | Media | Opaque)]
+    others = [part for part in message.parts if isinstance(part, (Text, Media, Opaque))]
     return written + [held for part in others if (held := write_part(part, notes)) is not None]
 
 

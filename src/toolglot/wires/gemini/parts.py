@@ -131,7 +131,7 @@ def _read_result(held: Body) -> ToolResult:
 def _read_shown(held: Body) -> Text | Media | Opaque:
     """What a tool shows beside its answer."""
     part = read_part(held)
-    return part if isinstance(part, Text | Media | Opaque) else Opaque(WIRE, held)
+    return part if isinstance(part, (Text, Media, Opaque)) else Opaque(WIRE, held)
 
 
 def _said(response: Body) -> tuple[str, bool]:

@@ -90,7 +90,7 @@ def read_time(value: object) -> int | None:
             value = (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _LATEST:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= _LATEST:
         return None
     return int(value)
 

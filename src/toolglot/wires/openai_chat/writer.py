@@ -33,7 +33,7 @@ class ChatWriter:
         self._refused = False
 
     def feed(self, event: Event) -> bytes:
-        if not self._head and not isinstance(event, Start | Fault):
+        if not self._head and not isinstance(event, (Start, Fault)):
             return self._start(Start()) + self.feed(event)
         match event:
             case Delta(index, text):

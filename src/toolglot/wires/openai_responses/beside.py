@@ -66,10 +66,10 @@ def reattach(parts: list[Part]) -> list[Part]:
             state = {wire: own for wire, own in part.extra.items() if wire != _OF}
             if part.extra[_OF].get("of") == "next":
                 ahead = join_extra(ahead, state)
-            elif kept and isinstance(kept[-1], Text | ToolCall):
+            elif kept and isinstance(kept[-1], (Text, ToolCall)):
                 kept[-1] = msgspec.structs.replace(kept[-1], extra=join_extra(kept[-1].extra, state))
             continue
-        if ahead and isinstance(part, Text | ToolCall):
+        if ahead and isinstance(part, (Text, ToolCall)):
             part, ahead = msgspec.structs.replace(part, extra=join_extra(part.extra, ahead)), {}
         kept.append(part)
     return kept

@@ -42,7 +42,7 @@ def _write_output(parts: tuple[Part, ...], ids: Ids, notes: list[str]) -> list[B
     output: list[Body] = []
     for part in parts:
         extra = getattr(part, "extra", {})
-        sealed = sealed_beside(extra) if isinstance(part, Text | ToolCall) else None
+        sealed = sealed_beside(extra) if isinstance(part, (Text, ToolCall)) else None
         if sealed is not None:
             output.append({**reasoning_beside(sealed), "id": ids.take("reasoning", {}, len(output))})
         item = write_item(part, ids.take(kind_of(part), extra, len(output)), notes)

@@ -166,7 +166,7 @@ class ResponsesWriter:
             return self._write_whole(part)
         item = write_item(part, block.item_id, self._notes) or {}
         written = self._ends(block, text, item) + self._item_done(block.place, item)
-        if event.extra and isinstance(part, Text | ToolCall):  # a signature that was told late
+        if event.extra and isinstance(part, (Text, ToolCall)):  # a signature that was told late
             written += self._beside(sealed_beside(event.extra, "last"))
         return written
 
