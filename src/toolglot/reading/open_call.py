@@ -77,6 +77,12 @@ class OpenCall:
         if end < len(text):
             self._rest.append(text[end:])
 
+    def give(self, arguments: str) -> None:
+        """The whole arguments at once, as the text of an object that needs no watching, and the end."""
+        self.open = False
+        self._blocks.call_text(self._index, arguments)
+        self._blocks.close_call(self._index, decisions=tuple(self._decisions), extra=self._extra)
+
     def close(self, final: str | None = None) -> None:
         """The end of the call. `final`: the provider's last word on the whole arguments, used where none streamed."""
         if not self.open:

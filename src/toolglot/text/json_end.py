@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-_STRUCTURE = re.compile(r'["{}\[\]]')
-_IN_STRING = re.compile(r'["\\]')
+# A bracket, or a string as far as it goes; group 1 is its closing quote, empty where the text ends first.
+_TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
+_REST_OF_STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 
 
 class JsonEnd:
@@ -16,7 +17,7 @@ class JsonEnd:
     def __init__(self) -> None:
         self._depth = 0
         self._in_string = False
-        self._escaped = False
+        self._escaped = False  # the last character was a backslash inside a string
         self.done = False
         self.examined = 0  # characters looked at: the linear-work law counts them
 
@@ -25,25 +26,33 @@ class JsonEnd:
         at, size = start, len(text)
         if self._escaped and at < size:
             at, self._escaped = at + 1, False
+        if self._in_string:
+            at = self._string(_REST_OF_STRING.match(text, at), size)
         while at < size:
-            found = (_IN_STRING if self._in_string else _STRUCTURE).search(text, at)
+            found = _TOKEN.search(text, at)
             if found is None:
                 break
-            at = found.end()
-            char = text[at - 1]
+            char = text[found.start()]
             if char == '"':
-                self._in_string = not self._in_string
-            elif char == "\\":
-                if at == size:
-                    self._escaped = True
-                at += 1
-            elif char in "{[":
+                at = self._string(found, size)
+                continue
+            at = found.end()
+            if char in "{[":
                 self._depth += 1
-            else:
-                self._depth -= 1
-                if self._depth <= 0:
-                    self.done = True
-                    self.examined += at - start
-                    return at
+                continue
+            self._depth -= 1
+            if self._depth <= 0:
+                self.done = True
+                self.examined += at - start
+                return at
         self.examined += size - start
         return -1
+
+    def _string(self, found: re.Match[str] | None, size: int) -> int:
+        """Behind a string that closes here; the end of the text where it goes on."""
+        if found is not None and found[1]:
+            self._in_string = False
+            return found.end()
+        self._in_string = True
+        self._escaped = found is not None and found.end() < size  # only a backslash can stop the match short of the end
+        return size

@@ -303,8 +303,7 @@ class _Call:
     deltas: _Kinds = frozenset({"input_json_delta"})
 
     def __init__(self, chunks: MessageChunks, held: Body) -> None:
-        given = held.get("input")
-        self._given = given if isinstance(given, str) else dumps(given) if given else None
+        self._given = held.get("input")
         name, call_id = _word(held.get("name")) or "", _word(held.get("id"))
         self._call = OpenCall(chunks.blocks, name, call_id, extra=rest_of(held, _CALL_KEYS))
 
@@ -319,7 +318,11 @@ class _Call:
 
     def close(self) -> None:
         """The input that the block began with counts only where none streamed: it is a placeholder elsewhere."""
-        self._call.close(self._given)
+        given = self._given
+        if isinstance(given, dict) and not self._call.begun:
+            self._call.give(dumps(given))
+        else:
+            self._call.close(given if isinstance(given, str) else dumps(given) if given else None)
 
 
 class _Anything:
