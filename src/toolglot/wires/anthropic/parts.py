@@ -116,7 +116,7 @@ _READERS: dict[str, Callable[[Body], Part | None]] = {
 def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> list[Body]:
     blocks: list[Body] = []
     for part in parts:
-        if isinstance(part, (Text, ToolCall)) and WIRE in part.extra:
+        if isinstance(part, (Text, ToolCall)) and part.extra and WIRE in part.extra:
             beside, extra = take_kept(part.extra)
             if beside:
                 blocks += beside

@@ -13,7 +13,7 @@ from toolglot.core.history import link_results, said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.errors import CallerError
-from toolglot.reading.shape import a_string, an_object, beyond, each_object, misfit, or_none, own_extra
+from toolglot.reading.shape import a_string, an_object, beyond, each_object, misfit, own_extra
 from toolglot.text.json_text import dumps, loads_object
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
@@ -57,15 +57,18 @@ def _read_message(held: Body) -> Message:
     role = held.get("role")
     if role not in _ROLES:
         raise misfit("role", "system, developer, user, assistant or tool", role)
-    name = or_none(a_string, held.get("name"), "name")
-    if role in ("tool", "function"):
-        call_id = a_string(held.get("tool_call_id") or "", "tool_call_id")
-        shown: Any = read_content(held.get("content"))
-        return Message("tool", (ToolResult(call_id, name, shown, extra=beyond(held, _RESULT_KEYS, WIRE)),))
+    name = held.get("name")
+    if name is not None:
+        a_string(name, "name")
     if role == "assistant":
         parts, read = _read_assistant(held)
         return Message(role, parts, name, beyond(held, read, WIRE))
-    return Message(role, read_content(held.get("content")), name, beyond(held, _MESSAGE_KEYS, WIRE))
+    content = held.get("content")
+    said: Any = (Text(content),) if type(content) is str and content else read_content(content)
+    if role in ("tool", "function"):
+        call_id = a_string(held.get("tool_call_id") or "", "tool_call_id")
+        return Message("tool", (ToolResult(call_id, name, said, extra=beyond(held, _RESULT_KEYS, WIRE)),))
+    return Message(role, said, name, beyond(held, _MESSAGE_KEYS, WIRE))
 
 
 def _read_assistant(held: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
@@ -77,9 +80,9 @@ def _read_assistant(held: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
         parts += reasoning
         read = read | used
     parts += read_content(held.get("content"))
-    refusal = or_none(a_string, held.get("refusal"), "refusal")
+    refusal = held.get("refusal")
     if refusal:
-        parts.append(Text(refusal, "refusal"))
+        parts.append(Text(a_string(refusal, "refusal"), "refusal"))
     calls = held.get("tool_calls")
     if calls is not None:
         parts += each_object(calls, "tool_calls", _read_call)

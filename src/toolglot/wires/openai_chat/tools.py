@@ -54,14 +54,17 @@ _CUSTOM_KEYS = frozenset({"name", "description", "format"})
 
 def _function(held: Body, where: tuple[str, ...], extra: Extra) -> Tool:
     """`where`: how the function's keys are called from the tool's place; `extra`: what else the tool has."""
-    name, description, parameters, strict = where
-    return Tool(
-        a_string(held.get("name"), name),
-        or_none(a_string, held.get("description"), description),
-        or_none(an_object, held.get("parameters"), parameters),
-        or_none(a_boolean, held.get("strict"), strict),
-        extra=_with_inner(extra, "function", held, _FUNCTION_KEYS),
-    )
+    name = a_string(held.get("name"), where[0])
+    description, schema, strict = held.get("description"), held.get("parameters"), held.get("strict")
+    if description is not None:
+        a_string(description, where[1])
+    if schema is not None:
+        an_object(schema, where[2])
+    if strict is not None:
+        a_boolean(strict, where[3])
+    if not held.keys() <= _FUNCTION_KEYS:
+        extra = _with_inner(extra, "function", held, _FUNCTION_KEYS)
+    return Tool(name, description, schema, strict, extra=extra)
 
 
 def _custom(held: Body, extra: Extra) -> Tool:
@@ -76,9 +79,8 @@ def _custom(held: Body, extra: Extra) -> Tool:
 
 def _with_inner(extra: Extra, key: str, held: Body, known: frozenset[str]) -> Extra:
     """`extra`, and what the tool's inner object holds beyond the known keys."""
-    if held.keys() <= known:
-        return extra
-    return join_extra(extra, {WIRE: {key: beyond(held, known, WIRE)[WIRE]}})
+    inner = beyond(held, known, WIRE)
+    return join_extra(extra, {WIRE: {key: inner[WIRE]}}) if inner else extra
 
 
 def _read_format(held: Body | None) -> Body | None:
