@@ -21,13 +21,17 @@ def link_results(messages: Iterable[Message]) -> tuple[Message, ...]:
     turn = _Turn()
     previous = ""
     for message in messages:
-        if message.role == "assistant":
+        role = message.role
+        if role == "assistant":
             if previous != "assistant":  # several in a row are one turn: some clients send each call as its own message
                 turn.waiting = []
-            message = _with_parts(message, [turn.call(part) if type(part) is ToolCall else part for part in message.parts])
-        elif message.role == "tool":
-            message = _with_parts(message, [turn.result(part) if type(part) is ToolResult else part for part in message.parts])
-        previous = message.role
+            if not turn.all_named(message.parts):
+                parts = tuple(turn.call(part) if type(part) is ToolCall else part for part in message.parts)
+                message = Message(role, parts, message.name, message.extra)
+        elif role == "tool":
+            parts = tuple(turn.result(part) if type(part) is ToolResult else part for part in message.parts)
+            message = Message(role, parts, message.name, message.extra)
+        previous = role
         linked.append(message)
     return tuple(linked)
 
@@ -40,6 +44,18 @@ class _Turn:
         self._names: dict[str, str] = {}
         self._numbered: set[str] = set()  # ids made here
         self._count = 0
+
+    def all_named(self, parts: tuple[Part, ...]) -> bool:
+        """Whether every call has its id, as most have: then they are taken up as they are."""
+        calls = [part for part in parts if type(part) is ToolCall]
+        for call in calls:
+            if not call.id:
+                return False
+        for call in calls:
+            self._names[call.id] = call.full_name
+        self._count += len(calls)
+        self.waiting += calls
+        return True
 
     def call(self, part: ToolCall) -> ToolCall:
         if not part.id:
@@ -74,13 +90,6 @@ class _Turn:
         free = [at for at, call in enumerate(self.waiting) if not result.call_id or call.id in self._numbered]
         by_name = (at for at in free if result.name in (self.waiting[at].name, self.waiting[at].full_name))
         return next(by_name, free[0] if free else None)
-
-
-def _with_parts(message: Message, parts: list[Part]) -> Message:
-    for new, old in zip(parts, message.parts, strict=True):
-        if new is not old:
-            return Message(message.role, tuple(parts), message.name, message.extra)
-    return message
 
 
 def said_as_error(parts: Iterable[Part]) -> list[Part]:

@@ -99,7 +99,8 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
         blocks = _blocks(message, notes, quirks)
         if results is not None and message.role in ("tool", "user"):
             results["content"] += blocks
-            _put_rest(message, results, notes)
+            if message.name is not None or message.extra:
+                _put_rest(message, results, notes)
             if message.role == "user":
                 results = None
             continue
@@ -108,7 +109,8 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
             notes.append(f"{message.role} message: nothing is in it that anthropic takes; left out")
             continue
         held: Body = {"role": _ROLE_OUT.get(message.role, message.role), "content": _content(blocks)}
-        _put_rest(message, held, notes)
+        if message.name is not None or message.extra:
+            _put_rest(message, held, notes)
         written.append(held)
         if message.role == "tool":
             results = held

@@ -116,43 +116,29 @@ _READERS: dict[str, Callable[[Body], Part | None]] = {
 def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> list[Body]:
     blocks: list[Body] = []
     for part in parts:
-        if isinstance(part, (Text, ToolCall)) and part.extra and WIRE in part.extra:
-            beside, extra = take_kept(part.extra)
+        kind = type(part)
+        if (kind is Text or kind is ToolCall) and part.extra and WIRE in part.extra:  # type: ignore[union-attr]
+            beside, extra = take_kept(part.extra)  # type: ignore[union-attr]
             if beside:
                 blocks += beside
                 part = msgspec.structs.replace(part, extra=extra)
-        held = _write_part(part, notes, quirks)
+        held = _WRITERS[kind](part, notes, quirks)
         if held is not None:
             blocks.append(held)
     return blocks
 
 
-def _write_part(part: Part, notes: list[str], quirks: Quirks) -> Body | None:
-    match part:
-        case Text():
-            return _write_text(part, notes)
-        case ToolCall():
-            return write_call(part, part.extra, notes)
-        case ToolResult():
-            return _write_result(part, notes, quirks)
-        case Reasoning():
-            return write_kept(part, notes, quirks)
-        case Media():
-            return _write_media(part, notes)
-        case Opaque(wire, block):
-            if wire == WIRE:
-                return block
-            notes.append(f"a block of {wire}'s own ({block.get('type', '?')}) was left out")
-            return None
-
-
-def _write_text(part: Text, notes: list[str]) -> Body | None:
+def _write_text(part: Text, notes: list[str], quirks: Quirks) -> Body | None:
     own = own_extra(part.extra, WIRE, "text", notes) if part.extra else {}
     if part.text and not part.text.isspace():
         return {"type": "text", "text": part.text, **own}
     if part.text:
         notes.append("text: anthropic refuses white space alone; left out")
     return None
+
+
+def _write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
+    return write_call(call, call.extra, notes)
 
 
 def write_call(call: ToolCall, extra: Extra, notes: list[str]) -> Body:
@@ -179,7 +165,14 @@ def _write_result(result: ToolResult, notes: list[str], quirks: Quirks) -> Body:
     return held
 
 
-def _write_media(media: Media, notes: list[str]) -> Body | None:
+def _write_opaque(part: Opaque, notes: list[str], quirks: Quirks) -> Body | None:
+    if part.wire == WIRE:
+        return part.block
+    notes.append(f"a block of {part.wire}'s own ({part.block.get('type', '?')}) was left out")
+    return None
+
+
+def _write_media(media: Media, notes: list[str], quirks: Quirks) -> Body | None:
     source = _SOURCES[media.kind](media, notes)
     if source is None:
         return None
@@ -239,4 +232,14 @@ _SOURCES: dict[str, Callable[[Media, list[str]], Body | None]] = {
     "image": _image_source,
     "file": _file_source,
     "audio": _no_source,
+}
+
+
+_WRITERS: dict[type[Part], Callable[[Any, list[str], Quirks], Body | None]] = {
+    Text: _write_text,
+    ToolCall: _write_call,
+    ToolResult: _write_result,
+    Reasoning: write_kept,
+    Media: _write_media,
+    Opaque: _write_opaque,
 }

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hashlib import shake_128
 from typing import Any
 
-import msgspec
-
 from toolglot.core.envelope import unseal
 from toolglot.core.fold import join_extra
 from toolglot.core.history import link_results, said_as_error
@@ -44,16 +42,21 @@ _OLD = ("function_call.name", "function_call.arguments")
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
     messages: list[Message] = []
-    for message in each_object(value, "messages", _read_message):
-        if message.role == "tool" and messages and messages[-1].role == "tool":
-            both = (*messages[-1].parts, *message.parts)
-            messages[-1] = msgspec.structs.replace(messages[-1], parts=both)
-        else:
-            messages.append(message)
+    results: list[ToolResult] = []  # those of one turn are one message
+    for read in each_object(value, "messages", _read_message):
+        if type(read) is ToolResult:
+            results.append(read)
+            continue
+        if results:
+            messages.append(Message("tool", tuple(results)))
+            results = []
+        messages.append(read)
+    if results:
+        messages.append(Message("tool", tuple(results)))
     return link_results(messages)
 
 
-def _read_message(held: Body) -> Message:
+def _read_message(held: Body) -> Message | ToolResult:
     role = held.get("role")
     if role not in _ROLES:
         raise misfit("role", "system, developer, user, assistant or tool", role)
@@ -67,7 +70,7 @@ def _read_message(held: Body) -> Message:
     said: Any = (Text(content),) if type(content) is str and content else read_content(content)
     if role in ("tool", "function"):
         call_id = a_string(held.get("tool_call_id") or "", "tool_call_id")
-        return Message("tool", (ToolResult(call_id, name, said, extra=beyond(held, _RESULT_KEYS, WIRE)),))
+        return ToolResult(call_id, name, said, extra=beyond(held, _RESULT_KEYS, WIRE))
     return Message(role, said, name, beyond(held, _MESSAGE_KEYS, WIRE))
 
 
