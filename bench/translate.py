@@ -115,7 +115,7 @@ def _requests(
             way(source, target, data, model),
             lambda: least(data),
             lambda out: essence.of_request(target, out),
-            targets=targets,
+            targets=tuple(target for target in targets if way is request or target == "floor"),
         )
         for name, way in (("request", request), ("first request", first_request))
     ]
@@ -173,7 +173,7 @@ def rows(measured: list[Item], timings: dict[str, Timing], side: dict[str, Any] 
     found = []
     for item in measured:
         ours, least = timings[item.name], timings[_floor_name(item)]
-        theirs = side["cases"].get(item.name) if side else None
+        theirs = side["cases"].get(item.name.removeprefix("first ")) if side else None
         found.append(
             Row(
                 item.name,

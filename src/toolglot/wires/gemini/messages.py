@@ -208,6 +208,8 @@ def _write_results(message: Message, calls: list[str], notes: list[str]) -> list
         place = {call_id: at for at, call_id in enumerate(calls)}
         results.sort(key=lambda result: place.get(result.call_id, len(place)))
     written = [write_result(result, notes) for result in results]
+    if len(results) == len(message.parts):
+        return written
     others = [part for part in message.parts if isinstance(part, (Text, Media, Opaque))]
     return written + [held for part in others if (held := write_part(part, notes)) is not None]
 

@@ -224,7 +224,9 @@ def write_result(result: ToolResult, notes: list[str]) -> Body:
     shown = [held for part in result.parts if type(part) is not Text and (held := write_part(part, notes)) is not None]
     if shown:
         answer["parts"] = shown
-    own = own_extra(result.extra, WIRE, f"result {result.call_id}", notes) if result.extra else {}
+    if not result.extra:
+        return {"functionResponse": answer}
+    own = own_extra(result.extra, WIRE, f"result {result.call_id}", notes)
     answer.update(own.pop("functionResponse", {}))
     return {"functionResponse": answer, **own}
 
@@ -236,7 +238,7 @@ def _response(result: ToolResult, notes: list[str]) -> Body:
             own_extra(part.extra, "", f"result {result.call_id}", notes)
     if len(texts) > 1:
         notes.append(f"result {result.call_id}: its {len(texts)} texts are joined to one")
-    text = "\n".join(part.text for part in texts)
+    text = texts[0].text if len(texts) == 1 else "\n".join(part.text for part in texts)
     if result.is_error:
         return {"error": text}
     held = loads_object(text) if text[:1] == "{" else None
