@@ -1,0 +1,34 @@
+"""Layer 2: every model family's own way of writing calls: a file each, which exports DIALECT and is named as the dialect.
+
+Listed without being imported, imported when asked for; other packages add theirs as entry points `toolglot.dialects`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from toolglot.grammars.dialect import Dialect
+
+
+@cache
+def dialect_names() -> tuple[str, ...]:
+    """All that are here, sorted."""
+    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__"))
+
+
+@cache
+def find_dialect(name: str) -> Dialect | None:
+    if name in dialect_names():
+        found = import_module(f"toolglot.dialects.{name}").DIALECT
+    else:
+        found = _from_entry_points(name)
+    return found if isinstance(found, Dialect) else None
+
+
+def _from_entry_points(name: str) -> object:
+    from importlib.metadata import entry_points  # noqa: PLC0415  (slow to import, and rarely needed)
+
+    found = entry_points(group="toolglot.dialects", name=name)
+    return next(iter(found)).load() if found else None
