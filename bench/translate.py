@@ -115,7 +115,7 @@ def _requests(
             way(source, target, data, model),
             lambda: least(data),
             lambda out: essence.of_request(target, out),
-            targets=tuple(target for target in targets if way is request or target == "floor"),
+            targets=tuple(kind for kind in targets if way is request or kind == "floor"),
         )
         for name, way in (("request", request), ("first request", first_request))
     ]
