@@ -1,8 +1,8 @@
 """What a grammar is, and what it hears.
 
-The hearer (pipeline/hear.py) looks for a grammar's openers in the text. Where one stands, it opens a region and feeds it what follows
-until the region says where it ends; then the region reads itself, whole. A stream and a whole text so give the same result, and no
-character is looked at twice while it streams.
+The hearer (pipeline/hear.py) looks for a grammar's openers in the text. Where one stands, it opens a region and feeds it
+what follows until the region says where it ends; then the region reads itself, whole. A stream and a whole text so give the
+same result, and no character is looked at twice while it streams.
 """
 
 from __future__ import annotations
