@@ -1,0 +1,1 @@
+"""Layer 1: JSON Schema: reading values by it, checking them against it, bringing them to it."""
