@@ -17,4 +17,4 @@ def long_files() -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(long_files()))
+    sys.exit("\n".join(long_files()) or 0)
