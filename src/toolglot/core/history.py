@@ -6,6 +6,7 @@ An id that no call has is a client's invention: its result goes by name and orde
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import is_
 
 import msgspec
 
@@ -30,7 +31,8 @@ def link_results(messages: Iterable[Message]) -> tuple[Message, ...]:
                 message = Message(role, parts, message.name, message.extra)
         elif role == "tool":
             parts = tuple(turn.result(part) if type(part) is ToolResult else part for part in message.parts)
-            message = Message(role, parts, message.name, message.extra)
+            if not all(map(is_, parts, message.parts)):
+                message = Message(role, parts, message.name, message.extra)
         previous = role
         linked.append(message)
     return tuple(linked)
