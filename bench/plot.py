@@ -7,7 +7,7 @@ from html import escape
 from math import log10
 
 _COLOURS = ("#9aa0a6", "#1a73e8", "#e8710a", "#188038")
-_LEFT, _WIDTH, _BAR, _GAP, _TOP = 210, 560, 14, 16, 64
+_LEFT, _WIDTH, _BAR, _GAP, _TOP = 260, 520, 14, 16, 64
 _FONT = 'font-family="system-ui, sans-serif" font-size="12"'
 
 

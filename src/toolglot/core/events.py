@@ -46,6 +46,8 @@ class Close(msgspec.Struct, frozen=True, omit_defaults=True, tag="close"):
     sealed: bool = True  # False: the block was cut short
     decisions: tuple[Decision, ...] = ()
     extra: Extra = {}  # what only the end of a block tells (a signature); joins what Open had
+    written: str | None = None  # of a call: the model's own characters, where they differ from what was given
+    fixes: tuple[str, ...] = ()
 
 
 class Finish(msgspec.Struct, frozen=True, omit_defaults=True, tag="finish"):

@@ -69,7 +69,10 @@ def unfold_part(index: int, part: Part) -> Iterator[Event]:
     yield opened
     if text:
         yield Delta(index, text)
-    yield Close(index, sealed=part.sealed if isinstance(part, ToolCall) else True)
+    if isinstance(part, ToolCall):
+        yield Close(index, part.sealed, written=part.written, fixes=part.fixes)
+    else:
+        yield Close(index)
 
 
 def join_extra(first: Extra, second: Extra) -> Extra:
@@ -111,7 +114,9 @@ class _Block:
                     opened.custom,
                     self.close is not None and self.close.sealed,
                     opened.source,
-                    extra=extra,
+                    self.close.written if self.close else None,
+                    self.close.fixes if self.close else (),
+                    extra,
                 )
             case "media":
                 return _media(opened, text, extra)

@@ -70,8 +70,8 @@ def _read_message(held: Body) -> Message | ToolResult:
     said: Any = (Text(content),) if type(content) is str and content else read_content(content)
     if role in ("tool", "function"):
         call_id = a_string(held.get("tool_call_id") or "", "tool_call_id")
-        return ToolResult(call_id, name, said, extra=beyond(held, _RESULT_KEYS, WIRE))
-    return Message(role, said, name, beyond(held, _MESSAGE_KEYS, WIRE))
+        return ToolResult(call_id, name, said, False, {} if held.keys() <= _RESULT_KEYS else beyond(held, _RESULT_KEYS, WIRE))
+    return Message(role, said, name, {} if held.keys() <= _MESSAGE_KEYS else beyond(held, _MESSAGE_KEYS, WIRE))
 
 
 def _read_assistant(held: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
@@ -130,8 +130,8 @@ def _detail_text(detail: Any) -> str:
 def _read_call(held: Body) -> ToolCall:
     call_id = a_string(held.get("id") or "", "id")
     if "function" in held:
-        extra = beyond(held, _CALL_KEYS, WIRE)
-        return _function_call(call_id, an_object(held["function"], "function"), _NESTED, signatures.heard(extra))
+        extra = {} if held.keys() <= _CALL_KEYS else signatures.heard(beyond(held, _CALL_KEYS, WIRE))
+        return _function_call(call_id, an_object(held["function"], "function"), _NESTED, extra)
     if "custom" in held:
         inner = an_object(held["custom"], "custom")
         written = dumps({"input": a_string(inner.get("input") or "", "custom.input")})

@@ -38,7 +38,8 @@ def _read_tool(held: Body) -> Tool:
     if kind == "function":
         if "function" not in held and "name" in held:  # flat, as Responses has it: sent by many all the same
             return _function({key: value for key, value in held.items() if key != "type"}, _FLAT, {})
-        return _function(an_object(held.get("function"), "function"), _NESTED, beyond(held, _TOOL_KEYS, WIRE))
+        extra = {} if held.keys() <= _TOOL_KEYS else beyond(held, _TOOL_KEYS, WIRE)
+        return _function(an_object(held.get("function"), "function"), _NESTED, extra)
     if kind == "custom":
         return _custom(an_object(held.get("custom"), "custom"), beyond(held, _CUSTOM_TOOL_KEYS, WIRE))
     return Tool(kind, kind="server", extra={WIRE: held})
