@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from toolglot.core.plugins import from_entry_points
 from toolglot.grammars.dialect import Dialect
 
 
@@ -23,12 +24,5 @@ def find_dialect(name: str) -> Dialect | None:
     if name in dialect_names():
         found = import_module(f"toolglot.dialects.{name}").DIALECT
     else:
-        found = _from_entry_points(name)
+        found = from_entry_points("toolglot.dialects", name)
     return found if isinstance(found, Dialect) else None
-
-
-def _from_entry_points(name: str) -> object:
-    from importlib.metadata import entry_points  # noqa: PLC0415  (slow to import, and rarely needed)
-
-    found = entry_points(group="toolglot.dialects", name=name)
-    return next(iter(found)).load() if found else None

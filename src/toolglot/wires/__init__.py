@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module
 
 from toolglot.core.interfaces import Wire
+from toolglot.core.plugins import from_entry_points
 
 NAMES = ("anthropic", "gemini", "ollama", "openai-chat", "openai-responses")
 
@@ -16,12 +17,5 @@ def find_wire(name: str) -> Wire | None:
     if name in NAMES:
         wire = import_module(f"toolglot.wires.{name.replace('-', '_')}").WIRE
     else:
-        wire = _from_entry_points(name)
+        wire = from_entry_points("toolglot.wires", name)
     return wire if isinstance(wire, Wire) else None
-
-
-def _from_entry_points(name: str) -> object:
-    from importlib.metadata import entry_points  # noqa: PLC0415  (slow to import, and rarely needed)
-
-    found = entry_points(group="toolglot.wires", name=name)
-    return next(iter(found)).load() if found else None

@@ -4,12 +4,13 @@ from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
 from toolglot.reading.faults import read_fault
 from toolglot.wires.openai_chat.messages import read_messages, write_messages
-from toolglot.wires.openai_chat.reply import read_reply, write_fault, write_reply
+from toolglot.wires.openai_chat.reply import read_reply, write_reply
 from toolglot.wires.openai_chat.request import read_request, write_request
 from toolglot.wires.openai_chat.shapes import WIRE as NAME
 from toolglot.wires.openai_chat.stream import reader
 from toolglot.wires.openai_chat.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_chat.writer import ChatWriter
+from toolglot.wires.openai_family import write_fault
 
 WIRE = Wire(
     name=NAME,

@@ -11,13 +11,13 @@ from toolglot.core.fold import fold
 from toolglot.core.interfaces import Answering, Quirks
 from toolglot.core.messages import Extra, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply
-from toolglot.errors import UpstreamError
 from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.messages import write_call
-from toolglot.wires.openai_chat.shapes import ERROR_TYPES, FAMILY, WIRE, finish_reason, write_usage
+from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
 from toolglot.wires.openai_chat.stream import ChatChunks
+from toolglot.wires.openai_family import FAMILY
 
 Body = dict[str, Any]
 
@@ -96,9 +96,3 @@ def write_details(extra: Extra) -> list[Body]:
     if sealed:
         details.append({"type": "reasoning.encrypted", "data": sealed, "format": "toolglot", "index": len(details)})
     return details
-
-
-def write_fault(error: UpstreamError) -> tuple[int, Body]:
-    status = error.status or 502
-    kind = ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": error.code}}

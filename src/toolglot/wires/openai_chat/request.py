@@ -19,15 +19,7 @@ from toolglot.reading.shape import (
     take_options,
 )
 from toolglot.wires.openai_chat.messages import read_messages, write_messages
-from toolglot.wires.openai_chat.shapes import (
-    EFFORT_IN,
-    EFFORT_OUT,
-    FAMILY,
-    FAMILY_KEYS,
-    OPTION_KEYS,
-    OPTIONS,
-    WIRE,
-)
+from toolglot.wires.openai_chat.shapes import OPTION_KEYS, OPTIONS, WIRE
 from toolglot.wires.openai_chat.tools import (
     read_choice,
     read_function_call,
@@ -36,6 +28,7 @@ from toolglot.wires.openai_chat.tools import (
     write_choice,
     write_tools,
 )
+from toolglot.wires.openai_family import EFFORT_IN, EFFORT_OUT, FAMILY, put_choice, split_extra
 
 Body = dict[str, Any]
 
@@ -61,13 +54,6 @@ def read_request(body: Body) -> Request:
         extra=split_extra(rest, WIRE),
         **options,
     )
-
-
-def split_extra(rest: Body, wire: str) -> dict[str, Body]:
-    """What is left: keys of both OpenAI wires, and keys of this one."""
-    both = {key: rest.pop(key) for key in list(rest) if key in FAMILY_KEYS}
-    extra = {FAMILY: both, wire: rest}
-    return {name: held for name, held in extra.items() if held}
 
 
 def _take_stream_usage(rest: Body) -> bool:
@@ -128,7 +114,8 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     written = write_tools(_sent_tools(request, notes, quirks), notes, quirks) if request.tools else []
     if written:
         body["tools"] = written
-        _put_choice(request, body, notes, quirks)
+        chosen = write_choice(request.choice, request.tools, notes, quirks) if request.choice is not None else None
+        put_choice(request, chosen, body, notes, quirks)
     elif request.parallel is not None or (request.choice and request.choice.mode == "required"):
         notes.append("tool_choice, parallel: there are no tools to choose from; left out")
     kept = own_extra(request.extra, WIRE, "request", notes, FAMILY) if request.extra else {}
@@ -157,18 +144,6 @@ def _sent_tools(request: Request, notes: list[str], quirks: Quirks) -> tuple[Too
     if not choice.names or (forced and quirks.tool_choice):
         return request.tools
     return tuple(tool for tool in request.tools if tool.name in choice.names)
-
-
-def _put_choice(request: Request, body: Body, notes: list[str], quirks: Quirks) -> None:
-    if request.choice is not None:
-        written = write_choice(request.choice, request.tools, notes, quirks)
-        if written is not None:
-            body["tool_choice"] = written
-    if request.parallel is not None:
-        if quirks.parallel_control:
-            body["parallel_tool_calls"] = request.parallel
-        else:
-            notes.append("parallel: the server has no switch for it; left out")
 
 
 def _put_stream(request: Request, kept: Body, body: Body, quirks: Quirks) -> None:

@@ -8,9 +8,9 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra
 from toolglot.core.reply import Reason, Stop, Usage
 from toolglot.reading.shape import own_extra
+from toolglot.wires.openai_family import FAMILY
 
 WIRE = "openai-chat"
-FAMILY = "openai"  # keys that both OpenAI wires have under one name and meaning
 
 # key -> field; the last key that is present wins
 OPTIONS = {
@@ -32,13 +32,6 @@ OPTIONS = {
 OPTION_KEYS = {
     field: field for field in ("temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "verbosity", "user")
 }
-
-FAMILY_KEYS = frozenset(
-    {"metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "moderation"}
-)
-
-EFFORT_IN = {"none": "off"}
-EFFORT_OUT = {"off": "none"}
 
 REASON_IN: dict[str, Reason] = {
     "stop": "stop",
@@ -74,17 +67,6 @@ def finish_reason(stop: Stop | None, *, refused: bool) -> str:
     """OpenAI's word. A refusal that is told in its own field ends with plain `stop`."""
     reason: Reason = stop.reason if stop else "other"
     return "stop" if refused and reason == "filter" else REASON_OUT[reason]
-
-
-ERROR_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "invalid_request_error",
-    422: "invalid_request_error",
-    429: "rate_limit_error",
-}
 
 
 _TOTALS = frozenset({"prompt_tokens", "completion_tokens", "total_tokens"})

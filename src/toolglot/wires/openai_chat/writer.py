@@ -13,8 +13,9 @@ from toolglot.text.json_text import encode
 from toolglot.text.sse import sse
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.messages import custom_input
-from toolglot.wires.openai_chat.reply import split_own, write_details, write_fault
+from toolglot.wires.openai_chat.reply import split_own, write_details
 from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
+from toolglot.wires.openai_family import write_fault
 
 Body = dict[str, Any]
 

@@ -3,8 +3,9 @@
 from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
 from toolglot.reading.faults import read_fault
+from toolglot.wires.openai_family import write_fault
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
-from toolglot.wires.openai_responses.reply import read_reply, write_fault, write_reply
+from toolglot.wires.openai_responses.reply import read_reply, write_reply
 from toolglot.wires.openai_responses.request import read_request, write_request
 from toolglot.wires.openai_responses.shapes import WIRE as NAME
 from toolglot.wires.openai_responses.stream import reader

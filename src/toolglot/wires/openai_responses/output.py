@@ -14,6 +14,7 @@ from toolglot.core.reply import Stop, Usage
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.reading.shape import own_extra
+from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.beside import BESIDE, unsigned
 from toolglot.wires.openai_responses.content import PART_KEYS, write_said
 from toolglot.wires.openai_responses.items import write_call, write_opaque, write_reasoning
@@ -21,7 +22,6 @@ from toolglot.wires.openai_responses.request import leading_instructions, write_
 from toolglot.wires.openai_responses.shapes import (
     ERROR_CODE_OF_STATUS,
     ERROR_CODES,
-    FAMILY,
     INCOMPLETE_OUT,
     REASON_IN,
     WIRE,

@@ -6,9 +6,9 @@ from toolglot.core.fold import fold
 from toolglot.core.interfaces import Answering
 from toolglot.core.messages import Part, Text, ToolCall
 from toolglot.core.reply import Reply, Stop
-from toolglot.errors import UpstreamError
 from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
+from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
 from toolglot.wires.openai_responses.output import (
     Ids,
@@ -18,7 +18,7 @@ from toolglot.wires.openai_responses.output import (
     response_head,
     write_item,
 )
-from toolglot.wires.openai_responses.shapes import ERROR_TYPES, FAMILY, WIRE, Body
+from toolglot.wires.openai_responses.shapes import WIRE, Body
 from toolglot.wires.openai_responses.stream import ResponseChunks
 
 
@@ -49,9 +49,3 @@ def _write_output(parts: tuple[Part, ...], ids: Ids, notes: list[str]) -> list[B
         if item is not None:
             output.append(item)
     return output
-
-
-def write_fault(error: UpstreamError) -> tuple[int, Body]:
-    status = error.status or 502
-    kind = ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": error.code}}

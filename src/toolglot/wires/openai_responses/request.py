@@ -8,17 +8,9 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.reading.shape import a_boolean, a_string, an_object, misfit, or_none, own_extra, put_options, take_options
+from toolglot.wires.openai_family import EFFORT_IN, EFFORT_OUT, FAMILY, put_choice, split_extra
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
-from toolglot.wires.openai_responses.shapes import (
-    EFFORT_IN,
-    EFFORT_OUT,
-    FAMILY,
-    FAMILY_KEYS,
-    OPTION_KEYS,
-    OPTIONS,
-    WIRE,
-    Body,
-)
+from toolglot.wires.openai_responses.shapes import OPTION_KEYS, OPTIONS, WIRE, Body
 from toolglot.wires.openai_responses.tools import in_full, narrowed, read_choice, read_tools, write_choice, write_tools
 
 _FORMAT_KEYS = ("schema", "name", "description", "strict")
@@ -45,7 +37,7 @@ def read_request(body: Body) -> Request:
         verbosity=verbosity,
         thinking=thinking,
         output=output,
-        extra=_split_extra(rest),
+        extra=split_extra(rest, WIRE),
         **options,
     )
 
@@ -64,12 +56,6 @@ def _read_input(value: Any) -> tuple[Message, ...]:
     if not isinstance(value, list):
         raise misfit("input", "a string or a list of items", value)
     return read_messages(value)
-
-
-def _split_extra(rest: Body) -> dict[str, Body]:
-    """What is left: keys of both OpenAI wires, and keys of this one."""
-    both = {key: rest.pop(key) for key in list(rest) if key in FAMILY_KEYS}
-    return {name: held for name, held in ((FAMILY, both), (WIRE, rest)) if held}
 
 
 def _read_thinking(value: Any) -> Thinking | None:
@@ -144,7 +130,8 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
         written = write_tools(narrowed(request.tools, request.choice, quirks), notes, quirks)
         if written:
             body["tools"] = written
-            _put_choice(request, body, notes, quirks)
+            chosen = write_choice(request.choice, request.tools, notes, quirks) if request.choice is not None else None
+            put_choice(request, chosen, body, notes, quirks)
     if request.stream:
         body["stream"] = True
     table = {**OPTION_KEYS, "verbosity": "verbosity"}
@@ -178,18 +165,6 @@ def leading_instructions(messages: tuple[Message, ...], notes: list[str]) -> str
             own_extra(part.extra, WIRE, "text", notes)
             texts.append(part.text)
     return "\n\n".join(texts)
-
-
-def _put_choice(request: Request, body: Body, notes: list[str], quirks: Quirks) -> None:
-    if request.choice is not None:
-        written = write_choice(request.choice, request.tools, notes, quirks)
-        if written is not None:
-            body["tool_choice"] = written
-    if request.parallel is not None:
-        if quirks.parallel_control:
-            body["parallel_tool_calls"] = request.parallel
-        else:
-            notes.append("parallel: the server has no switch for it; left out")
 
 
 def write_text(request: Request, own: Body) -> Body:

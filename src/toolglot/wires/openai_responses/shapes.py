@@ -7,7 +7,6 @@ from typing import Any
 from toolglot.core.reply import Reason, Usage
 
 WIRE = "openai-responses"
-FAMILY = "openai"  # keys that both OpenAI wires have under one name and meaning
 
 Body = dict[str, Any]
 
@@ -22,13 +21,6 @@ OPTIONS = {
     "stream": "stream",
 }
 OPTION_KEYS = {"max_tokens": "max_output_tokens", "temperature": "temperature", "top_p": "top_p", "user": "user"}
-
-FAMILY_KEYS = frozenset(
-    {"metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "moderation"}
-)
-
-EFFORT_IN = {"none": "off"}
-EFFORT_OUT = {"off": "none"}
 
 # A response's fields that say nothing new: they are read elsewhere, or echo the request.
 # fmt: off
@@ -53,15 +45,6 @@ INCOMPLETE_OUT: dict[Reason, str] = {"length": "max_output_tokens", "filter": "c
 # statuses other than completed, incomplete and failed
 STATUS_IN: dict[str, Reason] = {"in_progress": "pause", "queued": "pause"}
 
-ERROR_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "invalid_request_error",
-    422: "invalid_request_error",
-    429: "rate_limit_error",
-}
 # Words of `response.error.code` that clients look for; all else is told by the status.
 # fmt: off
 ERROR_CODES = frozenset({

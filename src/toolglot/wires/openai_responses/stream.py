@@ -11,17 +11,8 @@ from toolglot.reading.blocks import Blocks
 from toolglot.reading.faults import error_in
 from toolglot.reading.framed import Framed
 from toolglot.text.sse import SseFrames
-from toolglot.wires.openai_responses.shapes import (
-    ECHOES,
-    FAMILY,
-    FAMILY_KEYS,
-    REASON_IN,
-    STATUS_IN,
-    WIRE,
-    Body,
-    count,
-    read_usage,
-)
+from toolglot.wires.openai_family import split_extra
+from toolglot.wires.openai_responses.shapes import ECHOES, REASON_IN, STATUS_IN, WIRE, Body, count, read_usage
 from toolglot.wires.openai_responses.stream_items import KINDS, CallItem, Item, MessageItem, ReasoningItem
 
 Doing = tuple[str | None, type[Item], Callable[[Any, Body], None]]
@@ -291,5 +282,4 @@ def _kept(response: Body) -> Extra:
     own = {key: value for key, value in response.items() if key not in ECHOES and value is not None}
     if own.get("service_tier") == "default":
         del own["service_tier"]
-    both = {key: own.pop(key) for key in list(own) if key in FAMILY_KEYS}
-    return {name: held for name, held in ((FAMILY, both), (WIRE, own)) if held}
+    return split_extra(own, WIRE)

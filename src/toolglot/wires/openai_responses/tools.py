@@ -15,7 +15,8 @@ from toolglot.core.messages import Extra, join_name
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import a_list, a_string, an_object, each_object, misfit, or_none, own_extra
 from toolglot.reading.tools_written import written_once
-from toolglot.wires.openai_responses.shapes import FAMILY, WIRE, Body
+from toolglot.wires.openai_family import FAMILY
+from toolglot.wires.openai_responses.shapes import WIRE, Body
 
 _FUNCTION_KEYS = frozenset({"type", "name", "description", "parameters", "strict"})
 _CUSTOM_KEYS = frozenset({"type", "name", "description", "format"})

@@ -10,6 +10,7 @@ from toolglot.core.interfaces import Answering
 from toolglot.core.messages import Part, Text, ToolCall
 from toolglot.reading.shape import own_extra
 from toolglot.text.json_text import encode
+from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
 from toolglot.wires.openai_responses.output import (
     Ids,
@@ -19,7 +20,7 @@ from toolglot.wires.openai_responses.output import (
     running,
     write_item,
 )
-from toolglot.wires.openai_responses.shapes import FAMILY, WIRE, Body, make_id
+from toolglot.wires.openai_responses.shapes import WIRE, Body, make_id
 
 _REFUSAL = {"type": "refusal", "refusal": ""}
 _TEXT = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}

@@ -1,0 +1,52 @@
+"""What OpenAI's two wires have in common: keys of one name and meaning, words for effort, errors, parallel calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolglot.core.interfaces import Quirks
+from toolglot.core.request import Request
+from toolglot.errors import UpstreamError
+
+Body = dict[str, Any]
+
+FAMILY = "openai"
+FAMILY_KEYS = frozenset(
+    {"metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "moderation"}
+)
+
+EFFORT_IN = {"none": "off"}
+EFFORT_OUT = {"off": "none"}
+
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "invalid_request_error",
+    422: "invalid_request_error",
+    429: "rate_limit_error",
+}
+
+
+def split_extra(rest: Body, wire: str) -> dict[str, Body]:
+    """What a body holds beyond the known keys: those of both wires, and those of this one."""
+    both = {key: rest.pop(key) for key in list(rest) if key in FAMILY_KEYS}
+    return {name: held for name, held in ((FAMILY, both), (wire, rest)) if held}
+
+
+def put_choice(request: Request, written: Any, body: Body, notes: list[str], quirks: Quirks) -> None:
+    """`tool_choice`, where there is one to write, and whether calls may be parallel."""
+    if written is not None:
+        body["tool_choice"] = written
+    if request.parallel is not None:
+        if quirks.parallel_control:
+            body["parallel_tool_calls"] = request.parallel
+        else:
+            notes.append("parallel: the server has no switch for it; left out")
+
+
+def write_fault(error: UpstreamError) -> tuple[int, Body]:
+    status = error.status or 502
+    kind = ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": error.code}}
