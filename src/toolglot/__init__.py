@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
+    from toolglot.core.extraction import Extraction
     from toolglot.core.fold import fold, unfold
     from toolglot.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
     from toolglot.core.reply import Decision, Reply, Stop, Usage
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from toolglot.core.tools import Choice, Tool
     from toolglot.errors import ArgumentsError, CallerError, LossError, ToolglotError, UpstreamError
     from toolglot.pipeline.convert import convert, convert_stream, read_stream
+    from toolglot.pipeline.extract import StreamExtractor, extract
     from toolglot.pipeline.formats import format_tool_result, format_tools, parse_tool_calls
+    from toolglot.pipeline.guard_calls import validate
     from toolglot.pipeline.prepare import Call, prepare
     from toolglot.pipeline.route import normalize_model
+    from toolglot.schema.arguments import parse_arguments
 
 __version__ = "0.1.0"
 
@@ -31,6 +35,7 @@ __all__ = [
     "Close",
     "Decision",
     "Delta",
+    "Extraction",
     "Fault",
     "Finish",
     "LossError",
@@ -42,6 +47,7 @@ __all__ = [
     "Request",
     "Start",
     "Stop",
+    "StreamExtractor",
     "Text",
     "Tool",
     "ToolCall",
@@ -51,18 +57,22 @@ __all__ = [
     "Usage",
     "convert",
     "convert_stream",
+    "extract",
     "fold",
     "format_tool_result",
     "format_tools",
     "normalize_model",
+    "parse_arguments",
     "parse_tool_calls",
     "prepare",
     "read_stream",
     "unfold",
+    "validate",
 ]
 
 _HOMES = {
     "toolglot.core.events": ("Close", "Delta", "Fault", "Finish", "Open", "Start"),
+    "toolglot.core.extraction": ("Extraction",),
     "toolglot.core.fold": ("fold", "unfold"),
     "toolglot.core.messages": ("Media", "Message", "Reasoning", "Text", "ToolCall", "ToolResult"),
     "toolglot.core.reply": ("Decision", "Reply", "Stop", "Usage"),
@@ -70,9 +80,12 @@ _HOMES = {
     "toolglot.core.tools": ("Choice", "Tool"),
     "toolglot.errors": ("ArgumentsError", "CallerError", "LossError", "ToolglotError", "UpstreamError"),
     "toolglot.pipeline.convert": ("convert", "convert_stream", "read_stream"),
+    "toolglot.pipeline.extract": ("StreamExtractor", "extract"),
     "toolglot.pipeline.formats": ("format_tool_result", "format_tools", "parse_tool_calls"),
+    "toolglot.pipeline.guard_calls": ("validate",),
     "toolglot.pipeline.prepare": ("Call", "prepare"),
     "toolglot.pipeline.route": ("normalize_model",),
+    "toolglot.schema.arguments": ("parse_arguments",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -221,7 +221,8 @@ def test_a_chat_gives_back_foreign_state_and_its_turn_is_one_message() -> None:
     server = stream_server(written(REPLY, answering=ANSWERING))
     chat = client(server).chats.create(model="m")
     list(chat.send_message_stream("hi"))
-    answers = [types.Part.from_function_response(name=name, response={"output": "x"}) for name in ("get_weather", "get_time")]
+    names = ("get_weather", "get_time")
+    answers: list[Any] = [types.Part.from_function_response(name=name, response={"output": "x"}) for name in names]
     list(chat.send_message_stream(answers))
     _, turn, results = WIRE.read_request(server.bodies[1]).messages
     assert turn == Message("assistant", REPLY.parts)

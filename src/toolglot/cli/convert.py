@@ -40,13 +40,13 @@ def command(
     """
     notes: list[str] = []
     try:
-        known = _json(tools, "tools") if tools else ()
+        known = read_json(tools, "tools") if tools else ()
         if kind == "stream":
             for piece in convert_stream(_pieces(file), source, target, tools=known, model=model, notes=notes):
                 sys.stdout.buffer.write(piece)
                 sys.stdout.buffer.flush()
         else:
-            result = convert(_json(file, "the input"), source, target, kind, tools=known, model=model, notes=notes)
+            result = convert(read_json(file, "the input"), source, target, kind, tools=known, model=model, notes=notes)
             _print({"result": result, "notes": notes} if as_json else result, pretty=not as_json)
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
@@ -56,7 +56,8 @@ def command(
             click.echo(f"note: {note}", err=True)
 
 
-def _json(file: BinaryIO, what: str) -> Any:
+def read_json(file: BinaryIO, what: str) -> Any:
+    """A file's JSON; what is none is the caller's error."""
     data = file.read()
     try:
         return decode(data)

@@ -12,6 +12,20 @@ from pathlib import Path
 from toolglot.core.plugins import from_entry_points
 from toolglot.grammars.dialect import Dialect
 
+# Several families share a form; where none is named, it goes by the name of the first of these, then of the alphabet.
+BEST_KNOWN = (
+    "hermes",
+    "qwen3_coder",
+    "glm45",
+    "mistral",
+    "deepseek_v31",
+    "deepseek_v3",
+    "kimi_k2",
+    "jamba",
+    "fenced_json",
+    "bare_json",
+)
+
 
 @cache
 def dialect_names() -> tuple[str, ...]:

@@ -1,0 +1,88 @@
+"""`toolglot parse`: what is heard in a model's text, and why."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, BinaryIO
+
+import click
+
+from toolglot.cli.convert import read_json
+from toolglot.core.extraction import Extraction
+from toolglot.core.messages import ToolCall
+from toolglot.errors import CallerError
+from toolglot.pipeline.extract import extract
+from toolglot.text.json_text import encode
+
+EXAMPLES = """\b
+Examples:
+  toolglot parse --tools tools.json < reply.txt
+  toolglot parse --tools tools.json --dialect qwen3_coder --policy strict reply.txt
+  toolglot parse --tools tools.json --json reply.txt | jq .calls
+"""
+
+# how a decision's code is shown: by what it begins with
+_COLOURS = {"rejected": "red", "abstained": "yellow", "rescued": "green", "unchecked": "yellow"}
+
+
+@click.command("parse", epilog=EXAMPLES)
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--tools", type=click.File("rb"), help="The registered tools, in any API's form.")
+@click.option("--dialect", default="auto", show_default=True, help="How the model writes calls.")
+@click.option("--policy", type=click.Choice(["strict", "balanced", "eager"]), default="balanced", show_default=True)
+@click.option("--starts-in-reasoning", is_flag=True, help="The opening think tag was in the prompt.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON even on a terminal.")
+def command(
+    file: BinaryIO, tools: BinaryIO | None, dialect: str, policy: Any, starts_in_reasoning: bool, as_json: bool
+) -> None:
+    """Read the calls out of a model's text in FILE, or standard input.
+
+    Prints {"calls", "text", "reasoning", "decisions", "dialect"} as JSON, or on a terminal a view for people: what was text,
+    what became which call, what was fixed or refused and why.
+    """
+    try:
+        known = read_json(tools, "tools") if tools else ()
+        text = file.read().decode("utf-8", "replace")
+        found = extract(text, known, dialect=dialect, policy=policy, starts_in_reasoning=starts_in_reasoning)
+    except CallerError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    if as_json or not sys.stdout.isatty():
+        click.echo(encode(as_object(found)).decode())
+    else:
+        show(found)
+
+
+def as_object(found: Extraction) -> dict[str, Any]:
+    decisions = [{"code": held.code, "message": held.message, "call": held.call and held.call.name} for held in found.decisions]
+    return {
+        "calls": [_call(call) for call in found.calls],
+        "text": found.text,
+        "reasoning": found.reasoning,
+        "decisions": decisions,
+        "dialect": found.dialect,
+    }
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    told = {"id": call.id, "name": call.full_name, "arguments": call.arguments, "source": call.source}
+    return {**told, "raw": call.raw, "fixes": list(call.fixes)} if call.fixes else told
+
+
+def show(found: Extraction) -> None:
+    """For people, in colours where the terminal has them (NO_COLOR is heeded)."""
+    for title, text, colour in (("thought", found.reasoning, "bright_black"), ("text", found.text, None)):
+        if text.strip():
+            click.secho(title, bold=True)
+            click.secho("  " + text.strip().replace("\n", "\n  "), fg=colour)
+    for call in found.calls:
+        click.secho("call", bold=True, nl=False)
+        click.echo(f"  {click.style(call.full_name, fg='green')}({call.arguments_json})  {call.id}, {call.source}")
+        if call.fixes:
+            click.echo(f"      fixed: {', '.join(call.fixes)}")
+            click.secho(f"      as written: {call.raw.strip()[:300]}", fg="bright_black")
+    if not found.calls:
+        click.secho("no call", bold=True)
+    for held in found.decisions:
+        colour = _COLOURS.get(held.code.partition("_")[0], "cyan")
+        click.echo(f"  {click.style(held.code, fg=colour)}  {held.message}")

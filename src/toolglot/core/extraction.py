@@ -1,0 +1,16 @@
+"""What was found in a model's answer, and what was decided on the way."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolglot.core.messages import ToolCall
+from toolglot.core.reply import Decision
+
+
+class Extraction(msgspec.Struct, frozen=True, omit_defaults=True):
+    calls: list[ToolCall] = []
+    text: str = ""
+    reasoning: str = ""
+    decisions: list[Decision] = []
+    dialect: str | None = None  # the one that was heard; None where there was none, or the calls were native

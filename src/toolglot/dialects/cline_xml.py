@@ -1,0 +1,25 @@
+"""What Cline, Roo Code and their kin teach in their prompts: the tool's name is the tag, and so are its parameters.
+
+Heard only for registered tools, for any HTML looks like it.
+"""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.nested_tags import ToolTags
+from toolglot.grammars.render_xml import calls_in_tags, on_lines, result_in, tools_prompt
+
+_CALLS = calls_in_tags(
+    ("<{name}>\n", "</{name}>"),
+    on_lines("<{key}>", "</{key}>\n"),
+    between="\n\n",
+)
+
+DIALECT = Dialect(
+    name="cline_xml",
+    grammars=(ToolTags(),),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("", ""),
+    source="the system prompt of cline/cline",
+)

@@ -1,0 +1,37 @@
+"""Command R7B and Command A: one array between action tokens, ids from 0 up; Command R+ wrote a fence behind `Action:`."""
+
+from __future__ import annotations
+
+from toolglot.grammars.call_objects import Keys
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_json import one_array, result_object, tool_array
+from toolglot.grammars.tagged_json import TaggedJson
+
+_KEYS = Keys("tool_name", "parameters", "tool_call_id")
+_MARKERS = ("<|START_ACTION|>", "<|END_ACTION|>")
+
+DIALECT = Dialect(
+    name="cohere_command3",
+    grammars=(
+        TaggedJson(_MARKERS[:1], _MARKERS[1:], _KEYS),
+        TaggedJson(("Action:\n```json", "Action: ```json"), ("```",), _KEYS),
+    ),
+    render_tools=tool_array(
+        "## Available tools\n\n```json\n",
+        "\n```",
+        'To call tools, write one array, with ids that count up from "0":\n'
+        '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "...", "parameters": {...}}]<|END_ACTION|>',
+        wrapped=False,
+    ),
+    render_calls=one_array("<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>", _KEYS, between=",\n    ", with_id=True),
+    render_result=result_object("<|START_TOOL_RESULT|>[", "]<|END_TOOL_RESULT|>", "id", "content"),
+    reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),
+    dropped=(
+        "<|START_RESPONSE|>",
+        "<|END_RESPONSE|>",
+        "<|END_ACTION|>",
+        "<|CHATBOT_TOKEN|>",
+        "<|END_OF_TURN_TOKEN|>",
+    ),
+    source="https://docs.cohere.com/docs/command-a-hf",
+)

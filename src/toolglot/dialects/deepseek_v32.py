@@ -1,0 +1,51 @@
+"""DeepSeek V3.2 (DSML): tags with fullwidth bars; `string` says whether a value is text or JSON.
+
+Its wrapper is `function_calls`, V4's is `tool_calls`: neither takes the other's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import RenderCalls, calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
+
+_MARK = "｜DSML｜"
+
+
+def dsml_tags(outer: str) -> Tags:
+    return Tags(
+        (f"<{_MARK}invoke name=", f"</{_MARK}invoke>"),
+        {f"<{_MARK}parameter name=": f"</{_MARK}parameter>"},
+        ATTRIBUTE,
+        BROKEN,
+        outer=(f"<{_MARK}{outer}>", f"</{_MARK}{outer}>"),
+    )
+
+
+def dsml(outer: str, refused: str) -> TaggedXml:
+    """A call without its wrapper may be followed by either's end: only the beginning says which one was meant."""
+    tags, foreign = dsml_tags(outer), dsml_tags(refused)
+    return TaggedXml(replace(tags, closers=foreign.outer[1:] if foreign.outer else ()), ATTRIBUTE, strong=True, foreign=foreign)
+
+
+def dsml_calls(outer: str) -> RenderCalls:
+    return calls_in_tags(
+        (f'<{_MARK}invoke name="{{name}}">\n', f"</{_MARK}invoke>"),
+        tag(f'<{_MARK}parameter name="{{key}}" string="{{string}}">', f"</{_MARK}parameter>\n"),
+        around=(f"<{_MARK}{outer}>\n", f"\n</{_MARK}{outer}>"),
+    )
+
+
+_CALLS = dsml_calls("function_calls")
+
+DIALECT = Dialect(
+    name="deepseek_v32",
+    grammars=(dsml("function_calls", "tool_calls"),),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<function_results>\n<result>", "</result>\n</function_results>"),
+    source="encoding_dsv32.py of deepseek-ai/DeepSeek-V3.2",
+)

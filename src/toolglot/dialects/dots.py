@@ -1,0 +1,39 @@
+"""dots.llm: invokes, or a JSON object, in one wrapper."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
+
+_ALL = ("<dots_function_call>", "</dots_function_call>")
+
+_CALLS = calls_in_tags(
+    ('<invoke name="{name}">', "</invoke>"),
+    tag('<parameter name="{key}">', "</parameter>"),
+    around=_ALL,
+    between="",
+)
+
+DIALECT = Dialect(
+    name="dots",
+    grammars=(
+        TaggedXml(
+            Tags(
+                ("<invoke name=", "</invoke>"),
+                {"<parameter name=": "</parameter>"},
+                ATTRIBUTE,
+                BROKEN,
+                outer=_ALL,
+                closers=("</minimax:tool_call>",),
+                json_calls=True,
+            ),
+            ATTRIBUTE,
+        ),
+    ),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<dots_function_result>", "</dots_function_result>"),
+    source="the chat template of rednote-hilab/dots.llm",
+)

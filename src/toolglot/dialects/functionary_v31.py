@@ -1,0 +1,23 @@
+"""Functionary v3.1: `<function=f>{json}</function>` for each call."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.named_json import NamedJson
+from toolglot.grammars.render_json import how_to, named_calls, result_text, tool_lines
+
+DIALECT = Dialect(
+    name="functionary_v31",
+    grammars=(
+        NamedJson(
+            ("<function=",),
+            r"(?P<name>[^\s>{]+)>\s*",
+            ends=("</function>",),
+            hopeless=r"[^>\n]*(?:\n|>\s*[^\s{])",
+        ),
+    ),
+    render_tools=tool_lines(how_to("<function=NAME>ARGUMENTS</function>"), "", ""),
+    render_calls=named_calls("<function={name}>{arguments}</function>"),
+    render_result=result_text("<|start_header_id|>ipython<|end_header_id|>\n\n", "<|eot_id|>"),
+    source="https://github.com/MeetKai/functionary",
+)

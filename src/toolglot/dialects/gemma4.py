@@ -1,0 +1,26 @@
+"""Gemma 4: `<|tool_call>call:f{a:<|"|>text<|"|>,n:1}<tool_call|>`, once for each call. It thinks in a channel of its own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.gemma import Gemma
+from toolglot.grammars.render_gemma import gemma_calls, gemma_result, gemma_tools
+
+_FORM = Gemma("<|tool_call>", "<tool_call|>", '<|"|>')
+
+DIALECT = Dialect(
+    name="gemma4",
+    grammars=(_FORM, msgspec.structs.replace(_FORM, lost=True)),
+    render_tools=gemma_tools(_FORM, "<|tool>", "<tool|>"),
+    render_calls=gemma_calls(_FORM),
+    render_result=gemma_result(_FORM, "<|tool_response>", "<tool_response|>"),
+    reasoning=(
+        ("<|channel>thought\n", "<channel|>"),
+        ("<|channel>thought", "<channel|>"),
+        ("<|channel>", "<channel|>"),
+    ),
+    dropped=("<tool_call|>", "<|tool_response>", "<turn|>"),
+    source="https://ai.google.dev/gemma/docs/capabilities/text/function-calling-gemma4",
+)

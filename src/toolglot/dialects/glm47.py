@@ -1,0 +1,22 @@
+"""GLM 4.7 and 5, Ling 3: as GLM 4.5, without line breaks."""
+
+from __future__ import annotations
+
+from toolglot.grammars.arg_pairs import arg_pairs
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+
+_CALLS = calls_in_tags(
+    ("<tool_call>{name}", "</tool_call>"),
+    tag("<arg_key>{key}</arg_key><arg_value>", "</arg_value>"),
+    between="",
+)
+
+DIALECT = Dialect(
+    name="glm47",
+    grammars=(arg_pairs(),),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<tool_response>", "</tool_response>"),
+    source="the chat template of zai-org/GLM-4.7",
+)

@@ -1,0 +1,54 @@
+"""gpt-oss: messages on channels; a call is a message to `functions.f`, its recipient before or after the channel.
+
+Reasoning is the channel analysis, preambles are commentary without a recipient, the answer is final. `<|call|>` ends the
+generation and often is not there; `<|constrain|>` may be missing too. Where all tokens were lost on the way,
+` to=functions.f json{...}` is left.
+"""
+
+from __future__ import annotations
+
+from toolglot.grammars.channels import Channels
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_json import named_calls, result_text, tool_lines
+
+DIALECT = Dialect(
+    name="harmony",
+    grammars=(
+        Channels(
+            (
+                "<|start|>assistant to=",
+                "<|channel|>commentary to=",
+                "<|channel|>analysis to=",
+                "<|channel|>final to=",
+                " to=functions.",
+            ),
+            r"[^\n]*?\bto=(?P<name>[^\s<{]+)(?:[^\n{]*?<\|message\|>|\s*(?:<\|constrain\|>)?(?:json|code)?)\s*",
+            r"<\|message\|>\s*\S|\{",
+            ends=("<|call|>", "<|end|>", "<|return|>"),
+            others=("<|start|>", "<|channel|>"),
+            hopeless=r"[^\n]*?\bto=(?:\s|[^\s<{]+\s+(?!json|code|<|\{)[a-z]{5}|[^{]*\n)",
+            prefix="functions.",
+        ),
+    ),
+    render_tools=tool_lines("Calls to these tools go to the commentary channel, addressed to functions.NAME.", "", ""),
+    render_calls=named_calls(
+        "<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>", "<|start|>assistant"
+    ),
+    render_result=result_text("<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>", "<|end|>"),
+    reasoning=(("<|channel|>analysis<|message|>", "<|end|>"),),
+    dropped=(
+        "<|channel|>commentary to=assistant",
+        "<|channel|>commentary<|message|>",
+        "<|channel|>final<|message|>",
+        "<|channel|>final <|constrain|>json<|message|>",
+        "<|start|>assistant",
+        "<|start|>user",
+        "<|start|>system",
+        "<|start|>developer",
+        "<|message|>",
+        "<|call|>",
+        "<|end|>",
+        "<|return|>",
+    ),
+    source="https://cookbook.openai.com/articles/openai-harmony",
+)

@@ -1,0 +1,27 @@
+"""Hy3: GLM's pairs with a separator behind the name, all calls in one wrapper. Hy4 has a suffix in every tag."""
+
+from __future__ import annotations
+
+from toolglot.grammars.arg_pairs import arg_pairs
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+
+_ALL = ("<tool_calls>", "</tool_calls>")
+
+_CALLS = calls_in_tags(
+    ("<tool_call>{name}<tool_sep>\n", "</tool_call>"),
+    tag("<arg_key>{key}</arg_key>\n<arg_value>", "</arg_value>\n"),
+    around=("<tool_calls>\n", "\n</tool_calls>"),
+)
+
+DIALECT = Dialect(
+    name="hunyuan_v3",
+    grammars=(
+        arg_pairs(outer=_ALL, separator="<tool_sep>"),
+        arg_pairs(outer=_ALL, separator="<tool_sep>", suffix=":opensource"),
+    ),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<tool_response>\n", "\n</tool_response>"),
+    source="the chat template of tencent/Hy3-preview",
+)

@@ -1,0 +1,46 @@
+"""Inkling: each message begins with its kind; a call names its tool in the header and in the JSON, whose arguments are `args`.
+
+A tool in text mode takes the message as it is.
+"""
+
+from __future__ import annotations
+
+from toolglot.core.messages import ToolCall
+from toolglot.grammars.call_objects import Keys
+from toolglot.grammars.channels import Channels
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_json import call_object, result_text, tool_lines
+
+_KEYS = Keys(arguments="args")
+
+
+def _render_calls(calls: tuple[ToolCall, ...]) -> str:
+    return "".join(
+        f"<|message_model|>{call.full_name}<|content_invoke_tool_json|>{call_object(call, _KEYS)}<|end_message|>"
+        for call in calls
+    )
+
+
+DIALECT = Dialect(
+    name="inkling",
+    grammars=(
+        Channels(
+            ("<|message_model|>", "<|content_invoke_tool_json|>"),
+            r"(?:<\|message_model\|>)?(?P<name>[^<\s]*)<\|content_invoke_tool_(?:json|text)\|>\s*",
+            r"<\|content_invoke_tool_(?:json|text)\|>\s*\S",
+            ends=("<|end_message|>",),
+            others=("<|message_model|>",),
+            hopeless=r"<\|message_model\|>[^<\n]*(?:\n|<\|content_[^i])",
+            keys=_KEYS,
+            text_mode="<|content_invoke_tool_text|>",
+        ),
+    ),
+    render_tools=tool_lines(
+        'Each call is a message: the name of the function, <|content_invoke_tool_json|>, and {"name": "...", "args": {...}}.'
+    ),
+    render_calls=_render_calls,
+    render_result=result_text("<|message_tool|>{name}<|content_text|>", "<|end_message|>"),
+    reasoning=(("<|message_model|><|content_thinking|>", "<|end_message|>"), ("<|content_thinking|>", "<|end_message|>")),
+    dropped=("<|message_model|><|content_text|>", "<|content_text|>", "<|end_message|>"),
+    source="https://github.com/sgl-project/sglang",
+)

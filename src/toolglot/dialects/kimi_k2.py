@@ -1,0 +1,68 @@
+"""Kimi K2, K2.5, Kimi-Linear: calls in a section, each named by its id, `functions.f:0`, which must go back verbatim.
+
+Read as well: `f:0`, `functionsf0`, an id that names no tool (a bare `0`, `call_...`), the singular section token, missing
+section and end tokens, several sections.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolglot.core.messages import ToolCall
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.heard import Tools
+from toolglot.grammars.known_names import parameters, required
+from toolglot.grammars.named_json import NamedJson
+from toolglot.grammars.render_json import arguments, result_text, tool_array
+from toolglot.text.json_text import loads_object
+
+_ID = re.compile(r"functions\.(.+):\d+")
+
+
+def _naming(written: str, held: str, tools: Tools) -> tuple[str, str | None]:
+    """The tool's name; what is written is the id."""
+    name = re.sub(r":\d+\Z", "", written)
+    name = name if name in tools else name.removeprefix("functions.")
+    if name not in tools:
+        glued = re.sub(r"\d+\Z", "", name.removeprefix("functions"))
+        name = glued if glued in tools else _by_arguments(name, held, tools)
+    return name, written
+
+
+def _by_arguments(name: str, written: str, tools: Tools) -> str:
+    """An id without a name: the only tool that these arguments fit."""
+    held = loads_object(written)
+    if held is None or not (name.isdigit() or name.startswith("call_")):
+        return name
+    fit = [one for one, tool in tools.items() if set(required(tool)) <= set(held) <= set(parameters(tool))]
+    return fit[0] if len(fit) == 1 else name
+
+
+def _render_calls(calls: tuple[ToolCall, ...]) -> str:
+    written = [
+        f"<|tool_call_begin|>{call.id if _ID.fullmatch(call.id) else f'functions.{call.full_name}:{at}'}"
+        f"<|tool_call_argument_begin|>{arguments(call)}<|tool_call_end|>"
+        for at, call in enumerate(calls)
+    ]
+    return f"<|tool_calls_section_begin|>{''.join(written)}<|tool_calls_section_end|>"
+
+
+DIALECT = Dialect(
+    name="kimi_k2",
+    grammars=(
+        NamedJson(
+            ("<|tool_call_begin|>",),
+            r"\s*(?P<name>[^\s<{][^<{\n]*?)\s*(?:<\|tool_call_argument_begin\|>)?\s*(?:```\w*\s*)?",
+            ends=("<|tool_call_end|>",),
+            sections=("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"),
+            section_ends=("<|tool_calls_section_end|>", "<|tool_call_section_end|>"),
+            noise=("```",),
+            naming=_naming,
+        ),
+    ),
+    render_tools=tool_array("<|im_system|>tool_declare<|im_middle|>", "<|im_end|>"),
+    render_calls=_render_calls,
+    render_result=result_text("## Return of {id}\n", ""),
+    dropped=("<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|tool_call_end|>", "<|im_end|>"),
+    source="https://huggingface.co/moonshotai/Kimi-K2-Instruct/blob/main/docs/tool_call_guidance.md",
+)

@@ -1,0 +1,30 @@
+"""Kimi K3 (XTML): tags of special tokens, escaped attributes, raw values with their type beside the key."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.xtml import xtml
+
+_CALLS = calls_in_tags(
+    ('<|open|>call tool="{name}" index="{index}"<|sep|>', "<|close|>call<|sep|>"),
+    tag('<|open|>argument key="{key}" type="{type}"<|sep|>', "<|close|>argument<|sep|>"),
+    around=("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+    between="",
+    escaped=True,
+)
+
+DIALECT = Dialect(
+    name="kimi_k3",
+    grammars=(xtml(),),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<|open|>result<|sep|>", "<|close|>result<|sep|>"),
+    reasoning=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),
+    dropped=(
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|close|>message<|sep|>",
+    ),
+    source="the chat template of moonshotai/Kimi-K3",
+)

@@ -1,0 +1,24 @@
+"""Llama 3.1 to 3.3, and 4 in its JSON mode: `<|python_tag|>{"name": ..., "parameters": ...}`, several joined by `; `.
+
+The form without the tag is bare JSON, and read as such. Built-in tools are called as `brave_search.call(query="...")`.
+"""
+
+from __future__ import annotations
+
+from toolglot.grammars.call_objects import Keys
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_json import each_call, how_to, result_text, tool_lines
+from toolglot.grammars.tagged_json import TaggedJson
+from toolglot.grammars.tagged_python import TaggedPython
+
+_KEYS = Keys(arguments="parameters")
+
+DIALECT = Dialect(
+    name="llama3_json",
+    grammars=(TaggedJson(("<|python_tag|>",), (), _KEYS), TaggedPython("<|python_tag|>")),
+    render_tools=tool_lines(how_to('<|python_tag|>{"name": "...", "parameters": {...}}'), "", ""),
+    render_calls=each_call("<|python_tag|>", "", "", _KEYS),
+    render_result=result_text("<|start_header_id|>ipython<|end_header_id|>\n\n", "<|eot_id|>"),
+    dropped=("<|eom_id|>", "<|eot_id|>"),
+    source="https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_1",
+)

@@ -1,0 +1,34 @@
+"""MiniCPM5: no wrapper; values that look like markup stand in CDATA."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, cdata_value, result_in, tools_prompt
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml, from_cdata
+
+_CALLS = calls_in_tags(
+    ('<function name="{name}">', "</function>"),
+    cdata_value('<param name="{key}">', "</param>"),
+)
+
+DIALECT = Dialect(
+    name="minicpm5_xml",
+    grammars=(
+        TaggedXml(
+            Tags(
+                ("<function name=", "</function>"),
+                {"<param name=": "</param>"},
+                ATTRIBUTE,
+                BROKEN,
+                cdata=True,
+            ),
+            ATTRIBUTE,
+            read=from_cdata,
+        ),
+    ),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<tool_response>\n", "\n</tool_response>"),
+    source="the chat template of openbmb/MiniCPM5",
+)

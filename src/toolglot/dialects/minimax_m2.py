@@ -1,0 +1,37 @@
+"""MiniMax M2: invokes in one wrapper, values beside their tags, so that white space is data."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
+
+_ALL = ("<minimax:tool_call>", "</minimax:tool_call>")
+
+_CALLS = calls_in_tags(
+    ('<invoke name="{name}">\n', "</invoke>"),
+    tag('<parameter name="{key}">', "</parameter>\n"),
+    around=("<minimax:tool_call>\n", "\n</minimax:tool_call>"),
+)
+
+DIALECT = Dialect(
+    name="minimax_m2",
+    grammars=(
+        TaggedXml(
+            Tags(
+                ("<invoke name=", "</invoke>"),
+                {"<parameter name=": "</parameter>"},
+                ATTRIBUTE,
+                BROKEN,
+                outer=_ALL,
+                closers=("</dots_function_call>",),
+            ),
+            ATTRIBUTE,
+        ),
+    ),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<response>", "</response>"),
+    source="the chat template of MiniMaxAI/MiniMax-M2",
+)

@@ -1,0 +1,26 @@
+"""MiniMax M3: every tag has a mark before it; parameters are tags, objects are tags in tags, lists are <item>s."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.nested_tags import marked_tags
+from toolglot.grammars.render_xml import calls_in_tags, nested_value, result_in, tools_prompt
+
+_MARK = "]<]minimax[>["
+
+_CALLS = calls_in_tags(
+    (f'{_MARK}<invoke name="{{name}}">', f"{_MARK}</invoke>\n"),
+    nested_value(_MARK),
+    around=(f"{_MARK}<tool_call>\n", f"{_MARK}</tool_call>"),
+    between="",
+)
+
+DIALECT = Dialect(
+    name="minimax_m3",
+    grammars=(marked_tags(_MARK),),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<response>", "</response>"),
+    reasoning=(("<mm:think>", "</mm:think>"),),
+    source="the chat template of MiniMaxAI/MiniMax-M3",
+)

@@ -1,0 +1,90 @@
+"""Muse Glimmer (ATEM): each message names its recipient, a tool, `self` (reasoning) or `user` (text), and ends with a token.
+
+A block in a message to the user is a call only where it is the whole message; a tool `f` may be called `f.f`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolglot.core.messages import ToolCall
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.heard import Tools
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml
+
+_ALL = ("<atem:function_calls>", "</atem:function_calls>")
+_NAME = re.compile(
+    r"""[ \t]*["']?((?:<\|message\|>|[^"'<>\n])*)(?:["']?(?P<more>[^<>\n]*?)(?P<empty>/?)>|(?=<atem:parameter))""",
+)
+_TAGS = Tags(
+    ("<atem:invoke name=", "</atem:invoke>"),
+    {"<atem:parameter name=": "</atem:parameter>"},
+    _NAME,
+    re.compile(r"[^\n]*\n"),
+    outer=_ALL,
+    name_of=lambda found: found[1].replace("<|message|>", ""),
+)
+
+
+def _recipients(name: str) -> tuple[str, ...]:
+    """The tool itself, said twice, or only the namespace it is in."""
+    said = (name, f"{name}.{name}", name.partition(".")[0])
+    heads = [f" to={one}<|message|>" for one in said if one not in {"self", "user"}]
+    return (*heads, *(f"<|start|>assistant{head}" for head in heads))
+
+
+def _once(name: str, tools: Tools) -> str:
+    half = name[: len(name) // 2]
+    return half if name not in tools and f"{half}.{half}" == name else name
+
+
+_BLOCK = calls_in_tags(
+    ('<atem:invoke name="{name}">\n', "</atem:invoke>"),
+    tag('<atem:parameter name="{key}">', "</atem:parameter>\n"),
+    around=(f"{_ALL[0]}\n", f"\n{_ALL[1]}"),
+)
+
+
+def _render(calls: tuple[ToolCall, ...]) -> str:
+    return "<|start|>assistant".join(f" to={call.full_name}<|message|>{_BLOCK((call,))}<|eom|>" for call in calls)
+
+
+DIALECT = Dialect(
+    name="muse_glimmer",
+    grammars=(
+        TaggedXml(
+            _TAGS,
+            ATTRIBUTE,
+            strong=True,
+            bare=False,
+            headers=(" to=atem:function_calls<|message|>",),
+            for_tool=_recipients,
+            clean_name=_once,
+        ),
+        TaggedXml(
+            _TAGS,
+            ATTRIBUTE,
+            strong=True,
+            bare=False,
+            framed=True,
+            registered=True,
+            headers=(f" to=user<|message|>{_ALL[0]}", f"<|message|>{_ALL[0]}"),
+            clean_name=_once,
+        ),
+    ),
+    render_tools=tools_prompt(_render),
+    render_calls=_render,
+    render_result=result_in("", ""),
+    reasoning=((" to=self<|message|>", "<|eom|>"), (" to=self<|message|>", "<|start|>assistant")),
+    dropped=(
+        " to=user<|message|>",
+        "<|start|>assistant to=user<|message|>",
+        "<|start|>assistant",
+        "<|message|>",
+        "<|eom|>",
+        "<|eot|>",
+    ),
+    source="the chat template of Muse Glimmer",
+)

@@ -1,0 +1,19 @@
+"""Phi-4-mini and FireFunction v2: the word `functools`, then one array."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_json import one_array, result_text, tool_array
+from toolglot.grammars.tagged_json import TaggedJson
+from toolglot.grammars.tagged_python import TaggedPython
+
+DIALECT = Dialect(
+    name="phi4_mini",
+    grammars=(TaggedJson(("functools",)), TaggedPython("functools")),
+    render_tools=tool_array(
+        "<|tool|>", "<|/tool|>", 'To call functions, write: functools[{"name": "...", "arguments": {...}}]', wrapped=False
+    ),
+    render_calls=one_array("functools[", "]"),
+    render_result=result_text("<|tool_response|>", "<|end|>"),
+    source="https://huggingface.co/microsoft/Phi-4-mini-instruct",
+)

@@ -1,0 +1,38 @@
+"""Qwen3-Coder, Qwen3.5 and later, MiMo, Nemotron 3: the name behind `=`, values on lines of their own.
+
+The opening <tool_call> is often missing, and its closing tag then belongs to the call all the same.
+"""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import BROKEN, EQUALS, TaggedXml
+
+_CALLS = calls_in_tags(
+    ("<function={name}>\n", "</function>"),
+    tag("<parameter={key}>\n", "\n</parameter>\n"),
+    each=("<tool_call>\n", "\n</tool_call>"),
+)
+
+GRAMMAR = TaggedXml(
+    Tags(
+        ("<function=", "</function>"),
+        {"<parameter=": "</parameter>"},
+        EQUALS,
+        BROKEN,
+        outer=("<tool_call>", "</tool_call>"),
+        closers=("</seed:tool_call>",),
+    ),
+    lines=True,
+)
+
+DIALECT = Dialect(
+    name="qwen3_coder",
+    grammars=(GRAMMAR,),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("<tool_response>\n", "\n</tool_response>"),
+    source="the chat template of Qwen/Qwen3-Coder-30B-A3B-Instruct",
+)

@@ -1,0 +1,35 @@
+"""Seed-OSS: Qwen3-Coder's tags in a wrapper of its own; values stand beside their tags, so that white space is data."""
+
+from __future__ import annotations
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import BROKEN, EQUALS, TaggedXml
+
+_CALLS = calls_in_tags(
+    ("<function={name}>\n", "</function>"),
+    tag("<parameter={key}>", "</parameter>\n"),
+    each=("<seed:tool_call>\n", "\n</seed:tool_call>"),
+)
+
+DIALECT = Dialect(
+    name="seed_oss",
+    grammars=(
+        TaggedXml(
+            Tags(
+                ("<function=", "</function>"),
+                {"<parameter=": "</parameter>"},
+                EQUALS,
+                BROKEN,
+                outer=("<seed:tool_call>", "</seed:tool_call>"),
+                closers=("</tool_call>",),
+            )
+        ),
+    ),
+    render_tools=tools_prompt(_CALLS),
+    render_calls=_CALLS,
+    render_result=result_in("", ""),
+    reasoning=(("<seed:think>", "</seed:think>"),),
+    source="the chat template of ByteDance-Seed/Seed-OSS-36B-Instruct",
+)

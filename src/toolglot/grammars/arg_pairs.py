@@ -1,0 +1,52 @@
+"""GLM's way: the tool's name, then keys and values in turn, each in tags of its own.
+
+<tool_call>f <arg_key>a</arg_key> <arg_value>1</arg_value> </tool_call>
+"""
+
+from __future__ import annotations
+
+import re
+
+from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tagged_xml import TaggedXml
+
+# A name, and what shows that there is none: the second matches nothing that could still become the first.
+_NAME = r"""\s*([^\s<{\[\\"'(),;!?`=*]{1,300})(?:\s|\\n)*(?=[<{])"""
+_DEAD = r"""\s*(?:[<{]|[^\s<{]*["'(),;!?`=*\[]|[^\s<{\\]+\s+[^\s<{\\])"""
+
+
+def arg_pairs(
+    opener: str = "<tool_call>",
+    closer: str = "</tool_call>",
+    *,
+    outer: tuple[str, str] | None = None,
+    suffix: str = "",
+    separator: str = "",
+    json_calls: bool = False,
+    registered: bool = False,
+) -> TaggedXml:
+    """`suffix` stands in every tag before its `>`, `separator` behind the name. Tools' names make up for a missing opener."""
+
+    def tag(text: str) -> str:
+        return text.replace(">", f"{suffix}>")
+
+    key = tag("<arg_key>")
+    named = (key, f"\n{key}", tag(separator)) if separator else (key, f"\n{key}")
+    skipped = ("\\n", tag(separator)) if separator else ("\\n",)  # some models write the two characters for a line break
+    return TaggedXml(
+        Tags(
+            (tag(opener), tag(closer)),
+            {key: tag("</arg_value>")},
+            re.compile(_NAME),
+            re.compile(_DEAD),
+            outer=(tag(outer[0]), tag(outer[1])) if outer else None,
+            skipped=skipped,
+            key=(tag("</arg_key>"), tag("<arg_value>")),
+            json_calls=json_calls,
+        ),
+        re.compile(rf"\s*(.{{0,300}}?)\s*{tag('</arg_key>')}(?:\s|\\n)*(?:{tag('<arg_value>')})?", re.DOTALL),
+        strong=True,
+        weak_name=True,
+        registered=registered,
+        for_tool=None if registered else lambda name: tuple(name + behind for behind in named),
+    )

@@ -1,0 +1,199 @@
+"""JSON as models write it: where a value ends, and what its members are, also where it is not quite JSON.
+
+Two rules carry most of it. A quote begins a string only where a key or a value may begin, so that quotes which the model forgot
+to escape don't turn the rest inside out. A bracket that closes something further out closes what stands between, and one that
+closes nothing is passed over. Valid JSON reads under both as it should.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+_BEFORE_VALUE = frozenset("{[,:(=")
+_REST_OF_STRING = {
+    '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL),
+    "'": re.compile(r"[^'\\]*(?:\\.[^'\\]*)*('?)", re.DOTALL),
+}
+_PAIRS = {"}": "{", "]": "["}
+
+
+class Stops:
+    """Literals at which a value has ended, whole or not, when they stand outside its strings."""
+
+    __slots__ = ("_first", "_literals", "tokens")
+
+    def __init__(self, literals: tuple[str, ...] = ()) -> None:
+        self._literals = literals
+        self._first = frozenset(literal[0] for literal in literals)
+        self.tokens = re.compile("[{}\\[\\]\"'" + "".join(re.escape(char) for char in sorted(self._first)) + "]")
+
+    def at(self, text: str, at: int) -> bool | None:
+        """Whether one stands here; None: it may, but the text ends first."""
+        if text[at] not in self._first:
+            return False
+        if text.startswith(self._literals, at):
+            return True
+        rest = text[at:] if len(text) - at < 64 else ""
+        return None if rest and any(literal.startswith(rest) for literal in self._literals) else False
+
+
+class _Brackets:
+    """Which brackets are open."""
+
+    __slots__ = ("_count", "_open")
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        self._count = {"{": 0, "[": 0}
+
+    def take(self, char: str) -> int:
+        """How many are open behind this one."""
+        if char in self._count:
+            self._open.append(char)
+            self._count[char] += 1
+        elif self._count[_PAIRS[char]]:
+            while True:
+                closed = self._open.pop()
+                self._count[closed] -= 1
+                if closed == _PAIRS[char]:
+                    break
+        return len(self._open)
+
+
+class LooseJson:
+    """Watches one object or array as it streams past; each character is looked at once."""
+
+    __slots__ = ("_before", "_brackets", "_quote", "_stops", "stopped", "whole")
+
+    def __init__(self, stops: Stops) -> None:
+        self._stops = stops
+        self._brackets = _Brackets()
+        self._quote = ""  # of the string that it is in
+        self._before = ":"  # the last character that was no white space
+        self.whole = False
+        self.stopped = False
+
+    def feed(self, text: str, at: int) -> int:
+        """How far it came: behind the value's end (`whole`), to a stop (`stopped`), else to where it goes on with more text."""
+        size = len(text)
+        while at < size:
+            if self._quote:
+                found = _REST_OF_STRING[self._quote].match(text, at)
+                if found is None or not found[1]:
+                    return found.end() if found else at  # the end, or a backslash that stands there alone
+                at, self._quote, self._before = found.end(), "", '"'
+                continue
+            token = self._stops.tokens.search(text, at)
+            end = token.start() if token else size
+            gap = text[at:end].rstrip()
+            self._before = gap[-1] if gap else self._before
+            if token is None:
+                return size
+            stop = self._stops.at(text, end)
+            if stop is None or stop:
+                self.stopped = bool(stop)
+                return end
+            at = end + 1
+            if self._take(text[end]):
+                return at
+        return at
+
+    def _take(self, char: str) -> bool:
+        """Whether the value ends with this one."""
+        if char in _REST_OF_STRING:
+            if self._before in _BEFORE_VALUE:
+                self._quote = char
+        elif char in "{}[]":
+            self.whole = self._brackets.take(char) == 0
+        self._before = char
+        return self.whole
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One item of an array, or one field of an object, as it is written."""
+
+    key: str  # empty: an item
+    value: str
+    whole: bool  # False: the text ends inside it
+
+
+_STRUCTURE = re.compile(r"""[{}\[\]"',:]""")
+_LAST_WORD = re.compile(r"""["']?([\w.\- ]+)["']?\s*\Z""")
+_QUOTES = " \t\r\n\"'"
+
+
+def members(text: str) -> list[Member]:
+    """What stands in an object or an array, however it is broken."""
+    return list(_Split(text).members())
+
+
+class _Split:
+    """Walks the text once, and cuts it at the commas of the first level."""
+
+    def __init__(self, text: str) -> None:
+        text = text.strip()
+        self._text = text[1:] if text.startswith(("{{", "[[")) else text
+        self._start = 1  # of the member, or of its value once there is a key
+        self._key = ""
+        self._closed = 0  # where the brackets of the member's value end
+
+    def members(self) -> Iterator[Member]:
+        text = self._text
+        for at, char, depth in _structure(text):
+            if depth == 0:
+                yield from self._member(at, whole=True)
+                return
+            if char in "}]":
+                self._closed = self._closed or (at + 1 if depth == 1 else 0)
+            elif char in "{[":
+                if depth == 2 and self._closed:  # a comma is missing
+                    yield from self._member(at, whole=True)
+                    self._start = at
+            elif depth > 1:
+                continue
+            elif char == ",":
+                yield from self._member(at, whole=True)
+            elif not self._key:
+                self._key = text[self._start : at].strip(_QUOTES)
+                self._start = at + 1
+            else:
+                yield from self._next_key(at)
+        yield from self._member(len(text), whole=bool(self._closed))
+
+    def _member(self, end: int, *, whole: bool) -> Iterator[Member]:
+        value = self._text[self._start : end].strip()
+        if self._closed and value.startswith(("{", "[")) and not self._text[self._closed : end].strip(" \t\r\n}]"):
+            value = self._text[self._start : self._closed].strip()  # brackets too many behind it are nobody's
+        if value or self._key:
+            yield Member(self._key, value, whole)
+        self._start, self._key, self._closed = end + 1, "", 0
+
+    def _next_key(self, colon: int) -> Iterator[Member]:
+        """A second colon in one member: a comma is missing before the word that it follows."""
+        word = _LAST_WORD.search(self._text, max(self._start, colon - 80), colon)
+        if word is not None and word.start() > self._start:
+            yield from self._member(word.start(), whole=True)
+            self._key, self._start = word[1].strip(), colon + 1
+
+
+def _structure(text: str) -> Iterator[tuple[int, str, int]]:
+    """Brackets, commas and colons outside strings, and how deep it is behind each."""
+    brackets, before, at, depth = _Brackets(), ":", 0, 0
+    while found := _STRUCTURE.search(text, at):
+        here, char = found.start(), found[0]
+        gap = text[at:here].rstrip()
+        before = gap[-1] if gap else before
+        at = here + 1
+        if char in _REST_OF_STRING:
+            if before in _BEFORE_VALUE:
+                string = _REST_OF_STRING[char].match(text, at)
+                at = string.end() if string and string[1] else len(text)
+        else:
+            depth = brackets.take(char) if char in "{}[]" else depth
+            yield here, char, depth
+            if depth == 0:
+                return
+        before = char

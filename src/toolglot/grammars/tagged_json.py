@@ -1,0 +1,96 @@
+"""An opener, calls as JSON objects or an array of them, and perhaps a closer."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from toolglot.grammars.call_objects import USUAL, Keys, calls_in
+from toolglot.grammars.heard import Heard, Parsed, Tools
+from toolglot.grammars.json_region import Frame, JsonRegion, meanings, value_of
+from toolglot.grammars.loose_json import Stops
+
+_BETWEEN = meanings(noise=("}", "]"), join=(",", ";", "```"), value=("{", "["))
+_EXPRESSION = re.compile(r"\s*\[?\s*[A-Za-z_][\w.]*\(")  # a Python call: another grammar's
+_QUOTED_KEY = re.compile(r"""["']\w+["']\s*:""")
+
+
+class TaggedJson:
+    """Several values may stand in one region, with commas or semicolons between them, or nothing."""
+
+    __slots__ = ("at_line_start", "closers", "frame", "keys", "must_read", "openers")
+
+    def __init__(
+        self,
+        openers: tuple[str, ...],
+        closers: tuple[str, ...] = (),
+        keys: Keys = USUAL,
+        *,
+        lead: str = "",  # a marker that may stand between opener and value
+        must_read: bool = False,  # whatever stands between the markers was meant as a call
+        at_line_start: bool = False,
+    ) -> None:
+        self.openers, self.closers, self.keys = openers, closers, keys
+        self.must_read, self.at_line_start = must_read, at_line_start
+        tail = _BETWEEN | meanings(end=closers, head=openers)
+        self.frame = Frame(
+            re.compile(r"\S" if must_read else r"[{\[]"),
+            re.compile(rf"\s*(?:{re.escape(lead)}\s*)?(?:```\w*\s*)?"),
+            re.compile(r"[ \t]*[^\s{\[]" if must_read else rf"\s*[^\s{{\[`{re.escape(lead[:1])}]"),
+            tail,
+            Stops((*closers, *openers)),
+            must_read,
+        )
+
+    def open(self, opener: str) -> TaggedRegion:
+        return TaggedRegion(self, opener)
+
+
+class TaggedRegion:
+    def __init__(self, grammar: TaggedJson, opener: str) -> None:
+        self._grammar = grammar
+        self._region = JsonRegion(grammar.frame, opener)
+        self.feed = self._region.feed
+
+    @property
+    def examined(self) -> int:
+        return self._region.examined
+
+    def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
+        region, calls, rest = self._region, list[Heard](), None
+        region.finish()
+        for mark in region.marks:
+            if mark.value < 0 or rest is not None:
+                break
+            value, cut = value_of(text, mark, self._grammar.closers)
+            found = calls_in(value, self._grammar.keys, ended=mark.end >= 0 or cut >= 0) if not mark.raw else []
+            if not found and calls:
+                rest = text[mark.value :]
+            elif cut >= 0:
+                rest = text[cut:]
+            missing = bool(self._grammar.closers) and cut < 0 and not mark.closed
+            calls += [_with_fix(call, "missing_closer") for call in found] if missing else found
+        if not calls:
+            return Parsed(problem=self._problem(text, complete=complete))
+        return Parsed(tuple(calls), rest=region.rest_of(text) if rest is None else rest)
+
+    def _problem(self, text: str, *, complete: bool) -> str | None:
+        """Why there is no call, where one was plainly meant."""
+        grammar, at = self._grammar, next((mark.value for mark in self._region.marks if mark.value >= 0), -1)
+        if at < 0 or _EXPRESSION.match(text, at):
+            return None
+        if not complete:
+            return "the text ends before the call has a name" if grammar.must_read or _QUOTED_KEY.search(text, at) else None
+        if grammar.must_read:
+            return "what stands between the markers of a call is not JSON with a name"
+        return "a marker of calls, and JSON without a tool's name behind it" if _QUOTED_KEY.search(text, at) else None
+
+
+def _with_fix(call: Heard, fix: str) -> Heard:
+    return msgspec.structs.replace(call, fixes=(*call.fixes, fix))
+
+
+TOOL_CALL = TaggedJson(("<tool_call>",), ("</tool_call>",))  # one instance for all the families that share the tag
+TOOL_CALLS = TaggedJson(("<tool_calls>",), ("</tool_calls>",))
+TOOL_CALLS_TOKEN = TaggedJson(("[TOOL_CALLS]",))

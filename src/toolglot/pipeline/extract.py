@@ -1,0 +1,270 @@
+"""Calls out of model text or a provider's response: heard, judged, and said why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from toolglot.catalog.providers import unknown
+from toolglot.core.events import Event
+from toolglot.core.extraction import Extraction
+from toolglot.core.fold import fold
+from toolglot.core.messages import ToolCall
+from toolglot.core.reply import Decision, Reply
+from toolglot.core.tools import Tool, Toolset, made_once
+from toolglot.dialects import BEST_KNOWN, dialect_names, find_dialect
+from toolglot.errors import CallerError
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.heard import Heard
+from toolglot.pipeline.guard_calls import Policy, canonical, judge, malformed
+from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Thought, ear
+from toolglot.pipeline.precision import Around, in_doubt, quoted_because
+from toolglot.pipeline.reply_forms import read_any_reply
+from toolglot.pipeline.tool_forms import read_any_tools
+from toolglot.reading.blocks import Blocks
+
+POLICIES = get_args(Policy)
+
+
+def extract(
+    source: str | dict[str, Any] | list[Any],
+    tools: Iterable[Any] = (),
+    *,
+    provider: str | None = None,
+    dialect: str = "auto",
+    policy: Policy = "balanced",
+    starts_in_reasoning: bool = False,
+) -> Extraction:
+    """The calls in model text, or in a provider's whole response. Bad output never raises: it becomes decisions."""
+    if isinstance(source, str):
+        heard = StreamExtractor(tools, dialect=dialect, policy=policy, starts_in_reasoning=starts_in_reasoning)
+        heard.feed(source)
+        heard.close()
+        return heard.result()
+    return _from_reply(read_any_reply(source, provider or "openai-chat"), tools, dialect, policy)
+
+
+def _from_reply(reply: Reply, tools: Iterable[Any], dialect: str, policy: Policy) -> Extraction:
+    """Native calls pass the same guard; only where there are none is the text searched."""
+    native = [part for part in reply.parts if isinstance(part, ToolCall)]
+    if not native:
+        heard = StreamExtractor(tools, dialect=dialect, policy=policy)
+        heard.think(reply.reasoning)
+        heard.feed(reply.text)
+        heard.close()
+        found = heard.result()
+        return msgspec.structs.replace(found, decisions=[*reply.decisions, *found.decisions])
+    known = toolset(tools)
+    calls: list[ToolCall] = []
+    decisions = list(reply.decisions)
+    for at, call in enumerate(native):
+        verdict = judge(call, known, policy, position=at)
+        decisions += verdict.decisions
+        if verdict.call is not None:
+            calls.append(verdict.call)
+    return Extraction(calls, reply.text, reply.reasoning, decisions)
+
+
+class StreamExtractor:
+    """Text in pieces, events out. Text flows; a call comes once it is whole and checked."""
+
+    def __init__(
+        self,
+        tools: Iterable[Any] = (),
+        *,
+        dialect: str = "auto",
+        policy: Policy = "balanced",
+        calls: Literal["hold", "pass"] = "hold",
+        starts_in_reasoning: bool = False,
+    ) -> None:
+        if policy not in POLICIES:
+            raise CallerError(unknown("policy", policy, list(POLICIES)), "policy")
+        if calls not in ("hold", "pass"):
+            raise CallerError(unknown("way of giving calls", calls, ["hold", "pass"]), "calls")
+        self._tools = toolset(tools)
+        self._policy = policy
+        self._named = dialect
+        self._hearer = Hearer(listening(self._tools, dialect, policy), starts_in_reasoning=starts_in_reasoning)
+        self._blocks = Blocks()
+        self._blocks.started = True  # this is a part of a stream: it has no Start
+        self._given: list[Event] = []
+        self._said: list[str] = []  # plain text so far, which weak forms are judged by
+        self._waiting: list[Piece] = []  # from the first weak form on: decided at the end
+        self._thought: list[Found] = []  # calls inside the reasoning: they count if nothing follows
+        self._calls: dict[tuple[str, str], str] = {}  # what was called -> its id
+        self._ids: set[str] = set()
+        self._dialect: str | None = None
+        self._ended = False
+
+    def feed(self, text: str) -> list[Event]:
+        for piece in self._hearer.feed(text):
+            self._piece(piece)
+        return self._drain()
+
+    def think(self, text: str) -> list[Event]:
+        """Text that a provider told apart as reasoning."""
+        if text:
+            self._blocks.reasoning(text)
+        return self._drain()
+
+    def close(self) -> list[Event]:
+        if not self._ended:
+            self._ended = True
+            for piece in self._hearer.close():
+                self._piece(piece)
+            self._decide()
+            for found in self._thought:
+                self._judge(found)
+            self._blocks.finish("stop")
+        return self._drain()
+
+    def result(self) -> Extraction:
+        reply = fold(self._given)
+        return Extraction(reply.calls, reply.text, reply.reasoning, list(reply.decisions), self._dialect)
+
+    def _drain(self) -> list[Event]:
+        events = self._blocks.drain()
+        self._given += events
+        return events
+
+    # -- pieces
+
+    def _piece(self, piece: Piece) -> None:
+        if self._waiting or (isinstance(piece, Found) and self._undecided(piece)):
+            self._waiting.append(piece)
+        else:
+            self._now(piece)
+
+    def _undecided(self, piece: Found) -> bool:
+        """Whether the end of the text must be awaited to tell if the call was meant."""
+        if not piece.parsed.calls or piece.in_reasoning or self._policy == "eager":
+            return False
+        return piece.weak or in_doubt("".join(self._said))
+
+    def _now(self, piece: Piece) -> None:
+        if isinstance(piece, Found):
+            if piece.in_reasoning:
+                self._blocks.reasoning(piece.text)
+                self._thought.append(piece)
+            else:
+                self._judge(piece)
+            return
+        if self._thought and not piece.text.isspace():
+            self._forget_thought()
+        if isinstance(piece, Said):
+            self._said.append(piece.text)
+            self._blocks.text(piece.text)
+        elif isinstance(piece, Thought):
+            self._blocks.reasoning(piece.text)
+
+    def _forget_thought(self) -> None:
+        names = ", ".join(call.name for found in self._thought for call in found.parsed.calls)
+        self._decision("abstained_reasoning", f"{names}: written while thinking, and the model went on: not a call")
+        self._thought = []
+
+    def _decision(self, code: str, message: str) -> None:
+        self._blocks.decisions.append(Decision(code, message))
+
+    # -- weak forms
+
+    def _decide(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for at, piece in enumerate(waiting):
+            if isinstance(piece, Found) and self._undecided(piece):
+                reason = self._quoted(piece, waiting[at + 1 :])
+                if reason is not None:
+                    names = ", ".join(call.name for call in piece.parsed.calls)
+                    self._decision("abstained_quoted", f"{names}: {reason}")
+                    self._now(Said(piece.text))
+                    continue
+            self._now(piece)
+
+    def _quoted(self, piece: Found, later: list[Piece]) -> str | None:
+        before = "".join(self._said)
+        after = "".join(other.text for other in later if isinstance(other, Said))
+        if piece.weak and not self._tools and (before.strip() or after.strip() or any(isinstance(one, Found) for one in later)):
+            return "no tools are registered, and it is not the whole message"
+        if (
+            piece.weak
+            and (before.strip() or after.strip())
+            and any("unquoted_value" in call.fixes for call in piece.parsed.calls)
+        ):
+            return "its arguments are names of variables, as in a piece of code"
+        expression = piece.weak and (piece.text[:1].isalnum() or piece.text[:1] == "_")
+        return quoted_because(Around(before, after), weak=piece.weak, expression=expression)
+
+    # -- judging
+
+    def _judge(self, found: Found) -> None:
+        if found.parsed.problem and not found.parsed.calls:
+            self._blocks.decisions.append(malformed(found.parsed.problem, found.text, found.dialect))
+            self._blocks.text(found.text)
+            return
+        for heard in found.parsed.calls:
+            self._call(heard, found)
+        if found.parsed.rest:
+            self._blocks.text(found.parsed.rest)
+
+    def _call(self, heard: Heard, found: Found) -> None:
+        verdict = judge(heard, self._tools, self._policy, source=found.dialect, position=self._blocks.calls)
+        self._blocks.decisions.extend(verdict.decisions)
+        call = verdict.call
+        if call is None:
+            return
+        key = canonical(call)
+        if key in self._calls:
+            self._decision("merged_repeat", f"{call.name}: the same call stood twice in one text")
+            return
+        call_id = call.id if call.id and call.id not in self._ids else f"{call.name}_{self._blocks.calls}"
+        self._ids.add(call_id)
+        self._calls[key] = call_id
+        self._dialect = self._dialect or found.dialect
+        if self._named == "auto" or found.dialect != self._named:
+            self._decision("rescued_text", f"{call.name}: read from text written as {found.dialect}")
+        self._blocks.part(call if call.id == call_id else msgspec.structs.replace(call, id=call_id))
+
+
+# -- what is listened to
+
+
+def listening(tools: Toolset, dialect: str, policy: str) -> Ear:
+    """The ear for these tools: the named dialect first; others too, unless the policy is strict."""
+    if dialect != "auto" and find_dialect(dialect) is None:
+        raise CallerError(unknown("dialect", dialect, ["auto", *dialect_names()]), "dialect")
+    return made_once(tools, ("ear", dialect, policy), _make_ear)
+
+
+def _make_ear(tools: tuple[Tool, ...], key: tuple[str, str, str]) -> Ear:
+    _, named, policy = key
+    first = [found] if (found := find_dialect(named)) else []
+    others = [one for one in _all_dialects() if one.name != named]
+    if policy == "strict":
+        others = [] if first else [one for one in others if not one.weak]
+    return ear([*first, *others], {tool.full_name: tool for tool in tools})
+
+
+@lru_cache(1)
+def _all_dialects() -> tuple[Dialect, ...]:
+    """Marked forms before weak ones; among them the best known first."""
+    rank = {name: at for at, name in enumerate(BEST_KNOWN)}
+    found = [one for name in dialect_names() if (one := find_dialect(name)) is not None]
+    return tuple(sorted(found, key=lambda one: (one.weak, rank.get(one.name, len(rank)), one.name)))
+
+
+def toolset(tools: Iterable[Any]) -> Toolset:
+    """Tools in any form, as a set that keeps what is made of it; the same tools give the same set."""
+    if isinstance(tools, Toolset):
+        return tools
+    read = read_any_tools(tools)
+    return _kept(msgspec.json.encode(read))
+
+
+_TOOLS = msgspec.json.Decoder(tuple[Tool, ...])
+
+
+@lru_cache(64)
+def _kept(encoded: bytes) -> Toolset:
+    return Toolset(_TOOLS.decode(encoded))

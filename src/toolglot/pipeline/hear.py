@@ -1,0 +1,300 @@
+"""Hearing calls in text: what is plain text, what is thought, and where a call may stand.
+
+The text is scanned for the openers of the dialects in play. At one, a region opens and takes what follows until it says where
+it ends; then it is read. What turns out to be no call is text again. Nothing is judged here: whether a call is good, and
+whether a weak form was meant, others decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.heard import Parsed, Tools
+from toolglot.text.markers import Joined, Markers
+
+_BITE = 1024
+_PATIENCE = 24  # characters that a region waits for one before it in order to end as well: a closing tag's worth
+_RESCANS = 4  # how many times its length a text may be looked at again, where regions turned out to be none
+
+
+class Said(msgspec.Struct, frozen=True):
+    text: str
+
+
+class Thought(msgspec.Struct, frozen=True):
+    text: str
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A region that was read."""
+
+    text: str
+    parsed: Parsed
+    dialect: str
+    weak: bool
+    in_reasoning: bool
+    complete: bool
+
+
+Piece = Said | Thought | Found
+
+
+class _Opening(msgspec.Struct, frozen=True):
+    dialect: str
+    grammar: Any
+    weak: bool
+    order: int
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    order: int
+    opening: _Opening
+    region: Any
+
+
+class _Outcome(msgspec.Struct, frozen=True):
+    """How a region that has ended reads."""
+
+    order: int
+    opening: _Opening
+    parsed: Parsed
+    size: int  # of its text
+    complete: bool = True
+    limit: int = 0
+
+
+class Ear(msgspec.Struct, frozen=True):
+    """All that the dialects in play listen for, compiled once."""
+
+    openings: dict[str, list[_Opening]]
+    text: Markers | Joined
+    ends: dict[str, frozenset[str]]  # how thoughts begin -> how they may end
+    closers: frozenset[str]
+    dropped: frozenset[str]
+    thinking: dict[str, Markers | Joined]  # while thinking, by how the thought began
+    tools: Tools = {}
+
+
+def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
+    """The ear for these tools: what does not depend on them is made once for the dialects."""
+    known = tuple(dialects)
+    base = _base_ear(known)
+    openings, line_start, words = _openings(known, tools)
+    if not openings:
+        return msgspec.structs.replace(base, tools=tools)
+    joined = {opener: [*base.openings.get(opener, ()), *held] for opener, held in openings.items()}
+    ordered = {opener: sorted(held, key=lambda one: one.order) for opener, held in joined.items()}
+    own = Markers(set(openings) - line_start - words, line_start, words)
+    strong = Markers(opener for opener, held in openings.items() if not all(one.weak for one in held))
+    return Ear(
+        {**base.openings, **ordered},
+        Joined(base.text, own),  # type: ignore[arg-type]
+        base.ends,
+        base.closers,
+        base.dropped,
+        {begin: Joined(markers, strong) for begin, markers in base.thinking.items()},  # type: ignore[arg-type]
+        tools,
+    )
+
+
+@lru_cache(128)
+def _base_ear(dialects: tuple[Dialect, ...]) -> Ear:
+    openings, line_start, words = _openings(dialects, None)
+    ends: dict[str, set[str]] = {}
+    for dialect in dialects:
+        for begin, end in dialect.reasoning:
+            ends.setdefault(begin, set()).add(end)
+    dropped = frozenset(marker for dialect in dialects for marker in dialect.dropped)
+    closers = frozenset(end for held in ends.values() for end in held)
+    strong = {opener for opener, held in openings.items() if not all(one.weak for one in held)}
+    anywhere = {*openings, *ends, *closers, *dropped} - line_start - words
+    return Ear(
+        openings,
+        Markers(anywhere, line_start, words),
+        {begin: frozenset(held) for begin, held in ends.items()},
+        closers,
+        dropped,
+        {begin: Markers(strong | held) for begin, held in (*ends.items(), ("", set(closers)))},
+    )
+
+
+def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[str, list[_Opening]], set[str], set[str]]:
+    """Openers and who listens for them: of grammars that depend on the tools where `tools` is given, else of the others."""
+    openings: dict[str, list[_Opening]] = {}
+    line_start: set[str] = set()
+    words: set[str] = set()
+    for order, dialect in enumerate(dialects):
+        for grammar in dialect.grammars:
+            depends = hasattr(grammar, "for_tools")
+            if depends != (tools is not None):
+                continue
+            made: Any = grammar.for_tools(tools) if depends else grammar  # type: ignore[attr-defined]
+            for opener in made.openers:
+                openings.setdefault(opener, []).append(_Opening(dialect.name, made, dialect.weak, order))
+                if getattr(made, "at_line_start", False):
+                    line_start.add(opener)
+                elif dialect.weak and (opener[0].isalnum() or opener[0] == "_"):
+                    words.add(opener)
+    return openings, line_start, words
+
+
+class Hearer:
+    """Feed it text; it gives pieces. Text flows at once, but for what may still become a marker."""
+
+    def __init__(self, listening: Ear, *, starts_in_reasoning: bool = False) -> None:
+        self._ear = listening
+        self._text = "\n"  # what is not decided yet, behind one character of what came before
+        self._thinking: str | None = "" if starts_in_reasoning else None  # how the thought began
+        self._regions: list[_Candidate] = []  # those that are still open
+        self._outcomes: list[_Outcome] = []  # of those that have ended
+        self._body: list[str] = []  # what they were fed, behind their opener
+        self._length = 0
+        self._pieces: list[Piece] = []
+        self._budget = 0
+        self._final = False  # no more text will come
+        self._quiet = True  # nothing but white space since the beginning or the last call
+        self.examined = 0
+
+    def feed(self, text: str) -> list[Piece]:
+        self._budget += _RESCANS * len(text)
+        self._take(text)
+        return self._drain()
+
+    def close(self) -> list[Piece]:
+        self._final = True
+        self._take("", at_least_once=True)
+        while self._regions:
+            self._take(self._settle(), at_least_once=True)
+        self._say(self._text[1:])
+        self._text = "\n"
+        return self._drain()
+
+    def _drain(self) -> list[Piece]:
+        pieces, self._pieces = self._pieces, []
+        return pieces
+
+    # -- scanning
+
+    def _take(self, text: str, *, at_least_once: bool = False) -> None:
+        """Goes through the text in bites: what stands behind a marker is copied, and must not be long."""
+        left = [(text, 0)] if text or at_least_once else []
+        while left:
+            text, at = left.pop()
+            bite = text[at : at + _BITE]
+            if at + _BITE < len(text):
+                left.append((text, at + _BITE))
+            behind = self._in_region(bite) if self._regions else self._scan(bite)
+            if behind:
+                left.append((behind, 0))
+
+    def _scan(self, text: str) -> str:
+        """Plain text up to the next marker; what follows the marker is given back."""
+        self._text += text
+        markers = self._ear.text if self._thinking is None else self._ear.thinking[self._thinking]
+        found = markers.find(self._text, 1)
+        self.examined += len(text) if found is None else found[0] + len(found[1])
+        if found is None:
+            keep = max(1, markers.held(self._text, 1))
+            self._say(self._text[1:keep])
+            self._text = self._text[keep - 1 :]
+            return ""
+        start, marker = found
+        behind = self._text[start + len(marker) :]
+        if not self._final and markers.may_go_on(self._text, start):  # a longer marker may be meant
+            self._say(self._text[1:start])
+            self._text = self._text[start - 1 :]
+            return ""
+        self._say(self._text[1:start])
+        self._text = self._text[start + len(marker) - 1 : start + len(marker)]
+        self._at_marker(marker)
+        return behind
+
+    def _at_marker(self, marker: str) -> None:
+        ear = self._ear
+        if self._thinking is not None and marker in (ear.ends.get(self._thinking) or ear.closers):
+            self._thinking = None
+        elif self._thinking is None and marker in ear.ends:
+            self._thinking = marker
+        elif marker in ear.openings:
+            weak_ok = self._thinking is None
+            openings = [opening for opening in ear.openings[marker] if weak_ok or not opening.weak]
+            self._regions = [_Candidate(at, one, one.grammar.open(marker)) for at, one in enumerate(openings)]
+            self._body, self._length = [marker], len(marker)
+        elif marker not in ear.dropped and (marker not in ear.closers or not self._quiet):
+            self._say(marker)  # an end without a beginning is part of what was said, unless nothing was
+
+    def _say(self, text: str) -> None:
+        if text:
+            if self._quiet and not text.isspace():
+                self._quiet = False
+            self._pieces.append(Said(text) if self._thinking is None else Thought(text))
+
+    # -- regions
+
+    def _in_region(self, text: str) -> str:
+        """Feeds the regions that share an opener. What follows the one that has it is given back."""
+        still: list[_Candidate] = []
+        for candidate in self._regions:
+            end = candidate.region.feed(text)
+            self.examined += len(text) if end < 0 else end
+            if end < 0:
+                still.append(candidate)
+            else:
+                self._ended(candidate, "".join(self._body) + text[:end])
+        self._body.append(text)
+        self._length += len(text)
+        best = self._best()
+        if best is not None:
+            still = [candidate for candidate in still if candidate.order < best.order and self._length < best.limit]
+        self._regions = still
+        return "" if still else self._settle()
+
+    def _ended(self, candidate: _Candidate, whole: str) -> None:
+        parsed = candidate.region.parse(whole, self._ear.tools, complete=True)
+        if parsed.calls or parsed.problem:
+            self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole)))
+
+    def _best(self) -> _Outcome | None:
+        """Of the regions that ended with calls, the first in order; but one that ends far behind another is too late."""
+        heard = [outcome for outcome in self._outcomes if outcome.parsed.calls]
+        if not heard:
+            return None
+        limit = min(outcome.size for outcome in heard) + _PATIENCE
+        best = min((outcome for outcome in heard if outcome.size <= limit), key=lambda outcome: outcome.order)
+        return msgspec.structs.replace(best, limit=limit)
+
+    def _settle(self) -> str:
+        """All regions have ended, or the text has: the best of what was heard, or text after all."""
+        whole, regions = "".join(self._body), self._regions
+        self._regions = []
+        if self._best() is None:
+            for candidate in regions:
+                parsed = candidate.region.parse(whole, self._ear.tools, complete=False)
+                if parsed.calls or parsed.problem:
+                    self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole), complete=False))
+        best = self._best() or next(iter(self._outcomes), None)
+        self._body, self._outcomes, self._length = [], [], 0
+        if best is not None:
+            rest = best.parsed.rest if whole.endswith(best.parsed.rest, 0, best.size) else ""
+            self._found(best, whole[: best.size - len(rest)], rest)
+            return rest + whole[best.size :]  # what the region held beyond the call is listened to again
+        if len(whole) > self._budget:
+            self._say(whole)
+            self._text = whole[-1:]
+            return ""
+        self._budget -= len(whole)  # what stands behind the opener is listened to again
+        self._say(whole[:1])
+        self._text = whole[:1]
+        return whole[1:]
+
+    def _found(self, outcome: _Outcome, text: str, rest: str) -> None:
+        thinking, opening = self._thinking is not None, outcome.opening
+        parsed = msgspec.structs.replace(outcome.parsed, rest="") if rest else outcome.parsed
+        self._pieces.append(Found(text, parsed, opening.dialect, opening.weak, thinking, outcome.complete))
+        self._quiet = True
+        self._text = text[-1:]

@@ -1,0 +1,182 @@
+"""Arguments as they are written between a call's parentheses: JSON, else `key=value`, else by position."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from toolglot.errors import CallerError
+from toolglot.schema.check import checker
+from toolglot.schema.coerce import mended
+from toolglot.schema.evident import Schema
+from toolglot.schema.loose_string import CLOSING, Unclear, read_quoted
+from toolglot.schema.relaxed_json import kind_of, read_object, read_relaxed
+from toolglot.schema.typed import allows, property_schema, typed_value
+
+_KEY = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(=(?!=)|:(?!//))\s*")
+_AFTER_NAMED = re.compile(r"\s*(?:\Z|,\s*(?:\Z|[A-Za-z_][\w.-]{0,100}\s*[=:]))")
+_AFTER_PLACED = re.compile(r"\s*(?:\Z|,)")
+_STOP = re.compile(r"""[,\[\](){}]|(?<![\w)\]])(?:"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')""", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?\Z")
+_LEADING_ZERO = re.compile(r"[+-]?0\d")
+_WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_PAIRS = {"]": "[", ")": "(", "}": "{"}
+_MOST_DIGITS = 4000
+_JSON_BEGINS = frozenset("{\"'`~\ufeff")
+
+
+class _Piece(msgspec.Struct):
+    key: str | None
+    text: str  # without its quotes, where it had any
+    quoted: bool = False
+
+
+def parse_arguments(text: Any, schema: Schema | None = None) -> dict[str, Any]:
+    """The arguments that `text` holds, each as the type that the schema gives it. A CallerError says what can't be read."""
+    if isinstance(text, dict):
+        return text
+    if text is not None and not isinstance(text, str):
+        raise CallerError(f"expected text or an object, got {kind_of(text)}", "arguments")
+    text = (text or "").strip().removeprefix("**")
+    if not text:
+        return {}
+    try:
+        return _typed(_read(text, schema), schema, text)
+    except Unclear as reason:
+        raise CallerError(str(reason), "arguments") from None
+
+
+def _read(text: str, schema: Schema | None) -> dict[str, Any]:
+    if text[0] not in _JSON_BEGINS:
+        return _named(_pieces(text, schema), schema)
+    read = read_object(text)
+    if read.problem is None:
+        return dict(read.value)
+    if text[0] in CLOSING and not text.startswith("```"):
+        return _named(_pieces(text, schema), schema)
+    try:  # an object may be the first of several values
+        pieces = _pieces(text, schema)
+    except Unclear:
+        pieces = []
+    if len(pieces) < 2:
+        raise Unclear(f"not JSON that can be read: {read.problem}")
+    return _named(pieces, schema)
+
+
+def _typed(held: dict[str, Any], schema: Schema | None, text: str) -> dict[str, Any]:
+    if not schema:
+        return held
+    check = checker(schema)
+    if check.fits(held):
+        return held
+    better = mended(held, check, text=text)
+    return better.value if better else held
+
+
+def _pieces(text: str, schema: Schema | None) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    at = 0
+    while at < len(text):
+        key, at = _key(text, at, schema)
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at < len(text) and text[at] in CLOSING:
+            read = read_quoted(text, at, _AFTER_NAMED if key else _AFTER_PLACED)
+            pieces.append(_Piece(key, read.value, quoted=True))
+            at = read.end
+            while at < len(text) and text[at] != ",":  # white space
+                at += 1
+        else:
+            end = _bare_end(text, at)
+            _add_bare(pieces, key, text[at:end].strip())
+            at = end
+        at += 1
+    return pieces
+
+
+def _key(text: str, at: int, schema: Schema | None) -> tuple[str | None, int]:
+    """`city=`; `city:` only where there is such a parameter, for prose has colons too."""
+    found = _KEY.match(text, at)
+    if found is None or (found[2] == ":" and found[1] not in _parameters(schema)):
+        return None, at
+    return found[1], found.end()
+
+
+def _bare_end(text: str, at: int) -> int:
+    """Where a value without quotes ends: at the next comma that is in no brackets and no string."""
+    stack: list[str] = []
+    while (found := _STOP.search(text, at)) is not None:
+        char, at = found[0], found.end()
+        if char == "," and not stack:
+            return found.start()
+        if char in "[({":
+            stack.append(char)
+        elif char in _PAIRS and (not stack or stack.pop() != _PAIRS[char]):
+            raise Unclear(f"{char!r} closes nothing")
+    if stack:
+        raise Unclear(f"{stack[-1]!r} is not closed")
+    return len(text)
+
+
+def _add_bare(pieces: list[_Piece], key: str | None, value: str) -> None:
+    """`city=New York, NY`: behind a named text, what has no name goes on with it."""
+    if not value:
+        raise Unclear(f"{key!r} has no value" if key else "a value is missing before a comma")
+    last = pieces[-1] if pieces else None
+    if key is None and last is not None and last.key is not None:
+        if last.quoted or not isinstance(_literal(last.text), str) or last.text[:1] in ("[", "{", "("):
+            raise Unclear(f"{value[:40]!r} has no name, and stands behind one that has")
+        last.text = f"{last.text}, {value}"
+        return
+    pieces.append(_Piece(key, value))
+
+
+def _named(pieces: list[_Piece], schema: Schema | None) -> dict[str, Any]:
+    names = list(_parameters(schema))
+    held: dict[str, Any] = {}
+    for at, piece in enumerate(pieces):
+        key = piece.key
+        if key is None:
+            if names and at >= len(names):
+                raise Unclear(f"{len(pieces)} values for {len(names)} parameters")
+            key = names[at] if names else f"arg{at}"
+        if key in held:
+            raise Unclear(f"{key!r} is given twice")
+        inner = property_schema(schema, key) if schema else None
+        held[key] = _value(piece, inner)
+    return held
+
+
+def _parameters(schema: Schema | None) -> dict[str, Any]:
+    held = schema.get("properties") if schema else None
+    return held if isinstance(held, dict) else {}
+
+
+def _value(piece: _Piece, schema: Schema | None) -> Any:
+    if piece.quoted:
+        return piece.text if schema is None or allows(schema, "string") else typed_value(piece.text, schema)
+    if schema is None:
+        return piece.text if piece.key is None else _structure(piece.text)
+    value = typed_value(piece.text, schema)
+    return _structure(piece.text) if value == piece.text and not allows(schema, "string") else value
+
+
+def _structure(text: str) -> Any:
+    """A literal, a list or an object; what is neither is text."""
+    if text[:1] in ("[", "{", "("):
+        read = read_relaxed(text)
+        if read.problem is not None and not text.startswith("("):
+            raise Unclear(f"{text[:40]!r} can't be read: {read.problem}")
+        return text if read.problem else read.value
+    return _literal(text)
+
+
+def _literal(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    if not _NUMBER.match(text) or _LEADING_ZERO.match(text) or len(text) > _MOST_DIGITS:
+        return text
+    number = float(text) if any(sign in text for sign in ".eE") else int(text)
+    return text if number in (float("inf"), float("-inf")) else number

@@ -1,0 +1,347 @@
+"""Arguments that miss their schema, brought to it where exactly one reading is right.
+
+Only values that don't fit are touched, and none is made up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from toolglot.schema.check import Checker, resolved
+from toolglot.schema.evident import Schema
+from toolglot.schema.fixes import price
+from toolglot.schema.relaxed_json import read_relaxed
+from toolglot.text.json_text import dumps
+
+_INTEGER = re.compile(r"[+-]?\d+\Z")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+_SEPARATORS = re.compile(r"[\s_\-.]+")
+_BOOLEANS = {"true": True, "false": False}
+_NULLS = frozenset({"null", "None", "none", "NULL", "nil", "undefined"})
+_WRAPPERS = ("arguments", "parameters", "params", "input", "args", "kwargs", "tool_input", "function_args")
+_BESIDE_WRAPPERS = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
+_POSITION = re.compile(r"arg(\d{1,3})\Z")
+_MOST_HOPS = 32
+_MOST_STEPS = 50_000  # unions in unions may multiply
+_LONGEST_SEARCHED = 100_000
+_MOST_DIGITS = 4000  # Python refuses to read longer whole numbers
+
+
+Fitted = tuple[Any, tuple[str, ...]]  # a value, and the codes of what was done to it
+
+
+class Mended(msgspec.Struct, frozen=True):
+    value: dict[str, Any]
+    fixes: tuple[str, ...]
+
+
+def mended(value: dict[str, Any], check: Checker, name: str = "", text: str = "") -> Mended | None:
+    """The cheapest reading of `value` that satisfies the schema; None where there is none, or two that differ cost the same.
+
+    `name` is the tool's; `text` is what the model wrote, where numbers are looked up as they were spelled.
+    """
+    found: list[Fitted] = []
+    for start, codes in _readings(value, check.schema, name):
+        brought, fixes = _Fit(check.schema, text).fit(start, check.schema)
+        if isinstance(brought, dict) and check.fits(brought):
+            found.append((brought, tuple(dict.fromkeys((*codes, *fixes)))))
+    best = _cheapest(found)
+    return Mended(*best) if best else None
+
+
+def _readings(value: dict[str, Any], schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    """The arguments as they are, without a wrapper, with the one that is missing, by position."""
+    yield value, ()
+    properties = schema.get("properties")
+    known: dict[str, Any] = properties if isinstance(properties, dict) else {}
+    inner = _unwrapped(value, known, name)
+    if inner is not None:
+        yield inner, ("unwrapped_arguments",)
+    if len(known) == 1 and value and not known.keys() & value.keys():
+        yield {next(iter(known)): value}, ("wrapped_arguments",)
+    places = [_POSITION.match(key) for key in value]
+    if places and all(places) and len(known) >= len(places) and not known.keys() & value.keys():
+        order = sorted(value, key=lambda key: int(key[3:]))
+        if [int(key[3:]) for key in order] == list(range(len(order))):
+            yield {name: value[key] for name, key in zip(known, order, strict=False)}, ("positional_arguments",)
+
+
+def _unwrapped(value: dict[str, Any], known: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """What is inside `{"arguments": {...}}`, `{"name": ..., "arguments": {...}}` or `{"get_weather": {...}}`."""
+    inside = [key for key in value if key not in known and (key in _WRAPPERS or (name and key == name))]
+    if len(inside) != 1 or (value.keys() - {inside[0]}) - _BESIDE_WRAPPERS or known.keys() & value.keys():
+        return None
+    held = value[inside[0]]
+    if isinstance(held, str):
+        held = read_relaxed(held).value
+    return held if isinstance(held, dict) else None
+
+
+class _Fit:
+    """Walks a value and its schema together."""
+
+    def __init__(self, root: Schema, text: str) -> None:
+        self._root = root
+        self._text = text
+        self._checkers: dict[int, Checker] = {}
+        self._steps = 0
+
+    def fit(self, value: Any, schema: Any) -> Fitted:
+        schema = self._followed(schema)
+        self._steps += 1
+        if not isinstance(schema, dict) or self._steps > _MOST_STEPS:
+            return value, ()
+        fixes: tuple[str, ...] = ()
+        for part in _parts(schema, "allOf"):
+            value, more = self.fit(value, part)
+            fixes += more
+        for word in ("anyOf", "oneOf"):
+            if _parts(schema, word):
+                value, more = self._either(value, _parts(schema, word))
+                fixes += more
+        value, more = self._by_choice(value, schema)
+        fixes += more
+        value, more = self._by_type(value, schema)
+        return value, fixes + more
+
+    def _followed(self, schema: Any) -> Any:
+        """Behind a `$ref`, with what stands beside it."""
+        for _ in range(_MOST_HOPS):
+            if not isinstance(schema, dict) or "$ref" not in schema:
+                return schema
+            target = resolved(schema["$ref"], self._root)
+            if target is None:
+                return schema
+            schema = {**target, **{key: item for key, item in schema.items() if key != "$ref"}}
+        return {}
+
+    # unions
+
+    def _either(self, value: Any, branches: list[Any]) -> Fitted:
+        """The cheapest branch that the value can be brought to; untouched where it fits one, or where two would differ."""
+        if any(self._fits(value, branch) for branch in branches):
+            return value, ()
+        found: list[Fitted] = []
+        for branch in branches:
+            brought, fixes = self.fit(value, branch)
+            if fixes and self._fits(brought, branch):
+                found.append((brought, fixes))
+        return _cheapest(found) or (value, ())
+
+    def _fits(self, value: Any, branch: Any) -> bool:
+        if isinstance(branch, bool):
+            return branch
+        kept = self._checkers.get(id(branch))
+        if kept is None:
+            beside: Schema = {word: self._root[word] for word in ("$defs", "definitions") if word in self._root}
+            followed = self._followed(branch)
+            kept = self._checkers[id(branch)] = Checker({**beside, **followed} if isinstance(followed, dict) else {})
+        return kept.fits(value)
+
+    # enum and const
+
+    def _by_choice(self, value: Any, schema: Schema) -> Fitted:
+        listed = _parts(schema, "enum") or ([schema["const"]] if "const" in schema else [])
+        if not listed or any(_same(value, choice) for choice in listed):
+            return value, ()
+        if isinstance(value, list) and len(value) == 1 and any(_same(value[0], choice) for choice in listed):
+            return value[0], ("list_to_scalar",)
+        if isinstance(value, str):
+            folded = [choice for choice in listed if isinstance(choice, str) and _folded(choice) == _folded(value)]
+            if len(folded) == 1:
+                return folded[0], ("fixed_enum",)
+        alike = [
+            choice for choice in listed if type(choice) is not type(value) and self._as_text(choice) == self._as_text(value)
+        ]
+        return (alike[0], ("coerced_type",)) if len(alike) == 1 else (value, ())
+
+    def _as_text(self, value: Any) -> str | None:
+        if isinstance(value, str):
+            return value.strip().lower() if value.strip().lower() in _BOOLEANS else value.strip()
+        return None if value is None or isinstance(value, (dict, list)) else dumps(value)
+
+    # types
+
+    def _by_type(self, value: Any, schema: Schema) -> Fitted:
+        kinds = _kinds(schema)
+        if not kinds or any(_is(value, kind) for kind in kinds):
+            return self._inside(value, schema)
+        found: list[Fitted] = []
+        for kind in kinds:
+            brought, code = _TO[kind](self, value, schema) if kind in _TO else (_NOTHING, "")
+            if brought is not _NOTHING:
+                inner, more = self._inside(brought, schema)
+                found.append((inner, (code, *more)))
+        return _cheapest(found) or (value, ())
+
+    def _inside(self, value: Any, schema: Schema) -> Fitted:
+        if isinstance(value, dict):
+            return self._object(value, schema)
+        return self._list(value, schema) if isinstance(value, list) else (value, ())
+
+    def _object(self, value: dict[str, Any], schema: Schema) -> Fitted:
+        properties = schema.get("properties")
+        known: dict[str, Any] = properties if isinstance(properties, dict) else {}
+        others = schema.get("additionalProperties")
+        value, fixes = _respelled(value, known, open_ended=isinstance(others, dict) or "patternProperties" in schema)
+        wanted = _parts(schema, "required")
+        held: dict[str, Any] = {}
+        for key, item in value.items():
+            inner = known.get(key, others)
+            brought, more = self.fit(item, inner)
+            if key in known and key not in wanted and _nothing(brought) and not self._fits(brought, inner):
+                fixes += ("dropped_null",)
+                continue
+            held[key] = brought
+            fixes += more
+        return (held if fixes else value), fixes
+
+    def _list(self, value: list[Any], schema: Schema) -> Fitted:
+        first, rest = _parts(schema, "prefixItems"), schema.get("items")
+        fitted = [self.fit(item, first[at] if at < len(first) else rest) for at, item in enumerate(value)]
+        fixes = tuple(dict.fromkeys(code for _, codes in fitted for code in codes))
+        return ([brought for brought, _ in fitted] if fixes else value), fixes
+
+    # to a type: the value and the code of the fix, or _NOTHING
+
+    def to_string(self, value: Any, schema: Schema) -> tuple[Any, str]:
+        if isinstance(value, bool):
+            return ("true" if value else "false"), "coerced_type"
+        if isinstance(value, int):
+            return str(value), "coerced_type"
+        if isinstance(value, float):  # 1.10 is no longer known to be so: only where it is spelled as we would
+            spelled = dumps(value)
+            found = re.search(rf"(?<![\d.]){re.escape(spelled)}(?!\d)", self._text[:_LONGEST_SEARCHED])
+            return (spelled, "coerced_type") if found else _NO
+        return _only(value, str)
+
+    def to_integer(self, value: Any, schema: Schema) -> tuple[Any, str]:
+        if isinstance(value, str):
+            word = value.strip()
+            if _INTEGER.match(word) and len(word) < _MOST_DIGITS:
+                return int(word), "coerced_type"
+            if _NUMBER.match(word) and float(word).is_integer() and abs(float(word)) < 2**53:
+                return int(float(word)), "coerced_type"
+        return _only(value, int)
+
+    def to_number(self, value: Any, schema: Schema) -> tuple[Any, str]:
+        if isinstance(value, str):
+            word = value.strip()
+            if _INTEGER.match(word) and len(word) < _MOST_DIGITS:
+                return int(word), "coerced_type"
+            if _NUMBER.match(word) and abs(float(word)) != float("inf"):
+                return float(word), "coerced_type"
+        return _only(value, int, float)
+
+    def to_boolean(self, value: Any, schema: Schema) -> tuple[Any, str]:
+        if isinstance(value, str) and value.strip().lower() in _BOOLEANS:
+            return _BOOLEANS[value.strip().lower()], "coerced_type"
+        return _only(value, bool)
+
+    def to_null(self, value: Any, schema: Schema) -> tuple[Any, str]:
+        return (None, "coerced_type") if isinstance(value, str) and value.strip() in _NULLS else _NO
+
+    def to_object(self, value: Any, schema: Schema) -> tuple[Any, str]:
+        if isinstance(value, str):
+            held = read_relaxed(value).value
+            return (held, "unwrapped_string") if isinstance(held, dict) else _NO
+        return _only(value, dict)
+
+    def to_array(self, value: Any, schema: Schema) -> tuple[Any, str]:
+        if isinstance(value, str):
+            if value.strip()[:1] in ("[", "("):
+                held = read_relaxed(value).value
+                return (held, "unwrapped_string") if isinstance(held, list) else _NO
+            if not value.strip() or re.search(r"[,;\n]", value) or value.strip() in _NULLS:  # one item, or several?
+                return _NO
+        return ([value], "scalar_to_list") if value is not None else _NO
+
+
+_NOTHING: Any = object()
+_NO: tuple[Any, str] = (_NOTHING, "")
+_TO: dict[str, Callable[[_Fit, Any, Schema], tuple[Any, str]]] = {
+    "string": _Fit.to_string,
+    "integer": _Fit.to_integer,
+    "number": _Fit.to_number,
+    "boolean": _Fit.to_boolean,
+    "null": _Fit.to_null,
+    "object": _Fit.to_object,
+    "array": _Fit.to_array,
+}
+_PYTHON: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "object": (dict,),
+    "array": (list,),
+}
+
+
+def _cheapest(found: list[Fitted]) -> Fitted | None:
+    """None where there is none, or where two that differ cost the same."""
+    least = min((price(fixes) for _, fixes in found), default=0)
+    best = [(brought, fixes) for brought, fixes in found if price(fixes) == least]
+    return best[0] if best and all(_same(brought, best[0][0]) for brought, _ in best) else None
+
+
+def _only(value: Any, *kinds: type) -> tuple[Any, str]:
+    """The one item of a list."""
+    if isinstance(value, list) and len(value) == 1 and type(value[0]) in kinds:
+        return value[0], "list_to_scalar"
+    return _NO
+
+
+def _is(value: Any, kind: str) -> bool:
+    if isinstance(value, bool) and kind != "boolean":
+        return False
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _PYTHON.get(kind, ()))
+
+
+def _kinds(schema: Schema) -> list[str]:
+    said = schema.get("type")
+    if said is None:
+        return ["object"] if "properties" in schema else ["array"] if "items" in schema else []
+    return said if isinstance(said, list) else [said]
+
+
+def _parts(schema: Schema, word: str) -> list[Any]:
+    held = schema.get(word)
+    return held if isinstance(held, list) else []
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON: true is not 1."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _nothing(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip() in _NULLS)
+
+
+def _folded(word: str) -> str:
+    return _SEPARATORS.sub("", word).casefold() or word
+
+
+def _respelled(value: dict[str, Any], known: dict[str, Any], *, open_ended: bool) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Unknown keys that spell a free parameter in other case or with other separators, each the only one that does."""
+    unknown = [key for key in value if key not in known]
+    if not unknown or not known or open_ended:
+        return value, ()
+    meant: dict[str, list[str]] = {}
+    for key in unknown:
+        for name in known:
+            if name not in value and _folded(name) == _folded(key):
+                meant.setdefault(key, []).append(name)
+    taken = [names[0] for names in meant.values()]
+    renamed = {key: names[0] for key, names in meant.items() if len(names) == 1 and taken.count(names[0]) == 1}
+    if not renamed:
+        return value, ()
+    return {renamed.get(key, key): item for key, item in value.items()}, ("fixed_key",)

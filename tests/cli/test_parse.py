@@ -1,0 +1,55 @@
+"""`toolglot parse`, run as a process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_convert import run
+
+TOOLS = [
+    {"name": "get_weather", "schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
+]
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> str:
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps(TOOLS))
+    return str(path)
+
+
+def test_calls_text_and_decisions_as_json(tools: str) -> None:
+    text = "Let me see. <tool_call>{'name': 'get_weather', 'arguments': {'city': 'Rome'}}</tool_call>"
+    done = run("parse", "--tools", tools, given=text)
+    assert done.returncode == 0
+    held = json.loads(done.stdout)
+    assert [(call["name"], call["arguments"]) for call in held["calls"]] == [("get_weather", {"city": "Rome"})]
+    assert held["calls"][0]["fixes"]
+    assert held["text"].strip() == "Let me see."
+    assert held["dialect"] == "hermes"
+    assert "rescued_text" in [decision["code"] for decision in held["decisions"]]
+
+
+def test_a_refusal_says_why(tools: str) -> None:
+    held = json.loads(run("parse", "--tools", tools, given='<tool_call>{"name": "launch", "arguments": {}}</tool_call>').stdout)
+    assert held["calls"] == []
+    assert held["decisions"][0]["code"] == "rejected_unknown_tool"
+    assert "get_weather" in held["decisions"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--dialect", "hermse"), "did you mean hermes?"),
+        (("--policy", "lax"), "--policy"),
+        (("--tools", "no-such.json"), "No such file"),
+    ],
+)
+def test_wrong_use_ends_with_2(words: tuple[str, ...], told: str) -> None:
+    done = run("parse", *words, given="hi")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,9 @@
+"""The same examples in every run, so that a red run is a change's doing; no time limits, for machines are loaded."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("searching", deadline=None)  # HYPOTHESIS_PROFILE=searching looks for new ones
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))

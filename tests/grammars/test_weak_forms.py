@@ -1,0 +1,158 @@
+"""Forms without markers of their own: fixtures at every cutting, no false alarm held for long, damage, linear work."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tests.grammars.hearing import CUTTINGS, TOOLS, cases, dialect_of, end_of, hear, meant
+from tests.grammars.test_python_family import CALLS, DAMAGE, damaged
+from toolglot.core.messages import Text, ToolCall, ToolResult
+from toolglot.grammars.bare_json import BARE_JSON
+from toolglot.grammars.call_expression import CALL_EXPRESSION, whole_message
+from toolglot.grammars.fences import CODE_FENCES, JSON_FENCES, TOOL_CODE_FENCES
+from toolglot.grammars.pythonic import BARE_LIST
+from toolglot.grammars.react import REACT
+
+NAMES = ("pythonic", "bare_json", "fenced_json", "tool_code", "call_expression", "react")
+CASES = cases(*NAMES)
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case['name']}" for name, case in CASES])
+def test_fixture(name: str, case: dict[str, Any]) -> None:
+    heard, said, problems = whole = hear(name, case["text"])
+    for size in CUTTINGS:
+        assert hear(name, case["text"], size) == whole
+    closed = [call for call in heard if call.closed]
+    assert meant(closed) == [(call["name"], json.loads(call["arguments"])) for call in case["calls"]]
+    assert not problems
+    if case["kind"] == "truncated":
+        assert [call.closed for call in heard] == [False]
+    if case["kind"] == "not_a_call":
+        assert (heard, said) == ([], case["text"])
+    if "content" in case:
+        assert said == case["content"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_is_there(name: str) -> None:
+    kinds = [case["kind"] for held, case in CASES if held == name]
+    assert {"clean", "parallel", "text_around", "reasoning", "broken", "truncated", "not_a_call"} <= set(kinds)
+    assert dialect_of(name).weak == (name != "react")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=150, deadline=None)
+@given(made=CALLS, size=st.sampled_from(CUTTINGS))
+def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size: int) -> None:
+    text = json.dumps(made)
+    assume("```" not in text and "'''" not in text)  # fences and long quotes inside a weak form's arguments: not read back yet
+    calls = tuple(ToolCall(f"c{at}", tool, json.dumps(held)) for at, (tool, held) in enumerate(made))
+    heard, said, problems = hear(name, dialect_of(name).render_calls(calls), size)
+    assert meant(heard) == made
+    assert all(call.closed for call in heard)
+    assert (said.strip(), problems) == ("", [])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tools_and_results_are_shown(name: str) -> None:
+    prompt = dialect_of(name).render_tools(tuple(TOOLS.values()))
+    assert all(f'"{tool}"' in prompt for tool in TOOLS)
+    assert "20°" in dialect_of(name).render_result(ToolResult("1", "get_time", (Text("20°"),)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_damage_never_raises_and_no_cutting_matters(name: str, data: st.DataObject) -> None:
+    case = data.draw(st.sampled_from([case for held, case in CASES if held == name]))
+    text = damaged(case["text"], data.draw(DAMAGE))
+    assert hear(name, text, data.draw(st.sampled_from(CUTTINGS))) == hear(name, text)
+
+
+# -- without tools
+
+WITHOUT_TOOLS: tuple[tuple[str, str, list[Any]], ...] = (
+    ("bare_json", '{"name": "f", "arguments": {"a": 1}}', [("f", {"a": 1})]),
+    ("bare_json", '{"f": {"a": 1}}', []),
+    ("bare_json", '{"name": "f"}', []),
+    ("bare_json", "{'name': 'f', 'arguments': {}}", []),
+    ("bare_json", '[{"name": "f", "arguments": {"a": 1}', []),
+    ("fenced_json", '```json\n{"name": "f", "parameters": {}}\n```', [("f", {})]),
+    ("tool_code", "```tool_code\nf(a=1)\n```", [("f", {"a": 1})]),
+    ("tool_code", "```tool_code\nf(1)\n```", []),
+    ("call_expression", "f(a=1)", []),
+)
+
+
+@pytest.mark.parametrize(("name", "text", "calls"), WITHOUT_TOOLS)
+def test_with_no_tools_only_the_plain_form_counts(name: str, text: str, calls: list[Any]) -> None:
+    assert meant(hear(name, text, tools={})[0], {}) == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ('SearchDatabase(query="python", limit=10)\n', [("SearchDatabase", {"query": "python", "limit": 10})]),
+        ("f()", [("f", {})]),
+        ("f(x)", []),
+        ("f(a=1) and more", []),
+        ("Python (version 3)", []),
+        ("f(a=1", []),
+    ],
+)
+def test_a_message_that_is_one_call(text: str, calls: list[Any]) -> None:
+    assert meant(list(whole_message(text).calls), {}) == calls
+
+
+# -- plain text is let go at once
+
+HARMLESS = (
+    (BARE_JSON, "[", "see below] and a long text", 4),
+    (BARE_JSON, "{", " fmt.Println() }", 16),
+    (BARE_LIST, "[", "x](https://example.com) and more", 4),
+    (BARE_LIST, "(", "as I said) it goes on", 4),
+    (JSON_FENCES, "```", "bash\nls -l\n```\n", 8),
+    (JSON_FENCES, "```", "\nSome words of prose", 12),
+    (JSON_FENCES, "```", "json\n<tool_call>", 8),
+    (CODE_FENCES, "```", "python\nimport os\nprint(os)", 16),
+    (TOOL_CODE_FENCES, "```", "python\nget_time()", 8),
+    (REACT, "Action:", " wait for the bank\nThen go on", 24),
+)
+
+
+@pytest.mark.parametrize(("grammar", "opener", "text", "most"), HARMLESS)
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_false_alarm_is_short(grammar: Any, opener: str, text: str, most: int, size: int) -> None:
+    region = grammar.open(opener)
+    end = end_of(region, text, size)
+    assert 0 <= end <= most
+    assert not region.parse(opener + text[:end], TOOLS, complete=True).calls
+
+
+# -- linear work
+
+EXPRESSIONS = CALL_EXPRESSION.for_tools(TOOLS)
+BEGINNINGS = (
+    (BARE_JSON, "{", '"name": "'),
+    (BARE_LIST, "[", 'search(query="'),
+    (JSON_FENCES, "```", 'json\n{"name": "'),
+    (CODE_FENCES, "```", 'python\nsearch(query="'),
+    (EXPRESSIONS, "search(", 'query="'),
+    (REACT, "Action:", ' search\nAction Input: {"query": "'),
+)
+FLOODS = ("`", '"', "[", "(", "\\", "'", "{", "a=", '",', "}`", "~", " ", "\n", "\n```x", "\n ", '"""', ",;")
+
+
+@pytest.mark.parametrize(("grammar", "opener", "beginning"), BEGINNINGS)
+@pytest.mark.parametrize("flood", FLOODS)
+def test_each_character_is_looked_at_a_bounded_number_of_times(grammar: Any, opener: str, beginning: str, flood: str) -> None:
+    region = grammar.open(opener)
+    text = beginning + flood * 5000
+    end = end_of(region, text, 4)
+    assert region.examined <= 16 * len(text)
+    region.parse(opener + (text if end < 0 else text[:end]), TOOLS, complete=end >= 0)
