@@ -134,17 +134,6 @@ def test_a_false_alarm_is_short(grammar: Any, opener: str, text: str, most: int,
     assert not region.parse(opener + text[:end], TOOLS, complete=True).calls
 
 
-CALL = '{"name": "get_time", "arguments": {}}'
-
-
-@pytest.mark.parametrize(
-    ("text", "end"), [(f"{CALL}, {CALL} x", 80), (f"{CALL},, {CALL}", 39), (f"{CALL}\n\nx", 40), (f"{CALL}]}} ; x", 43)]
-)
-@pytest.mark.parametrize("size", [1, 2, 100])
-def test_what_belongs_to_a_sequence(text: str, end: int, size: int) -> None:
-    assert end_of(BARE_JSON.open("{"), text[1:], size) + 1 == end
-
-
 # -- linear work
 
 EXPRESSIONS = CALL_EXPRESSION.for_tools(TOOLS)
