@@ -134,6 +134,17 @@ def test_a_false_alarm_is_short(grammar: Any, opener: str, text: str, most: int,
     assert not region.parse(opener + text[:end], TOOLS, complete=True).calls
 
 
+CALL = '{"name": "get_time", "arguments": {}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "end"), [(f"{CALL}, {CALL} x", 77), (f"{CALL},, {CALL}", 38), (f"{CALL}\n\nx", 39), (f"{CALL}]}} ; x", 42)]
+)
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_what_belongs_to_a_sequence(text: str, end: int, size: int) -> None:
+    assert end_of(BARE_JSON.open("{"), text[1:], size) + 1 == end
+
+
 # -- linear work
 
 EXPRESSIONS = CALL_EXPRESSION.for_tools(TOOLS)

@@ -19,5 +19,5 @@ DIALECT = Dialect(
     render_tools=tool_lines(how_to('~~~tool_call\n{"name": "...", "arguments": {...}}\n~~~')),
     render_calls=each_call("~~~tool_call\n", "\n~~~", "\n\n", with_id=True),
     render_result=result_object("~~~tool_result\n", "\n~~~", "id", "name", "content"),
-    source="docs/reference/dialects.md",
+    source="docs/decisions/0004-hearing.md",
 )

@@ -24,11 +24,12 @@ _LOST_BEGUN = re.compile(r"[ ]?[\w.\-/]*+(?:\{.*+)?", re.DOTALL)
 _LONGEST_NAME = 160
 _KEY = re.compile(r"""\s*+(?:("[^"\\]*+(?:\\.[^"\\]*+)*+")|'([^']*+)'|([\w.\-$/@]++))\s*+:""", re.DOTALL)
 _BARE_KEY = re.compile(r"[\w.\-$/@]++")
+_MARKER_FIRST = re.compile(r"[<}]")
 _SPACE = re.compile(r"\s*+")
 _JSON_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SINGLE = re.compile(r"'([^']*+)'(?=\s*+(?:[,}\]]|<|\Z))")
 _SCALAR = re.compile(r"\s*+(-?\d++(?:\.\d++)?(?:[eE][+-]?\d++)?|true|false|null|True|False|None)(?=\s*+[,}\]]|\s*+\Z)")
-_BARE_END = re.compile(r"\s*+(?:,\s*+[\w.\-$]++\s*+:|[}\],])")
+_BARE_END = re.compile(r"(?:,\s*+[\w.\-$]++\s*+:|[}\],])")
 _WORDS = {"True": True, "False": False, "None": None}
 _NOTHING: Any = object()
 
@@ -134,10 +135,10 @@ def _stops(*markers: str) -> re.Pattern[str]:
 
 
 def _beginning(text: str, at: int, markers: tuple[str, ...]) -> str:
-    """The end of `text` that one of the markers may begin with."""
-    for start in range(max(at, len(text) - max(map(len, markers)) + 1), len(text)):
-        if any(marker.startswith(text[start:]) for marker in markers):
-            return text[start:]
+    """The end of `text` that one of the markers may begin with; the longest marker comes first."""
+    for found in _MARKER_FIRST.finditer(text, max(at, len(text) - len(markers[0]) + 1)):
+        if any(marker.startswith(text[found.start() :]) for marker in markers):
+            return text[found.start() :]
     return ""
 
 

@@ -77,7 +77,7 @@ class StreamExtractor:
         *,
         dialect: str = "auto",
         policy: Policy = "balanced",
-        calls: Literal["hold", "pass"] = "hold",
+        calls: Literal["hold", "pass"] = "hold",  # pass: calls still come whole; arguments in pieces are to come
         starts_in_reasoning: bool = False,
     ) -> None:
         if policy not in POLICIES:
@@ -142,7 +142,7 @@ class StreamExtractor:
         """Whether the end of the text must be awaited to tell if the call was meant."""
         if not piece.parsed.calls or piece.in_reasoning or self._policy == "eager":
             return False
-        return piece.weak or in_doubt("".join(self._said))
+        return piece.weak or in_doubt(self._spoken())
 
     def _now(self, piece: Piece) -> None:
         if isinstance(piece, Found):
@@ -183,7 +183,7 @@ class StreamExtractor:
             self._now(piece)
 
     def _quoted(self, piece: Found, later: list[Piece]) -> str | None:
-        before = "".join(self._said)
+        before = self._spoken()
         after = "".join(other.text for other in later if isinstance(other, Said))
         if piece.weak and not self._tools and (before.strip() or after.strip() or any(isinstance(one, Found) for one in later)):
             return "no tools are registered, and it is not the whole message"
@@ -195,6 +195,13 @@ class StreamExtractor:
             return "its arguments are names of variables, as in a piece of code"
         expression = piece.weak and (piece.text[:1].isalnum() or piece.text[:1] == "_")
         return quoted_because(Around(before, after), weak=piece.weak, expression=expression)
+
+    def _spoken(self) -> str:
+        """The plain text so far, without the tools' own names: `history.get` says nothing of the past."""
+        text = "".join(self._said)
+        for tool in self._tools:
+            text = text.replace(tool.full_name, "it")
+        return text
 
     # -- judging
 

@@ -49,8 +49,10 @@ _MADE, _UNREAL, _SPOKEN_OF = _any_of(MADE), _any_of(UNREAL), _any_of(UNREAL, OF_
 
 _NEAR = 300  # characters on either side that count as around it
 _LONG = 120  # a text behind the call that is longer than a promise to come back
-_FENCE = re.compile(r"(?:^|\n)[ \t]*(?:```|~~~)[\w.+-]*[ \t]*\n?\s*$")
+_FENCE = re.compile(r"(?:^|\n)[ \t]*(?:```|~~~)([\w.+-]*)[ \t]*\n?\s*$")
+_SHELLS = frozenset(["bash", "cmd", "console", "powershell", "sh", "shell", "zsh"])  # where `name()` is something else
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n\s*\n")
+_PROMPT = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
 _QUOTES = ("`", '"', "'", "\u201c", "\u2018", "\u00ab")
 _NOTED = (">", "|", "#", "//", "* ", "- ", "$", "+", "[")  # how lines begin that quote, list, log or comment
 
@@ -76,6 +78,8 @@ def quoted_because(around: Around, *, weak: bool, expression: bool = False) -> s
     fence = _FENCE.search(before) if before.count("```") % 2 else None
     if fence is not None:
         before, after = before[: fence.start()], after.removeprefix("```").strip()
+        if expression and fence[1].lower() in _SHELLS:
+            return "it is a line for a shell"
     if not before.strip() and not after:
         return None
     return _set_apart(before, weak=weak) or _spoken_of(
@@ -86,8 +90,10 @@ def quoted_because(around: Around, *, weak: bool, expression: bool = False) -> s
 def _set_apart(before: str, *, weak: bool) -> str | None:
     """By signs: code, quotation marks, the beginnings of lines."""
     line = before.rpartition("\n")[2]
-    if before.count("```") % 2 == 1 or line.count("`") % 2 == 1:
+    if before.count("```") % 2 == 1 or before.count("````") % 2 == 1 or line.count("`") % 2 == 1:
         return "it stands inside a code block or between backticks"
+    if weak and _PROMPT.search(before):
+        return "it stands in an interactive session"
     if line.strip() and line.rstrip()[-1] in _QUOTES:
         return "it stands between quotation marks"
     if line.lstrip().startswith(_NOTED) or (weak and len(line) - len(line.lstrip()) >= 4):
@@ -105,13 +111,18 @@ def _spoken_of(before: str, after: str, *, weak: bool, expression: bool, fenced:
         return f"what leads up to it speaks of it ({unreal[0].lower()}), and does not make it"
     if made is not None or _MADE.search(follow):
         return None
-    if expression:
+    if expression and not _beside_few_words(before, after):
         return "it is a piece of code in a text, and nothing says that it is run"
     if fenced and not weak and lead:
         return "it is shown in a code block, and nothing says that it is being made"
     if _SPOKEN_OF.search(lead) or _SPOKEN_OF.search(follow):
         return "what stands around it speaks of it, and does not make it"
     return _part_of_a_text(before, after) if weak or fenced else None
+
+
+def _beside_few_words(before: str, after: str) -> bool:
+    """On a line of its own, with hardly a word around it: then it is what the message is about."""
+    return not before.rpartition("\n")[2].strip() and len(before.strip()) + len(after) <= _LONG
 
 
 def _part_of_a_text(before: str, after: str) -> str | None:

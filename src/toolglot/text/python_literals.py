@@ -14,6 +14,7 @@ from toolglot.text.python_end import skip_value, string_end
 from toolglot.text.python_strings import PREFIXED, decoded, joined
 
 MAX_DEPTH = 64
+_CLOSERS = frozenset(["", ")", "]", "}"])
 _MAX_DIGITS = 4000  # Python refuses to make numbers of more
 
 NAME = re.compile(r"[^\W\d]\w*+(?:(?:::|[.\-/:])\w++)*+")
@@ -266,17 +267,17 @@ class _Reader:
             items.append(value)
             if not self.closed:
                 return items
-            at = self._separator(closer)
+            at = self._separator()
             if at < 0:
                 return _NOTHING
 
-    def _separator(self, closer: str) -> int:
+    def _separator(self) -> int:
         """Behind the comma that follows an item; -1 where there must be one and is none."""
         at = self.space(self.at)
         self.comma = self.text.startswith(",", at)
         if self.comma:
             return at + 1
-        return at if self.text.startswith(closer, at) or self._may("missing_comma") else -1
+        return at if self.text[at : at + 1] in _CLOSERS or self._may("missing_comma") else -1
 
     def _left_open(self, at: int) -> bool:
         if not self._may("missing_closer"):
@@ -311,7 +312,7 @@ class _Reader:
             found[key] = value
             if not self.closed:
                 return found
-            at = self._separator("}")
+            at = self._separator()
             if at < 0:
                 return _NOTHING
 
@@ -321,6 +322,8 @@ class _Reader:
         if name is not None:
             self.at = name.end()
             return name[1]
+        if self.text[at] in "[({":
+            return None  # no key; and not to be read twice
         key = self.value(at, depth + 1)
         at = self.space(self.at)
         if key is _NOTHING or isinstance(key, list | dict | Source) or not self.text.startswith(":", at):

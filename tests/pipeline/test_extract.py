@@ -1,0 +1,108 @@
+"""`extract` and its stream: what is heard, what is not, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolglot import CallerError, StreamExtractor, extract
+
+TOOLS = [
+    {"name": "get_weather", "schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
+    {"name": "get_time", "schema": {"type": "object", "properties": {}}},
+]
+JSON = '{"name": "get_weather", "arguments": {"city": "Rome"}}'
+TAG = f"<tool_call>{JSON}</tool_call>"
+FENCE = f"```json\n{JSON}\n```"
+EXPRESSION = 'get_weather(city="Rome")'
+
+MEANT = [
+    TAG,
+    FENCE,
+    JSON,
+    EXPRESSION,
+    f"Let me look.\n{TAG}",
+    f"I'll check that:\n\n{FENCE}",
+    f"Let me look.\n{JSON}",
+    f"I'll call it now: {EXPRESSION}",
+    f"<think>Rome, then.</think>{TAG}",
+    f"<think>Rome, then.\n{TAG}",
+    f"```\n{TAG}\n```",
+]
+NOT_MEANT = [
+    f"For example, you could write\n\n{FENCE}",
+    f"A call looks like this:\n\n```\n{TAG}\n```\n\nThe client runs it.",
+    f"I can't do that: {EXPRESSION} is not allowed.",
+    f"Do you want me to run this?\n\n{FENCE}",
+    f"> {JSON}",
+    f"The previous assistant answered with:\n\n{TAG}",
+    f"Use `{EXPRESSION}` in your code.",
+    f">>> {EXPRESSION}\n'sunny'",
+    f"<think>Maybe {TAG} but no, I know it.</think>It is sunny.",
+    "See [get_weather](https://example.com) for more.",
+    '{"name": "Rome", "population": 3}',
+]
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_a_call_that_is_made_is_heard(text: str) -> None:
+    assert [(call.name, call.arguments) for call in extract(text, TOOLS).calls] == [("get_weather", {"city": "Rome"})]
+
+
+@pytest.mark.parametrize("text", NOT_MEANT)
+def test_a_call_that_is_only_shown_is_text(text: str) -> None:
+    found = extract(text, TOOLS)
+    assert found.calls == []
+    assert "Rome" in found.text + found.reasoning or "get_weather" in found.text
+
+
+@pytest.mark.parametrize("text", NOT_MEANT[:4])
+def test_eager_takes_them_all_the_same(text: str) -> None:
+    assert len(extract(text, TOOLS, policy="eager").calls) == 1
+
+
+def test_strict_takes_marked_forms_only_and_mends_nothing() -> None:
+    assert len(extract(TAG, TOOLS, policy="strict").calls) == 1
+    assert extract(FENCE, TOOLS, policy="strict").calls == []
+    broken = extract(TAG.replace('"', "'"), TOOLS, policy="strict")
+    assert broken.calls == []
+    assert broken.decisions[0].code.startswith("rejected_")
+
+
+def test_the_same_call_twice_counts_once_and_ids_are_kept_apart() -> None:
+    found = extract(f"{TAG}\n{TAG}", TOOLS)
+    assert len(found.calls) == 1
+    assert "merged_repeat" in [decision.code for decision in found.decisions]
+    other = TAG.replace("Rome", "Oslo")
+    assert [call.id for call in extract(f"{TAG}\n{other}", TOOLS).calls] == ["get_weather_0", "get_weather_1"]
+
+
+def test_without_tools_marked_forms_are_unchecked_and_bare_ones_must_be_the_whole_message() -> None:
+    found = extract(f"Well. {TAG}")
+    assert [decision.code for decision in found.decisions if decision.code == "unchecked"] == ["unchecked"]
+    assert len(extract(JSON).calls) == 1
+    assert extract(f"Well.\n{JSON}").calls == []
+
+
+def test_a_responses_native_calls_are_guarded_and_its_text_is_searched_only_without_them() -> None:
+    call = {"id": "x", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": 3}'}}
+    message: dict[str, Any] = {"role": "assistant", "content": TAG, "tool_calls": [call]}
+    found = extract({"choices": [{"message": message}]}, TOOLS, provider="openai")
+    assert [(held.arguments, held.source) for held in found.calls] == [({"city": "3"}, "native")]
+    message.pop("tool_calls")
+    (rescued,) = extract({"choices": [{"message": message}]}, TOOLS, provider="openai").calls
+    assert rescued.source == "hermes"
+
+
+def test_text_flows_before_a_call_is_whole() -> None:
+    stream = StreamExtractor(TOOLS)
+    first = stream.feed("Let me see. <tool_")
+    assert "".join(event.text for event in first if hasattr(event, "text")) == "Let me see. "
+    assert stream.feed(TAG.removeprefix("<tool_")[:20]) == []
+
+
+@pytest.mark.parametrize("wrong", [{"policy": "lax"}, {"dialect": "hermse"}, {"calls": "later"}])
+def test_wrong_use_is_told(wrong: dict[str, Any]) -> None:
+    with pytest.raises(CallerError, match="There are:"):
+        StreamExtractor(TOOLS, **wrong)
