@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import calls_in_tags, cdata_value, result_in, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, cdata_value, result_in
 from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml, from_cdata
 
@@ -25,9 +26,10 @@ DIALECT = Dialect(
             ),
             ATTRIBUTE,
             read=from_cdata,
+            plain=lambda head, schema: False,  # a CDATA section is known by its end
         ),
     ),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
     source="the chat template of openbmb/MiniCPM5",

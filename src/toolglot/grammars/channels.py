@@ -8,6 +8,7 @@ from toolglot.grammars.call_objects import Keys, calls_in
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
 from toolglot.grammars.loose_json import Stops
+from toolglot.grammars.unfold_json import UnfoldJson, unfold_arguments, unfold_objects
 from toolglot.text.json_text import dumps, loads_object
 
 _NOBODY = frozenset({"assistant", "user", "self", "all"})  # addressed so, a message is no call
@@ -42,8 +43,21 @@ class Channels:
 class ChannelRegion:
     def __init__(self, grammar: Channels, opener: str) -> None:
         self._grammar = grammar
+        self._opener = opener
         self._region = JsonRegion(grammar.frame, opener, opener)
         self.feed = self._region.feed
+
+    def unfolding(self, tools: Tools) -> UnfoldJson | None:
+        def name_of(head: str) -> tuple[str, str | None] | None:
+            header = self._grammar.frame.head.fullmatch(head)
+            if header is None or (self._grammar.text_mode and self._grammar.text_mode in header[0]):
+                return None
+            name, known = _name(header["name"] or "", self._grammar.prefix, tools)
+            return (name, None) if name in tools or (known and not tools and name not in _NOBODY) else None
+
+        if self._grammar.keys is not None:
+            return unfold_objects(self._region, self._opener, self._grammar.keys, tools)
+        return unfold_arguments(self._region, self._opener, name_of)
 
     def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
         mark = self._region.marks[0]

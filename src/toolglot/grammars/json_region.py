@@ -83,6 +83,11 @@ class JsonRegion:
         self._offset += at
         return max(0, at - held) if self.over else -1
 
+    @property
+    def certain(self) -> int:
+        """The offset up to which everything is decided."""
+        return self._offset
+
     def finish(self) -> None:
         """The text is over: a marker that is the beginning of a longer one counts now."""
         if not self.over and self._step == "tail" and self._frame.tail.get(self._held) in {"close", "end"}:

@@ -10,6 +10,7 @@ import msgspec
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
 from toolglot.grammars.loose_json import Stops
+from toolglot.grammars.unfold_json import UnfoldJson, unfold_arguments
 
 _WORD = re.compile(r"[\w-]+")
 Naming = Callable[[str, str, Tools], tuple[str, str | None]]  # as written, the arguments, tools -> name, id
@@ -53,8 +54,19 @@ class NamedJson:
 class NamedRegion:
     def __init__(self, grammar: NamedJson, opener: str, start: str = "") -> None:
         self._grammar = grammar
+        self._opener = opener
         self._region = JsonRegion(grammar.frame, opener, start, section=opener in grammar.sections)
         self.feed = self._region.feed
+
+    def unfolding(self, tools: Tools) -> UnfoldJson:
+        def name_of(head: str) -> tuple[str, str | None] | None:
+            grammar, found = self._grammar, self._grammar.frame.head.fullmatch(head)
+            if found is None or (grammar.exact is not None and not grammar.exact.fullmatch(head)):
+                return None
+            name, call_id = grammar.naming(found["name"].strip(), "", tools)
+            return (name, found.groupdict().get("id") or call_id) if name and (name in tools or not tools) else None
+
+        return unfold_arguments(self._region, self._opener, name_of)
 
     def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
         calls: list[Heard] = []

@@ -15,6 +15,7 @@ from toolglot.core.tools import Tool
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.tag_walk import Call, Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml, TagRegion, missing, walked
+from toolglot.grammars.unfold_tags import UnfoldTags
 from toolglot.schema.typed import allows, item_schema, loose_value, property_names, property_schema, typed_value
 from toolglot.text.json_text import dumps
 
@@ -115,7 +116,7 @@ class ToolTags:
 def _tool_grammars(name: str, tool: Tool) -> Iterator[tuple[str, TaggedXml]]:
     """Its opening tag, and the tag that says it all."""
     values = {f"<{key}>": f"</{key}>" for key in property_names(tool.schema) if key != name}
-    tags = Tags((f"<{name}>", f"</{name}>"), values, _ANY, _NEVER, loose=True, name_of=lambda _: name)
+    tags = Tags((f"<{name}>", f"</{name}>"), values, _ANY, _NEVER, loose=True, alone=True, name_of=lambda _: name)
     grammar = TagIsKey(tags, _ANY, lines=True)
     yield f"<{name}>", grammar
     for opener in (f"<{name}/>", f"<{name} />"):
@@ -132,6 +133,9 @@ class ToolRegion(TagRegion):
 
     def feed(self, text: str, /) -> int:
         return 0 if self._alone else super().feed(text)
+
+    def unfolding(self, tools: Tools) -> UnfoldTags | None:
+        return None if self._alone else super().unfolding(tools)
 
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
         if self._alone:

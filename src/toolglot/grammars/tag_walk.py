@@ -44,6 +44,7 @@ class Tags:
     cdata: bool = False
     json_calls: bool = False  # a call may be a JSON object with its name inside
     loose: bool = False  # inside a call, but outside its values, anything may stand
+    alone: bool = False  # a second call is none of this walk's: else each of many would be walked with all that follow it
     name_of: Callable[[re.Match[str]], str] = _first_group
 
     @cached_property
@@ -119,6 +120,11 @@ class TagWalk:
         self._place = _AMONG
         if in_head:
             self._open_call(at)
+
+    @property
+    def certain(self) -> int:
+        """The offset up to which everything is decided."""
+        return self.stop if self.done else self._closer[1] if self._closer else self._base
 
     def feed(self, text: str) -> int:
         """The offset in `text` where it ends (0, where that was seen too late), or -1."""
@@ -252,6 +258,8 @@ class TagWalk:
     # Tags
 
     def _in_outer(self, role: str, found: re.Match[str]) -> int:
+        if role == _CALL and self._tags.alone and self.calls:
+            return self._end(found.start())
         if role == _CALL:
             self._open_call(self._base + found.start())
         elif role == _OUTER:

@@ -10,6 +10,7 @@ from toolglot.grammars.call_objects import USUAL, Keys, calls_in
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_region import Frame, JsonRegion, meanings, value_of
 from toolglot.grammars.loose_json import Stops
+from toolglot.grammars.unfold_json import UnfoldJson, unfold_objects
 
 _BETWEEN = meanings(noise=("}", "]"), join=(",", ";", "```"), value=("{", "["))
 _EXPRESSION = re.compile(r"\s*\[?\s*[A-Za-z_][\w.]*\(")  # a Python call: another grammar's
@@ -50,8 +51,12 @@ class TaggedJson:
 class TaggedRegion:
     def __init__(self, grammar: TaggedJson, opener: str) -> None:
         self._grammar = grammar
+        self._opener = opener
         self._region = JsonRegion(grammar.frame, opener)
         self.feed = self._region.feed
+
+    def unfolding(self, tools: Tools) -> UnfoldJson | None:
+        return unfold_objects(self._region, self._opener, self._grammar.keys, tools)
 
     @property
     def examined(self) -> int:

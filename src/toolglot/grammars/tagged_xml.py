@@ -14,7 +14,8 @@ from typing import Any
 from toolglot.core.tools import Tool
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.tag_walk import Call, Tags, TagWalk, Value
-from toolglot.schema.typed import json_or, literal, loose_value, property_names, property_schema, typed_value
+from toolglot.grammars.unfold_tags import UnfoldTags
+from toolglot.schema.typed import is_text, json_or, literal, loose_value, property_names, property_schema, typed_value
 from toolglot.text.json_text import dumps
 
 # `name>` and `"name" other="x">`, behind a tag that ends in `=`
@@ -40,6 +41,12 @@ def by_schema(raw: str, head: re.Match[str], schema: dict[str, Any] | None, know
     return typed_value(raw, schema) if known else loose_value(raw)
 
 
+def plainly_text(head: re.Match[str], schema: dict[str, Any] | None) -> bool:
+    """Whether `by_schema` leaves the value as it is, so that it need not be whole to be handed on."""
+    said = _STRING.search(head.groupdict().get("more") or "")
+    return said[1] == "true" if said else is_text(schema)
+
+
 def from_cdata(raw: str, head: re.Match[str], schema: dict[str, Any] | None, known: bool) -> Any:
     """As `by_schema`, but CDATA sections stand for what is in them."""
     if raw.lstrip().startswith("<![CDATA[") and raw.rstrip().endswith("]]>"):
@@ -61,6 +68,7 @@ class TaggedXml:
     for_tool: Callable[[str], tuple[str, ...]] | None = None  # a tool's own headers, or its name and a value's opening tag
     foreign: Tags | None = None  # another dialect's wrapper, which is refused
     read: Read = by_schema
+    plain: Callable[[re.Match[str], dict[str, Any] | None], bool] = plainly_text  # `read` would leave it as it is
     clean_name: Callable[[str, Tools], str] | None = None
 
     @property
@@ -87,12 +95,16 @@ class TaggedXml:
         tags = self.tags
         return opener in self.headers and opener not in tags.roles and opener.endswith((*tags.values, *tags.skipped))
 
+    def refuses(self, opener: str) -> bool:
+        """Whether it is another dialect's wrapper."""
+        return self.foreign is not None and self.foreign.outer is not None and opener == self.foreign.outer[0]
+
     def walk(self, opener: str) -> TagWalk:
         """A walk that has the opener behind it."""
         if opener in self.headers and not self._named(opener):
             return TagWalk(self.tags, at=len(opener))
-        refused = self.foreign is not None and self.foreign.outer is not None and opener == self.foreign.outer[0]
-        walk = TagWalk(self.foreign if refused and self.foreign else self.tags, in_head=self._named(opener))
+        tags = self.foreign if self.foreign and self.refuses(opener) else self.tags
+        walk = TagWalk(tags, in_head=self._named(opener))
         walk.feed(opener)
         return walk
 
@@ -125,6 +137,12 @@ class TaggedXml:
     def key_of(self, head: re.Match[str], opener: str) -> str:
         return next((group for group in head.groups() if group), "")
 
+    def key_among(self, head: re.Match[str], opener: str, names: frozenset[str]) -> str:
+        """The key; without quotes where it is a parameter's name so."""
+        key = self.key_of(head, opener)
+        bare = key.strip("\"' ")
+        return bare if bare in names else key
+
     def arguments(self, text: str, call: Call, tool: Tool | None) -> str:
         if call.json:
             return text[call.json[0] : call.json[1]]
@@ -133,9 +151,7 @@ class TaggedXml:
         names = property_names(schema)
         for value in call.values:
             for head, raw in self._values(text, value, names, found):
-                key = self.key_of(head, value.opener)
-                bare = key.strip("\"' ")
-                key = bare if bare in names else key
+                key = self.key_among(head, value.opener, names)
                 found[key] = self.read(raw, head, property_schema(schema, key), tool is not None)
         return dumps(found)
 
@@ -147,7 +163,7 @@ class TaggedXml:
         if head is None or value.absent:
             return
         if value.closed:
-            yield head, self._trimmed(text[head.end() : value.end])
+            yield head, self.trimmed(text[head.end() : value.end])
             return
         at, closer = head.end(), self.tags.values[value.opener]
         tokens = re.compile(f"{re.escape(closer)}(?=\\s*(?:{re.escape(value.opener)}|\\Z))|{re.escape(value.opener)}")
@@ -157,10 +173,10 @@ class TaggedXml:
             following = None if token[0] == closer else self.value_head.match(text, token.end(), value.end)
             if token[0] == closer or (following and self._begins(text, token, following, names, found)):
                 if head:
-                    yield head, self._trimmed(text[at : token.start()], implied=token[0] != closer)
+                    yield head, self.trimmed(text[at : token.start()], implied=token[0] != closer)
                 head, at = following, following.end() if following else token.end()
         if head:
-            yield head, self._trimmed(text[at : value.end], implied=True)
+            yield head, self.trimmed(text[at : value.end], implied=True)
 
     def _begins(self, text: str, tag: re.Match[str], head: re.Match[str], names: frozenset[str], found: dict[str, Any]) -> bool:
         """Whether an opening tag inside a value that never closes begins the next value."""
@@ -169,7 +185,7 @@ class TaggedXml:
             return key in names and key not in found
         return self.strong or text.endswith("\n", 0, tag.start())
 
-    def _trimmed(self, raw: str, *, implied: bool = False) -> str:
+    def trimmed(self, raw: str, *, implied: bool = False) -> str:
         if self.lines:
             raw = raw.removeprefix("\r").removeprefix("\n")
         if self.lines or implied:
@@ -192,13 +208,16 @@ class TagRegion:
     def feed(self, text: str, /) -> int:
         return self._walk.feed(text)
 
+    def unfolding(self, tools: Tools) -> UnfoldTags | None:
+        return None if self._grammar.refuses(self._opener) else UnfoldTags(self._grammar, self._walk, self._opener, tools)
+
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
         grammar, walk = self._grammar, walked(self._grammar.walk(self._opener), text[len(self._opener) :], complete=complete)
         calls = tuple(heard for call in walk.calls for heard in grammar.heard(text, call, tools))
         if not calls:
             return Parsed(problem="the call breaks off before its name") if self._cut_short(walk) else Parsed()
         rest = text[walk.stop if walk.sealed else walk.calls[-1].end :]
-        if grammar.foreign and grammar.foreign.outer and grammar.foreign.outer[0] == self._opener:
+        if grammar.refuses(self._opener):
             return Parsed(problem=f"{self._opener} is not this dialect's wrapper", rest=rest)
         if walk.wrapped:
             calls = (*calls[:-1], _fixed(calls[-1], "missing_closer"))

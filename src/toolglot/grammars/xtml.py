@@ -12,7 +12,7 @@ from typing import Any
 
 from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import TaggedXml
-from toolglot.schema.typed import json_or, typed_value
+from toolglot.schema.typed import is_text, json_or, typed_value
 
 _ATTRIBUTES = r"""(?=[^<]*?\s{}\s*=\s*"([^"]*)")(?P<more>[^<]*)<\|sep\|>"""
 _TYPE = re.compile(r"""\stype\s*=\s*"([^"]*)\"""")
@@ -28,6 +28,11 @@ def _typed(raw: str, head: re.Match[str], schema: dict[str, Any] | None, known: 
     if said is None:
         return typed_value(raw, schema)
     return raw if said[1] == "string" else json_or(raw, schema)
+
+
+def _plainly_text(head: re.Match[str], schema: dict[str, Any] | None) -> bool:
+    said = _TYPE.search(head["more"])
+    return said[1] == "string" if said else is_text(schema)
 
 
 class Xtml(TaggedXml):
@@ -50,4 +55,5 @@ def xtml() -> Xtml:
         re.compile(_ATTRIBUTES.format("key")),
         strong=True,
         read=_typed,
+        plain=_plainly_text,
     )

@@ -20,7 +20,8 @@ from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Heard
 from toolglot.pipeline.guard_calls import Policy, canonical, judge, malformed
-from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Thought, ear
+from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Thought, Unfolded, Withdrawn, ear
+from toolglot.pipeline.pass_calls import Telling, Told
 from toolglot.pipeline.precision import Around, in_doubt, quoted_because
 from toolglot.pipeline.reply_forms import read_any_reply
 from toolglot.pipeline.tool_forms import read_any_tools
@@ -69,7 +70,10 @@ def _from_reply(reply: Reply, tools: Iterable[Any], dialect: str, policy: Policy
 
 
 class StreamExtractor:
-    """Text in pieces, events out. Text flows; a call comes once it is whole and checked."""
+    """Text in pieces, events out. Text flows; a call comes once it is whole and checked.
+
+    `calls="pass"`: a call in a marked form comes as it is written, and its Close says whether it holds.
+    """
 
     def __init__(
         self,
@@ -77,7 +81,7 @@ class StreamExtractor:
         *,
         dialect: str = "auto",
         policy: Policy = "balanced",
-        calls: Literal["hold", "pass"] = "hold",  # pass: calls still come whole; arguments in pieces are to come
+        calls: Literal["hold", "pass"] = "hold",
         starts_in_reasoning: bool = False,
     ) -> None:
         if policy not in POLICIES:
@@ -87,7 +91,8 @@ class StreamExtractor:
         self._tools = toolset(tools)
         self._policy = policy
         self._named = dialect
-        self._hearer = Hearer(listening(self._tools, dialect, policy), starts_in_reasoning=starts_in_reasoning)
+        ear = listening(self._tools, dialect, policy)
+        self._hearer = Hearer(ear, starts_in_reasoning=starts_in_reasoning, unfold=calls == "pass")
         self._blocks = Blocks()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._given: list[Event] = []
@@ -96,6 +101,8 @@ class StreamExtractor:
         self._thought: list[Found] = []  # calls inside the reasoning: they count if nothing follows
         self._calls: dict[tuple[str, str], str] = {}  # what was called -> its id
         self._ids: set[str] = set()
+        self._telling = Telling(self._blocks, self._tools, self._ids)
+        self._tells: bool | None = None  # whether the calls of the region at hand are told as they come; None: not decided
         self._dialect: str | None = None
         self._ended = False
 
@@ -133,6 +140,16 @@ class StreamExtractor:
     # -- pieces
 
     def _piece(self, piece: Piece) -> None:
+        if isinstance(piece, Unfolded):
+            if self._tells is None:
+                self._tells = not self._waiting and (self._policy == "eager" or not in_doubt(self._spoken()))
+            if self._tells:
+                self._telling.take(piece.steps, piece.dialect)
+            return
+        if isinstance(piece, Withdrawn):
+            self._telling.withdraw()
+            self._tells = None
+            return
         if self._waiting or (isinstance(piece, Found) and self._undecided(piece)):
             self._waiting.append(piece)
         else:
@@ -210,8 +227,11 @@ class StreamExtractor:
             self._blocks.decisions.append(malformed(found.parsed.problem, found.text, found.dialect))
             self._blocks.text(found.text)
             return
-        for heard in found.parsed.calls:
-            self._call(heard, found)
+        for at, heard in enumerate(found.parsed.calls):
+            told = self._telling.pop(at, heard.name) if found.unfolded else None
+            self._call(heard, found) if told is None else self._passed(told, heard, found)
+        self._telling.withdraw()
+        self._tells = None
         if found.parsed.rest:
             self._blocks.text(found.parsed.rest)
 
@@ -228,10 +248,23 @@ class StreamExtractor:
         call_id = call.id if call.id and call.id not in self._ids else f"{call.name}_{self._blocks.calls}"
         self._ids.add(call_id)
         self._calls[key] = call_id
-        self._dialect = self._dialect or found.dialect
-        if self._named == "auto" or found.dialect != self._named:
-            self._decision("rescued_text", f"{call.name}: read from text written as {found.dialect}")
+        self._blocks.decisions.extend(self._rescued(call.name, found.dialect))
         self._blocks.part(call if call.id == call_id else msgspec.structs.replace(call, id=call_id))
+
+    def _passed(self, told: Told, heard: Heard, found: Found) -> None:
+        """A call that has left already."""
+        verdict = judge(heard, self._tools, self._policy, source=found.dialect, position=told.position)
+        key = canonical(verdict.call) if verdict.call is not None else None
+        if key is not None and key in self._calls:
+            self._telling.repeated(told)
+        elif self._telling.end(told, verdict, self._rescued(heard.name, found.dialect)) and key is not None:
+            self._calls[key] = told.call.id
+
+    def _rescued(self, name: str, dialect: str) -> tuple[Decision, ...]:
+        self._dialect = self._dialect or dialect
+        if self._named == dialect:
+            return ()
+        return (Decision("rescued_text", f"{name}: read from text written as {dialect}"),)
 
 
 # -- what is listened to

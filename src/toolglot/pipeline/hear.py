@@ -7,6 +7,7 @@ whether a weak form was meant, others decide.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
@@ -15,11 +16,13 @@ import msgspec
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Parsed, Tools
+from toolglot.grammars.unfolding import Step, Unfolding
 from toolglot.text.markers import Joined, Markers
 
-_BITE = 1024
+_BITE = 512
 _PATIENCE = 24  # characters that a region waits for one before it in order to end as well: a closing tag's worth
 _RESCANS = 4  # how many times its length a text may be looked at again, where regions turned out to be none
+_FREE = 1024  # what a region may look at before that counts: most give up at once, but how soon depends on the pieces
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -39,9 +42,21 @@ class Found(msgspec.Struct, frozen=True):
     weak: bool
     in_reasoning: bool
     complete: bool
+    unfolded: bool = False  # its calls were told while they were written, as far as that went
 
 
-Piece = Said | Thought | Found
+class Unfolded(msgspec.Struct, frozen=True):
+    """Steps of a call that is still being written; a Found or a Withdrawn follows."""
+
+    steps: list[Step]
+    dialect: str
+
+
+class Withdrawn(msgspec.Struct, frozen=True):
+    """What was unfolded is read otherwise after all, or is text."""
+
+
+Piece = Said | Thought | Found | Unfolded | Withdrawn
 
 
 class _Opening(msgspec.Struct, frozen=True):
@@ -55,6 +70,7 @@ class _Candidate(msgspec.Struct, frozen=True):
     order: int
     opening: _Opening
     region: Any
+    unfolding: Unfolding | None = None
 
 
 class _Outcome(msgspec.Struct, frozen=True):
@@ -135,7 +151,9 @@ def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[
                 continue
             made: Any = grammar.for_tools(tools) if depends else grammar  # type: ignore[attr-defined]
             for opener in made.openers:
-                openings.setdefault(opener, []).append(_Opening(dialect.name, made, dialect.weak, order))
+                held = openings.setdefault(opener, [])
+                if not any(one.grammar is made and one.weak == dialect.weak for one in held):  # families share grammars
+                    held.append(_Opening(dialect.name, made, dialect.weak, order))
                 if getattr(made, "at_line_start", False):
                     line_start.add(opener)
                 elif dialect.weak and (opener[0].isalnum() or opener[0] == "_"):
@@ -146,22 +164,25 @@ def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[
 class Hearer:
     """Feed it text; it gives pieces. Text flows at once, but for what may still become a marker."""
 
-    def __init__(self, listening: Ear, *, starts_in_reasoning: bool = False) -> None:
+    def __init__(self, listening: Ear, *, starts_in_reasoning: bool = False, unfold: bool = False) -> None:
         self._ear = listening
+        self._unfold = unfold  # tell calls while they are written
         self._text = "\n"  # what is not decided yet, behind one character of what came before
         self._thinking: str | None = "" if starts_in_reasoning else None  # how the thought began
         self._regions: list[_Candidate] = []  # those that are still open
         self._outcomes: list[_Outcome] = []  # of those that have ended
         self._body: list[str] = []  # what they were fed, behind their opener
         self._length = 0
+        self._reached = 0  # how far into it the regions looked
+        self._claimed = -1  # the order of the region whose call is being unfolded
         self._pieces: list[Piece] = []
-        self._budget = 0
+        self._taken = 0  # how far the text was gone through
+        self._again = 0  # how much was looked at in vain
         self._final = False  # no more text will come
         self._quiet = True  # nothing but white space since the beginning or the last call
         self.examined = 0
 
     def feed(self, text: str) -> list[Piece]:
-        self._budget += _RESCANS * len(text)
         self._take(text)
         return self._drain()
 
@@ -169,7 +190,9 @@ class Hearer:
         self._final = True
         self._take("", at_least_once=True)
         while self._regions:
-            self._take(self._settle(), at_least_once=True)
+            behind = self._settle()
+            self._taken -= len(behind)
+            self._take(behind, at_least_once=True)
         self._say(self._text[1:])
         self._text = "\n"
         return self._drain()
@@ -188,8 +211,10 @@ class Hearer:
             bite = text[at : at + _BITE]
             if at + _BITE < len(text):
                 left.append((text, at + _BITE))
+            self._taken += len(bite)
             behind = self._in_region(bite) if self._regions else self._scan(bite)
             if behind:
+                self._taken -= len(behind)
                 left.append((behind, 0))
 
     def _scan(self, text: str) -> str:
@@ -223,10 +248,15 @@ class Hearer:
         elif marker in ear.openings:
             weak_ok = self._thinking is None
             openings = [opening for opening in ear.openings[marker] if weak_ok or not opening.weak]
-            self._regions = [_Candidate(at, one, one.grammar.open(marker)) for at, one in enumerate(openings)]
-            self._body, self._length = [marker], len(marker)
+            self._regions = [self._candidate(at, one, marker) for at, one in enumerate(openings)]
+            self._body, self._length, self._reached = [marker], len(marker), len(marker)
         elif marker not in ear.dropped and (marker not in ear.closers or not self._quiet):
             self._say(marker)  # an end without a beginning is part of what was said, unless nothing was
+
+    def _candidate(self, order: int, opening: _Opening, marker: str) -> _Candidate:
+        region = opening.grammar.open(marker)
+        unfolds = self._unfold and not opening.weak and self._thinking is None and hasattr(region, "unfolding")
+        return _Candidate(order, opening, region, region.unfolding(self._ear.tools) if unfolds else None)
 
     def _say(self, text: str) -> None:
         if text:
@@ -241,7 +271,11 @@ class Hearer:
         still: list[_Candidate] = []
         for candidate in self._regions:
             end = candidate.region.feed(text)
-            self.examined += len(text) if end < 0 else end
+            looked = len(text) if end < 0 else end
+            self.examined += looked
+            self._reached = max(self._reached, self._length + looked)
+            if candidate.unfolding is not None:
+                self._tell(candidate, candidate.unfolding, text[:looked])
             if end < 0:
                 still.append(candidate)
             else:
@@ -254,17 +288,29 @@ class Hearer:
         self._regions = still
         return "" if still else self._settle()
 
+    def _tell(self, candidate: _Candidate, unfolding: Unfolding, text: str) -> None:
+        """The first region that has a call to tell is believed, until the end shows whether it was right."""
+        if self._claimed in {-1, candidate.order}:
+            steps = unfolding.feed(text)
+            if steps:
+                self._claimed = candidate.order
+                self._pieces.append(Unfolded(steps, candidate.opening.dialect))
+
     def _ended(self, candidate: _Candidate, whole: str) -> None:
         parsed = candidate.region.parse(whole, self._ear.tools, complete=True)
         if parsed.calls or parsed.problem:
             self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole)))
 
     def _best(self) -> _Outcome | None:
-        """Of the regions that ended with calls, the first in order; but one that ends far behind another is too late."""
+        """Of the regions that ended with calls, the first in order; but one that ends far behind another is too late.
+
+        Unless the other had to mend what it read: then one that may need no mending is worth the wait.
+        """
         heard = [outcome for outcome in self._outcomes if outcome.parsed.calls]
         if not heard:
             return None
-        limit = min(outcome.size for outcome in heard) + _PATIENCE
+        clean = [outcome.size for outcome in heard if not any(call.fixes for call in outcome.parsed.calls)]
+        limit = min(clean) + _PATIENCE if clean else sys.maxsize
         best = min((outcome for outcome in heard if outcome.size <= limit), key=lambda outcome: outcome.order)
         return msgspec.structs.replace(best, limit=limit)
 
@@ -279,22 +325,26 @@ class Hearer:
                     self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole), complete=False))
         best = self._best() or next(iter(self._outcomes), None)
         self._body, self._outcomes, self._length = [], [], 0
+        claimed, self._claimed = self._claimed, -1
+        if claimed >= 0 and (best is None or best.order != claimed):
+            self._pieces.append(Withdrawn())
         if best is not None:
             rest = best.parsed.rest if whole.endswith(best.parsed.rest, 0, best.size) else ""
-            self._found(best, whole[: best.size - len(rest)], rest)
+            self._found(best, whole[: best.size - len(rest)], rest, unfolded=best.order == claimed)
             return rest + whole[best.size :]  # what the region held beyond the call is listened to again
-        if len(whole) > self._budget:
-            self._say(whole)
-            self._text = whole[-1:]
-            return ""
-        self._budget -= len(whole)  # what stands behind the opener is listened to again
-        self._say(whole[:1])
+        reached = self._reached
+        self._again += reached if reached > _FREE else 0
+        if self._again > _RESCANS * (self._taken - len(whole) + reached):
+            self._say(whole[:reached])
+            self._text = whole[reached - 1 : reached]
+            return whole[reached:]
+        self._say(whole[:1])  # what stands behind the opener is listened to again
         self._text = whole[:1]
         return whole[1:]
 
-    def _found(self, outcome: _Outcome, text: str, rest: str) -> None:
+    def _found(self, outcome: _Outcome, text: str, rest: str, *, unfolded: bool) -> None:
         thinking, opening = self._thinking is not None, outcome.opening
         parsed = msgspec.structs.replace(outcome.parsed, rest="") if rest else outcome.parsed
-        self._pieces.append(Found(text, parsed, opening.dialect, opening.weak, thinking, outcome.complete))
+        self._pieces.append(Found(text, parsed, opening.dialect, opening.weak, thinking, outcome.complete, unfolded))
         self._quiet = True
         self._text = text[-1:]

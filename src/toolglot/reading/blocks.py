@@ -119,6 +119,7 @@ class Blocks:
         namespace: str | None = None,
         custom: bool = False,
         extra: Extra | None = None,
+        source: str = "native",
     ) -> int:
         """The new block's index. A call without an id is numbered by its position."""
         self.end_block()
@@ -126,7 +127,7 @@ class Blocks:
         made = call_id or f"{name}_{self.calls}"
         self.calls += 1
         self._open_calls[index] = True
-        self._events.append(Open(index, "call", name, made, None, namespace, custom, extra=extra or {}))
+        self._events.append(Open(index, "call", name, made, None, namespace, custom, source, extra or {}))
         return index
 
     def call_text(self, index: int, piece: str) -> None:
@@ -134,13 +135,20 @@ class Blocks:
             self._events.append(Delta(index, piece))
 
     def close_call(
-        self, index: int, *, sealed: bool = True, decisions: tuple[Decision, ...] = (), extra: Extra | None = None
+        self,
+        index: int,
+        *,
+        sealed: bool = True,
+        decisions: tuple[Decision, ...] = (),
+        extra: Extra | None = None,
+        cut: bool = True,
     ) -> None:
+        """`cut`: one that is not sealed was cut short; else it was refused."""
         if self._open_calls.pop(index, None) is None:
             return
         if sealed:
             self._whole += 1
-        else:
+        elif cut:
             self._cut += 1
         self._events.append(Close(index, sealed, decisions, extra or {}))
 

@@ -128,6 +128,12 @@ def allows(schema: Schema | None, kind: str) -> bool:
     return not kinds or kind in kinds
 
 
+def is_text(schema: Schema | None) -> bool:
+    """Whether only a string may stand there, and any string: then `typed_value` leaves the text as it is."""
+    kinds, choices = _allowed(schema or {}, schema or {}, 0)
+    return kinds == {"string"} and not choices
+
+
 def _property(schema: Schema, key: str, root: Schema, depth: int) -> Schema | None:
     for part in _parts(schema, root, depth):
         properties = part.get("properties")
@@ -224,7 +230,13 @@ def _python(text: str) -> Any:
         return _mixed(text)
 
 
-_JSON_WORD = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(?:true|false|null)\b""", re.DOTALL)
+# A string that never closes goes to the end: else each quote in it would be looked for once more.
+_JSON_WORD = re.compile(
+    r"""("{3}(?:[^"\\]++|\\.|"(?!""))*+(?:"{3}|\\?\Z)|'{3}(?:[^'\\]++|\\.|'(?!''))*+(?:'{3}|\\?\Z)"""
+    r"""|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|'[^'\\]*+(?:\\.[^'\\]*+)*+(?:'|\\?\Z)|\#[^\n]*+)"""
+    r"""|\b(?:true|false|null)\b""",
+    re.DOTALL,
+)
 
 
 def _mixed(text: str) -> Any:

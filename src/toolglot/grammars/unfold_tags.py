@@ -1,0 +1,141 @@
+"""Values between tags, as JSON while they come: text as a JSON string, piece by piece; all else once it is whole."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from toolglot.grammars.heard import Tools
+from toolglot.grammars.tag_walk import Call, TagWalk
+from toolglot.grammars.unfolding import Begun, More, Step, Tail
+from toolglot.schema.typed import property_names, property_schema
+from toolglot.text.json_text import dumps
+
+if TYPE_CHECKING:
+    from toolglot.grammars.tagged_xml import TaggedXml
+
+_LONGEST_HEAD = 400
+_BREAKS = ("\r\n", "\n", "\r")
+
+
+class UnfoldTags:
+    def __init__(self, grammar: TaggedXml, walk: TagWalk, opener: str, tools: Tools) -> None:
+        self._grammar, self._walk, self._tools = grammar, walk, tools
+        self._tail = Tail(opener)
+        self._call = self._value = 0  # the one that is next
+        self._inside = False  # behind the call's head
+        self._keys: set[str] = set()  # that were told of this call
+        self._head: re.Match[str] | None = None  # of the value that it is in
+        self._schema: dict[str, Any] | None = None
+        self._plain = False  # the value is text, and told as it comes
+        self._held: list[str] = []  # of a value, not told yet
+        self._fresh = False  # nothing of the value was told
+        self._lost = False
+
+    def feed(self, piece: str, /) -> list[Step]:
+        steps: list[Step] = []
+        if not self._lost:
+            self._tail.add(piece)
+            while not self._lost and self._step(steps):
+                pass
+        return steps
+
+    def _step(self, steps: list[Step]) -> bool:
+        """Whether there may be more to tell at once."""
+        walk = self._walk
+        if self._call >= len(walk.calls):
+            self._tail.upto(walk.certain)
+            return False
+        call = walk.calls[self._call]
+        if call.body < 0 or call.json is not None:
+            self._lost = call.json is not None
+            return False
+        if not self._inside:
+            self._tail.upto(call.body)
+            self._inside = True
+        if self._head is not None:
+            return self._go_on(call, steps)
+        if self._value < len(call.values):
+            return self._begin(call, steps)
+        if call.end >= 0:
+            return self._end(call, steps)
+        self._pass_over(walk.certain)
+        return False
+
+    def _end(self, call: Call, steps: list[Step]) -> bool:
+        self._pass_over(call.end - len(self._grammar.tags.call[1]) if call.tagged else call.end)
+        if self._keys and not self._lost:
+            steps.append(More("}"))
+        self._call, self._value, self._keys, self._inside = self._call + 1, 0, set(), False
+        return True
+
+    def _pass_over(self, end: int) -> None:
+        """What stands between values; where anything may, it may as well show that this is no call."""
+        between = self._tail.upto(end)
+        self._lost = self._lost or (self._grammar.tags.loose and bool(between) and not between.isspace())
+
+    def _begin(self, call: Call, steps: list[Step]) -> bool:
+        grammar, value = self._grammar, call.values[self._value]
+        name = grammar.name_of(call.name, self._tools)
+        tool = self._tools.get(name)
+        if tool is None and (self._tools or not name):
+            self._lost = True
+            return False
+        self._pass_over(value.start - len(value.opener))
+        self._tail.upto(value.start)
+        ended = value.end >= 0
+        seen = self._tail.peek(value.end if ended else self._walk.certain)
+        head = grammar.value_head.match(seen)
+        if not ended and (head is None or head.end() == len(seen)):
+            self._lost = len(seen) > _LONGEST_HEAD
+            return False
+        key = grammar.key_among(head, value.opener, property_names(tool.schema if tool else None)) if head else ""
+        if self._lost or head is None or value.absent or key in self._keys:
+            self._lost = True
+            return False
+        self._tail.upto(value.start + head.end())
+        if not self._keys:
+            steps.append(Begun(self._call, name))
+        self._schema = property_schema(tool.schema if tool else None, key)
+        self._head, self._fresh, self._held = head, True, []
+        self._plain = tool is not None and grammar.plain(head, self._schema)
+        steps.append(More(f"{', ' if self._keys else '{'}{dumps(key)}: {chr(34) if self._plain else ''}"))
+        self._keys.add(key)
+        return True
+
+    def _go_on(self, call: Call, steps: list[Step]) -> bool:
+        value, grammar = call.values[self._value], self._grammar
+        ended = value.end >= 0
+        self._held.append(self._tail.upto(value.end if ended else self._walk.certain))
+        if self._plain:
+            self._tell(steps, ended=ended, implied=not value.closed)
+        if not ended:
+            return False
+        if self._plain:
+            steps.append(More('"'))
+        elif self._head is not None:
+            raw = grammar.trimmed("".join(self._held), implied=not value.closed)
+            steps.append(More(dumps(grammar.read(raw, self._head, self._schema, bool(self._tools)))))
+        self._tail.upto(value.after)
+        self._head = None
+        self._value += 1
+        return True
+
+    def _tell(self, steps: list[Step], *, ended: bool, implied: bool) -> None:
+        """Text as it comes, but for the line breaks at either end, which may be none of it."""
+        lines, text = self._grammar.lines, "".join(self._held)
+        if self._fresh and lines:
+            if text in {"", "\r"} and not ended:
+                self._held = [text]
+                return
+            text = text.removeprefix("\r").removeprefix("\n")
+        self._fresh = False
+        kept = next((end for end in _BREAKS if text.endswith(end)), "")
+        if ended and (lines or implied):
+            text, kept = text.removesuffix("\n").removesuffix("\r"), ""
+        elif ended:
+            kept = ""
+        text = text.removesuffix(kept)
+        self._held = [kept]
+        if text:
+            steps.append(More(dumps(text)[1:-1]))

@@ -1,0 +1,155 @@
+"""`calls="pass"`: arguments as they are written; whatever was told, nothing wrong is sealed, and every cutting folds to the same."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.laws.dialect_cases import ALL, IDS, Case, shared_tools
+from toolglot import Delta, Extraction, Open, StreamExtractor, extract, fold
+from toolglot.core.events import Event
+from toolglot.core.messages import ToolCall
+from toolglot.core.order import first_breach
+from toolglot.dialects import dialect_names, find_dialect
+
+CUTS = (1, 3, 11)
+
+# Their arguments are not JSON or raw text, so that nothing is certain before the end; or they have no marker to go by.
+WHOLE = {
+    "apertus", "bare_json", "call_expression", "ernie45", "fenced_json", "functionary_v32", "functiongemma", "gemma4", "lfm2", "llama4_pythonic",
+    "minicpm5_xml", "minimax_m3", "olmo3", "phi4_mini", "pythonic", "react", "tool_code", "xlam",
+}  # fmt: skip
+
+
+def passed(case: Case, dialect: str, size: int) -> tuple[list[Event], Extraction]:
+    extractor = StreamExtractor(
+        case.toolset,
+        dialect=dialect,
+        policy=case.policy,  # type: ignore[arg-type]
+        calls="pass",
+        starts_in_reasoning=case.starts_in_reasoning,
+    )
+    events = [event for at in range(0, len(case.text), size) for event in extractor.feed(case.text[at : at + size])]
+    return events + extractor.close(), extractor.result()
+
+
+def meant(found: Extraction) -> list[tuple[str, str, object]]:
+    return [(call.id, call.full_name, call.arguments) for call in found.calls]
+
+
+@pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
+def test_every_cutting_folds_to_the_same(dialect: str, case: Case) -> None:
+    _, whole = passed(case, dialect, max(1, len(case.text)))
+    for size in CUTS:
+        events, result = passed(case, dialect, size)
+        assert first_breach(events) is None
+        reply = fold(events)
+        assert (reply.calls, reply.text, reply.reasoning) == (result.calls, result.text, result.reasoning)
+        assert result == whole
+
+
+@pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
+def test_nothing_is_sealed_that_would_not_be_held(dialect: str, case: Case) -> None:
+    """Under hold, what must be mended is; under pass it is not sealed. So what passes is part of what is held."""
+    held = extract(
+        case.text,
+        case.toolset,
+        dialect=dialect,
+        policy=case.policy,  # type: ignore[arg-type]
+        starts_in_reasoning=case.starts_in_reasoning,
+    )
+    _, result = passed(case, dialect, 3)
+    assert result.text == held.text
+    calls = [(name, arguments) for _, name, arguments in meant(result)]
+    wanted = [(name, arguments) for _, name, arguments in meant(held)]
+    assert [call for call in calls if call not in wanted] == []
+    if case.kind in {"clean", "parallel"}:
+        assert len(calls) == len(wanted) or any(decision.code.startswith("rejected") for decision in result.decisions)
+
+
+CONTENT = 'def f(x):\n\treturn "<b>" + x["k"]  # \u00fc & {y}\n\nline two\n' * 3
+CALL = ToolCall("write_file_0", "write_file", "")
+
+
+@pytest.mark.parametrize("dialect", sorted(set(dialect_names()) - WHOLE))
+@pytest.mark.parametrize("named", [True, False])
+def test_arguments_stream_as_they_arrive(dialect: str, named: bool) -> None:
+    found = find_dialect(dialect)
+    assert found is not None
+    arguments = {"path": "a.py", "content": CONTENT}
+    text = found.render_calls((ToolCall("c1", "write_file", fold_json(arguments)),))
+    extractor = StreamExtractor(shared_tools(), dialect=dialect if named else "auto", calls="pass")
+    events: list[Event] = []
+    early = 0
+    for at in range(0, len(text), 4):
+        given = extractor.feed(text[at : at + 4])
+        early += at + 60 < len(text) and any(isinstance(event, Delta) for event in given)
+        events += given
+    events += extractor.close()
+    opened = [event for event in events if isinstance(event, Open) and event.kind == "call"]
+    assert [event.name for event in opened] == ["write_file"]
+    assert early > len(CONTENT) / 4 / 2  # most pieces of the text gave one of the arguments
+    assert [(call.name, call.arguments) for call in extractor.result().calls] == [("write_file", arguments)]
+
+
+def fold_json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+HERMES = '<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "stop"),
+    [
+        (HERMES.format(name="get_weather", arguments='{"city": 1.5, "x": {}}'), "rejected_schema", "stop"),
+        (HERMES.format(name="get_weather", arguments='{"city": "Bern", "days": "2"}'), "rejected_schema", "stop"),
+        ('<tool_call>\n{"name": "get_weather", "arguments": {"city": "Ber', "rejected_truncated", "length"),
+        ('<tool_call>\n{"name": "get_weather", "arguments": {"city": Bern}}</tool_call>', "rejected_arguments", "stop"),
+    ],
+)
+def test_a_call_that_does_not_hold_says_so_at_its_end(text: str, code: str, stop: str) -> None:
+    extractor = StreamExtractor(shared_tools(), calls="pass")
+    events = [event for at in range(0, len(text), 5) for event in extractor.feed(text[at : at + 5])] + extractor.close()
+    reply = fold(events)
+    assert any(isinstance(event, Open) and event.name == "get_weather" for event in events)
+    assert reply.calls == []
+    assert [decision.code for decision in reply.decisions if decision.code.startswith("rejected")] == [code]
+    assert reply.stop is not None
+    assert reply.stop.reason == stop
+
+
+def test_an_unknown_tool_is_not_begun() -> None:
+    extractor = StreamExtractor(shared_tools(), calls="pass")
+    events = extractor.feed(HERMES.format(name="launch", arguments='{"city": "Bern"}')) + extractor.close()
+    assert not any(isinstance(event, Open) and event.kind == "call" for event in events)
+    assert [decision.code for decision in extractor.result().decisions] == ["rejected_unknown_tool"]
+
+
+def test_a_call_in_doubt_waits_for_the_end() -> None:
+    text = "You would write it as ```\n" + HERMES.format(name="get_weather", arguments='{"city": "Bern"}') + "\n``` in a prompt."
+    extractor = StreamExtractor(shared_tools(), calls="pass")
+    assert not any(isinstance(event, Open) and event.kind == "call" for event in extractor.feed(text) + extractor.close())
+    assert extractor.result().text == text
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(ALL), st.data())
+def test_damaged_text_never_raises_and_cuttings_agree(pair: tuple[str, Case], data: st.DataObject) -> None:
+    dialect, case = pair
+    at = data.draw(st.integers(0, max(0, len(case.text) - 1)))
+    put = data.draw(st.sampled_from(["", '"', "}", "{", "<", "\\", "\n", "'", "</", "``", case.text[:9]]))
+    text = case.text[:at] + put + case.text[at + data.draw(st.integers(0, 8)) :]
+    cuts = sorted({0, len(text), *data.draw(st.lists(st.integers(0, max(0, len(text))), max_size=5))})
+    whole = StreamExtractor(case.toolset, dialect=dialect, calls="pass")
+    whole.feed(text)
+    whole.close()
+    extractor = StreamExtractor(case.toolset, dialect=dialect, calls="pass")
+    events = [event for a, b in pairwise(cuts) for event in extractor.feed(text[a:b])] + extractor.close()
+    assert first_breach(events) is None
+    assert extractor.result() == whole.result()
