@@ -20,8 +20,7 @@ from zipfile import ZipFile
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "rescue"))  # the bench that has the wheel already
 
-from gold import VERSION  # noqa: E402
-from wheels import wheel  # noqa: E402
+from gold import VERSION, bfcl_wheel  # noqa: E402
 
 from toolglot.evaluation.bfcl import read_bfcl  # noqa: E402
 from toolglot.evaluation.files import own_questions  # noqa: E402
@@ -51,7 +50,7 @@ def bfcl_questions() -> list[Question]:
     kept = json.loads(IDS.read_text())
     if kept["version"] != VERSION:
         raise SystemExit(f"{IDS.name} was drawn from version {kept['version']}, and {VERSION} is here: draw anew")
-    held = wheel("bfcl-eval", VERSION)
+    held = bfcl_wheel()
     found: list[Question] = []
     for category, ids in kept["ids"].items():
         by_id = {question.id: question for question in _category(held, category)}
@@ -71,7 +70,7 @@ def some_questions(count: int) -> list[Question]:
 
 def draw() -> dict[str, list[str]]:
     """By hash, not by `random`: the same on every version of Python."""
-    held = wheel("bfcl-eval", VERSION)
+    held = bfcl_wheel()
     return {category: _drawn(_category(held, category), count) for category, count in SHARES.items()}
 
 

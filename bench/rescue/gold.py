@@ -65,10 +65,15 @@ class Gold:
     calls: list[Call]
 
 
-def read_gold() -> list[Gold]:
+def bfcl_wheel() -> ZipFile:
     held = wheel("bfcl-eval", VERSION)
     if "\nLicense: Apache 2.0\n" not in metadata(held):
         raise SystemExit("bfcl-eval is no longer under Apache 2.0: look before going on")
+    return held
+
+
+def read_gold() -> list[Gold]:
+    held = bfcl_wheel()
     taken: list[Gold] = []
     seen: Counter[str] = Counter()
     for category in CATEGORIES:

@@ -13,7 +13,8 @@ from tests.grammars.hearing import CUTTINGS, TOOLS, cases, dialect_of, end_of, h
 from tests.grammars.test_python_family import CALLS, DAMAGE, damaged
 from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.grammars.bare_json import BARE_JSON
-from toolglot.grammars.call_expression import CALL_EXPRESSION, whole_message
+from toolglot.grammars.call_expression import CALL_EXPRESSION
+from toolglot.grammars.whole_message import whole_message
 from toolglot.grammars.fences import CODE_FENCES, JSON_FENCES, TOOL_CODE_FENCES
 from toolglot.grammars.pythonic import BARE_LIST
 from toolglot.grammars.react import REACT

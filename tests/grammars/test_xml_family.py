@@ -299,7 +299,7 @@ def test_a_call_that_lacks_its_value_s_end_ends_before_the_next() -> None:
     for size in CUTTINGS:
         heard, said = hear("cline_xml", text, size)
         assert whole_calls(heard) == [("get_weather", {"city": "Paris"}), ("get_time", {})]
-        assert heard[0].fixes == ("missing_closer",)
+        assert heard[0].fixes == ("closed_truncated",)
         assert said == "\n\n"
 
 

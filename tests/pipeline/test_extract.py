@@ -106,3 +106,26 @@ def test_text_flows_before_a_call_is_whole() -> None:
 def test_wrong_use_is_told(wrong: dict[str, Any]) -> None:
     with pytest.raises(CallerError, match="There are:"):
         StreamExtractor(TOOLS, **wrong)
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ('SearchDatabase(query="a, (b)", limit=10)\n', [("SearchDatabase", {"query": "a, (b)", "limit": 10})]),
+        ("get_time()", [("get_time", {})]),
+        ("get_time() and more", []),
+        ("Hello (world) is nice", []),
+        ("word", []),
+        ("f(a=1", []),
+    ],
+)
+def test_without_tools_a_call_expression_must_be_the_whole_message(text: str, calls: list[Any], size: int) -> None:
+    extractor = StreamExtractor()
+    for at in range(0, len(text), size):
+        extractor.feed(text[at : at + size])
+    extractor.close()
+    found = extractor.result()
+    assert [(call.name, call.arguments) for call in found.calls] == calls
+    assert found.text == ("" if calls else text)
+    assert [decision.code for decision in found.decisions] == (["unchecked", "rescued_text"] if calls else [])

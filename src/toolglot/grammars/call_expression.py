@@ -13,7 +13,7 @@ import msgspec
 
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.known_names import find_tool, parameters
-from toolglot.grammars.python_calls import as_heard, read_listing
+from toolglot.grammars.python_calls import MAX_CALLS, read_listing
 from toolglot.text.python_end import PythonEnd
 from toolglot.text.python_literals import Call, Source, read_call_loosely
 
@@ -42,11 +42,12 @@ class CallExpression(msgspec.Struct, frozen=True):
 class CallRegion:
     """From a name to its closing parenthesis, and on while a comma or semicolon leads to a further call."""
 
-    __slots__ = ("_form", "_joined", "_scan", "_word", "examined")
+    __slots__ = ("_calls", "_form", "_joined", "_scan", "_word", "examined")
 
     def __init__(self, form: CallExpression) -> None:
         self._form = form
         self._scan: PythonEnd | None = PythonEnd("(")  # None: behind a call
+        self._calls = 1
         self._joined = ""  # what stands behind it: brackets, a gap, a comma
         self._word = ""  # what may be the name of the next
         self.examined = 0
@@ -77,8 +78,8 @@ class CallRegion:
             self._joined = ","
         elif joined.endswith(","):
             self._word += char
-            if self._word in self._form.openers:
-                self._scan = PythonEnd("(")
+            if self._word in self._form.openers and self._calls < MAX_CALLS:  # what is behind them is a region of its own
+                self._scan, self._calls = PythonEnd("("), self._calls + 1
             return self._scan is not None or self._word in self._form.beginnings
         else:
             return False
@@ -123,15 +124,6 @@ def _spoken_value(key: str | None, value: Any, known: set[str], colons: bool) ->
     if key is None:
         return text in known or not text.isascii() or "=" in text or ":" in text
     return colons or text in known or bool(_TYPES.fullmatch(text)) or not re.fullmatch(r"[\w .\-/:@]+", text)
-
-
-def whole_message(text: str) -> Parsed:
-    """A message that is one call expression and nothing else, where no tools are registered to know it by."""
-    call = read_call_loosely(text.strip())
-    if call is None or call.fixes or not call.closed or call.end != len(text.strip()):
-        return Parsed()
-    heard = as_heard(call, text.strip(), {})
-    return Parsed() if heard is None else Parsed((heard,))
 
 
 CALL_EXPRESSION = CallExpression()

@@ -165,7 +165,7 @@ def _read(text: str, at: int, form: Gemma, tools: Tools) -> _Call | None:
     if text.startswith(form.closer, behind):
         behind += len(form.closer)
     elif reader.closed:
-        heard = with_fixes(heard, "missing_closer")
+        heard = with_fixes(heard, "closed_truncated")
         behind = reader.at
     return _Call(with_fixes(heard, *reader.fixes), behind)
 

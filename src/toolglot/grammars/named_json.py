@@ -95,7 +95,7 @@ class NamedRegion:
         if not name or not (exact or name in tools):
             return None
         missing = bool(self._grammar.ends) and mark.whole and not mark.closed
-        return Heard(name, value or "{}", "", call_id, ("missing_closer",) if missing else (), mark.end >= 0)
+        return Heard(name, value or "{}", "", call_id, ("closed_truncated",) if missing else (), mark.end >= 0)
 
     def _problem(self, text: str, tools: Tools, *, complete: bool) -> str | None:
         """Why there is no call, where one was plainly meant."""

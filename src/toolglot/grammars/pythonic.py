@@ -117,7 +117,7 @@ def _read(body: str, opener: str, tools: Tools, *, whole: bool) -> Parsed:
 def _told(calls: list[Heard], whole: bool) -> tuple[Heard, ...]:
     if whole:
         return tuple(calls)
-    return tuple(with_fixes(call, "missing_closer") if call.closed else call for call in calls)
+    return tuple(with_fixes(call, "closed_truncated") if call.closed else call for call in calls)
 
 
 # -- without markers

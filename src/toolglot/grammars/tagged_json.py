@@ -75,7 +75,7 @@ class TaggedRegion:
             elif cut >= 0:
                 rest = text[cut:]
             missing = bool(self._grammar.closers) and cut < 0 and not mark.closed
-            calls += [_with_fix(call, "missing_closer") for call in found] if missing else found
+            calls += [_with_fix(call, "closed_truncated") for call in found] if missing else found
         if not calls:
             return Parsed(problem=self._problem(text, complete=complete))
         return Parsed(tuple(calls), rest=region.rest_of(text) if rest is None else rest)

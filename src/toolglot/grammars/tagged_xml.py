@@ -220,7 +220,7 @@ class TagRegion:
         if grammar.refuses(self._opener):
             return Parsed(problem=f"{self._opener} is not this dialect's wrapper", rest=rest)
         if walk.wrapped:
-            calls = (*calls[:-1], _fixed(calls[-1], "missing_closer"))
+            calls = (*calls[:-1], _fixed(calls[-1], "closed_truncated"))
         elif grammar.lacks_opener(self._opener):
             calls = (_fixed(calls[0], "missing_opener"), *calls[1:])
         return Parsed(calls, rest=rest)
@@ -233,7 +233,7 @@ class TagRegion:
 def missing(call: Call) -> tuple[str, ...]:
     """What the grammar had to think of itself."""
     whole = call.tagged and all(value.closed for value in call.values)
-    return () if whole or not call.closed else ("missing_closer",)
+    return () if whole or not call.closed else ("closed_truncated",)
 
 
 def walked(walk: TagWalk, text: str, *, complete: bool) -> TagWalk:

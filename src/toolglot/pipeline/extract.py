@@ -18,9 +18,10 @@ from toolglot.core.tools import Tool, Toolset, made_once
 from toolglot.dialects import BEST_KNOWN, dialect_names, find_dialect
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.heard import Heard
+from toolglot.grammars.heard import Heard, Parsed
+from toolglot.grammars.whole_message import WholeMessage
 from toolglot.pipeline.guard_calls import Policy, canonical, judge, malformed
-from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Thought, Unfolded, Withdrawn, ear
+from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Settled, Unfolded, Withdrawn, ear
 from toolglot.pipeline.pass_calls import Telling, Told
 from toolglot.pipeline.precision import Around, in_doubt, quoted_because
 from toolglot.pipeline.reply_forms import read_any_reply
@@ -93,11 +94,13 @@ class StreamExtractor:
         self._named = dialect
         ear = listening(self._tools, dialect, policy)
         self._hearer = Hearer(ear, starts_in_reasoning=starts_in_reasoning, unfold=calls == "pass")
+        alone = not self._tools and policy != "strict" and dialect in ("auto", "call_expression")
+        self._alone = WholeMessage() if alone and not starts_in_reasoning else None
         self._blocks = Blocks()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._given: list[Event] = []
         self._said: list[str] = []  # plain text so far, which weak forms are judged by
-        self._waiting: list[Piece] = []  # from the first weak form on: decided at the end
+        self._waiting: list[Settled] = []  # from the first weak form on: decided at the end
         self._thought: list[Found] = []  # calls inside the reasoning: they count if nothing follows
         self._calls: dict[tuple[str, str], str] = {}  # what was called -> its id
         self._ids: set[str] = set()
@@ -107,6 +110,8 @@ class StreamExtractor:
         self._ended = False
 
     def feed(self, text: str) -> list[Event]:
+        if self._alone is not None:
+            text = self._alone.feed(text)
         for piece in self._hearer.feed(text):
             self._piece(piece)
         return self._drain()
@@ -120,6 +125,8 @@ class StreamExtractor:
     def close(self) -> list[Event]:
         if not self._ended:
             self._ended = True
+            if self._alone is not None:
+                self._whole_message(*self._alone.close())
             for piece in self._hearer.close():
                 self._piece(piece)
             self._decide()
@@ -127,6 +134,13 @@ class StreamExtractor:
                 self._judge(found)
             self._blocks.finish("stop")
         return self._drain()
+
+    def _whole_message(self, parsed: Parsed, text: str) -> None:
+        found: list[Piece] = (
+            [Found(text, parsed, "call_expression", True, False, True)] if parsed.calls else self._hearer.feed(text)
+        )
+        for piece in found:
+            self._piece(piece)
 
     def result(self) -> Extraction:
         reply = fold(self._given)
@@ -161,7 +175,7 @@ class StreamExtractor:
             return False
         return piece.weak or in_doubt(self._spoken())
 
-    def _now(self, piece: Piece) -> None:
+    def _now(self, piece: Settled) -> None:
         if isinstance(piece, Found):
             if piece.in_reasoning:
                 self._blocks.reasoning(piece.text)
@@ -174,7 +188,7 @@ class StreamExtractor:
         if isinstance(piece, Said):
             self._said.append(piece.text)
             self._blocks.text(piece.text)
-        elif isinstance(piece, Thought):
+        else:
             self._blocks.reasoning(piece.text)
 
     def _forget_thought(self) -> None:
@@ -199,7 +213,7 @@ class StreamExtractor:
                     continue
             self._now(piece)
 
-    def _quoted(self, piece: Found, later: list[Piece]) -> str | None:
+    def _quoted(self, piece: Found, later: list[Settled]) -> str | None:
         before = self._spoken()
         after = "".join(other.text for other in later if isinstance(other, Said))
         if piece.weak and not self._tools and (before.strip() or after.strip() or any(isinstance(one, Found) for one in later)):

@@ -56,7 +56,8 @@ class Withdrawn(msgspec.Struct, frozen=True):
     """What was unfolded is read otherwise after all, or is text."""
 
 
-Piece = Said | Thought | Found | Unfolded | Withdrawn
+Settled = Said | Thought | Found
+Piece = Settled | Unfolded | Withdrawn
 
 
 class _Opening(msgspec.Struct, frozen=True):

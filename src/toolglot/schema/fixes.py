@@ -51,6 +51,11 @@ _ROWS = (
     Fix("wrapped_arguments", 5, "The tool's only parameter was given without its name."),
     Fix("positional_arguments", 4, "Arguments were given by position."),
     # the call
+    Fix("missing_opener", 2, "The opening marker was missing; the rest said whose call it is."),
+    Fix("broken_list", 3, "The list of calls was not well formed."),
+    Fix("flat_arguments", 3, "The arguments stood beside the tool's name."),
+    Fix("name_as_key", 3, "The tool's name stood as the key of its arguments."),
+    Fix("missing_value", 5, "A parameter had no value."),
     Fix("fixed_name", 2, "The tool's name was spelled differently, or carried a prefix or suffix."),
 )
 FIXES = {row.code: row for row in _ROWS}
