@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from toolglot.catalog.profile import Profile
+    from toolglot.catalog.profiles import profile
     from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
     from toolglot.core.extraction import Extraction
     from toolglot.core.fold import fold, unfold
@@ -42,6 +44,7 @@ __all__ = [
     "Media",
     "Message",
     "Open",
+    "Profile",
     "Reasoning",
     "Reply",
     "Request",
@@ -65,12 +68,15 @@ __all__ = [
     "parse_arguments",
     "parse_tool_calls",
     "prepare",
+    "profile",
     "read_stream",
     "unfold",
     "validate",
 ]
 
 _HOMES = {
+    "toolglot.catalog.profile": ("Profile",),
+    "toolglot.catalog.profiles": ("profile",),
     "toolglot.core.events": ("Close", "Delta", "Fault", "Finish", "Open", "Start"),
     "toolglot.core.extraction": ("Extraction",),
     "toolglot.core.fold": ("fold", "unfold"),

@@ -33,6 +33,9 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key_optional: bool = False
     headers: dict[str, str] = {}
     model_names: str | None = None
+    constrains: bool = False  # holds an answer to a JSON Schema, whatever the model
+    schemas: str | None = None  # what it understands of a tool's schema: a row of schema/fitting/targets.py
+    default_context: int | None = None  # tokens, where it cuts longer prompts without a word unless told otherwise
     quirks: Quirks = Quirks()
 
 

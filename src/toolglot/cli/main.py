@@ -11,6 +11,7 @@ from toolglot import __version__
 # command -> what it is for; the file cli/<command>.py exports `command`
 COMMANDS = {
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
+    "models": "What is known of a model and how it should be asked, and where each fact comes from.",
     "parse": "Read the calls out of a model's text, and say why each was heard, fixed or refused.",
     "demo": "Carry one conversation through every pair of APIs, and show what happens.",
 }
