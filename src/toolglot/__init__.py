@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolglot.pipeline.formats import format_tool_result, format_tools, parse_tool_calls
     from toolglot.pipeline.guard_calls import validate
     from toolglot.pipeline.prepare import Call, prepare
+    from toolglot.pipeline.prompts import augment_system_prompt
     from toolglot.pipeline.route import normalize_model
     from toolglot.schema.arguments import parse_arguments
 
@@ -58,6 +59,7 @@ __all__ = [
     "ToolglotError",
     "UpstreamError",
     "Usage",
+    "augment_system_prompt",
     "convert",
     "convert_stream",
     "extract",
@@ -90,6 +92,7 @@ _HOMES = {
     "toolglot.pipeline.formats": ("format_tool_result", "format_tools", "parse_tool_calls"),
     "toolglot.pipeline.guard_calls": ("validate",),
     "toolglot.pipeline.prepare": ("Call", "prepare"),
+    "toolglot.pipeline.prompts": ("augment_system_prompt",),
     "toolglot.pipeline.route": ("normalize_model",),
     "toolglot.schema.arguments": ("parse_arguments",),
 }

@@ -85,3 +85,18 @@ def test_what_is_no_nonce(nonce: str) -> None:
 def test_a_dialect_without_a_place_for_it_says_so(name: str) -> None:
     with pytest.raises(CallerError, match=rf"{name} have no place for a nonce.*tagged"):
         with_nonce(dialect(name), "7f3a")
+
+
+@pytest.mark.parametrize("name", ["tagged", "fenced_json"])
+def test_a_fence_stands_on_a_line_of_its_own(name: str) -> None:
+    spoken = with_nonce(dialect(name), "7f3a")
+    text = f"It is written as {spoken.render_calls(CALLS[:1])}"
+    assert hear(spoken, text, 1000) == ([], text, [])
+
+
+@pytest.mark.parametrize("name", NONCE_DIALECTS)
+def test_what_can_not_be_read_behind_the_nonce_is_told(name: str) -> None:
+    spoken = with_nonce(dialect(name), "7f3a")
+    opener, _, closer = spoken.render_calls(CALLS[:1]).rstrip("\n").replace("[", "\n").replace("]", "\n").rpartition("\n")
+    text = f"{opener.partition('{')[0].rstrip()}\nthe weather, please\n{closer}"
+    assert len(hear(spoken, text, 1000)[2]) == 1

@@ -62,7 +62,7 @@ def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size
 @pytest.mark.parametrize("name", NAMES)
 def test_tools_and_results_are_shown(name: str) -> None:
     prompt = dialect_of(name).render_tools(tuple(TOOLS.values()))
-    assert all(f'"{tool}"' in prompt for tool in TOOLS)
+    assert all(tool in prompt for tool in TOOLS)
     assert "20°" in dialect_of(name).render_result(ToolResult("1", "get_time", (Text("20°"),)))
 
 

@@ -158,8 +158,6 @@ def test_tools_and_results_are_shown(name: str) -> None:
     assert dialect is not None
     prompt = dialect.render_tools(tuple(TOOLS.values()))
     assert all(f'"{tool}"' in prompt for tool in TOOLS)
-    assert "tool_name" in prompt
-    assert "first_argument" in prompt
     assert "sunny & 20°" in dialect.render_result(ToolResult("1", parts=(Text("sunny & 20°"),)))
 
 

@@ -12,9 +12,7 @@ _KEYS = Keys(name_is_key=True)
 DIALECT = Dialect(
     name="apertus",
     grammars=(TaggedJson(("<|tools_prefix|>",), ("<|tools_suffix|>",), _KEYS),),
-    render_tools=tool_array(
-        "", "", 'To call functions, write: <|tools_prefix|>[{"NAME": {...}}]<|tools_suffix|>', wrapped=False
-    ),
+    render_tools=tool_array(wrapped=False),
     render_calls=one_array("<|tools_prefix|>[", "]<|tools_suffix|>", _KEYS),
     render_result=result_text("[", "]"),
     reasoning=(("<|inner_prefix|>", "<|inner_suffix|>"),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolglot.core.messages import ToolCall
 from toolglot.grammars.bare_json import BARE_JSON
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import each_call, how_to, one_array, result_object, tool_lines
+from toolglot.grammars.render_json import each_call, one_array, result_object, tool_lines
 
 _ONE, _MANY = each_call("", ""), one_array("[", "]")
 
@@ -17,7 +17,7 @@ def _render_calls(calls: tuple[ToolCall, ...]) -> str:
 DIALECT = Dialect(
     name="bare_json",
     grammars=(BARE_JSON,),
-    render_tools=tool_lines(how_to('{"name": "...", "arguments": {...}}')),
+    render_tools=tool_lines("", "", wrapped=False),
     render_calls=_render_calls,
     render_result=result_object("", "", "name", "content"),
     weak=True,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.nested_tags import ToolTags
-from toolglot.grammars.render_xml import calls_in_tags, on_lines, result_in, tools_prompt
+from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, on_lines
 
 _CALLS = calls_in_tags(
     ("<{name}>\n", "</{name}>"),
@@ -18,8 +19,8 @@ _CALLS = calls_in_tags(
 DIALECT = Dialect(
     name="cline_xml",
     grammars=(ToolTags(),),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
-    render_result=result_in("", ""),
+    render_result=PLAIN_RESULT,
     source="the system prompt of cline/cline",
 )

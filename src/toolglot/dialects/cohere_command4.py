@@ -13,13 +13,7 @@ _MARKERS = ("<|START_ACTION|>", "<|END_ACTION|>")
 DIALECT = Dialect(
     name="cohere_command4",
     grammars=(TaggedJson(_MARKERS[:1], _MARKERS[1:], _KEYS),),
-    render_tools=tool_array(
-        "## Available tools\n\n```json\n",
-        "\n```",
-        'To call tools, write one array, with ids that count up from "0":\n'
-        '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "...", "parameters": {...}}]<|END_ACTION|>',
-        wrapped=False,
-    ),
+    render_tools=tool_array("## Available tools\n\n```json\n", "\n```", wrapped=False),
     render_calls=one_array("<|START_ACTION|>[\n    ", "\n]<|END_ACTION|>", _KEYS, between=",\n    ", with_id=True),
     render_result=result_object("<|START_TOOL_RESULT|>[", "]<|END_TOOL_RESULT|>", "id", "content"),
     reasoning=(("<|START_THINKING|>", "<|END_THINKING|>"),),

@@ -12,10 +12,7 @@ from toolglot.grammars.render_json import named_calls, result_text, tool_lines
 DIALECT = Dialect(
     name="deepseek_v3",
     grammars=(DEEPSEEK,),
-    render_tools=tool_lines(
-        "To call functions, write:\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n"
-        "```json\nARGUMENTS\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
-    ),
+    render_tools=tool_lines(),
     render_calls=named_calls(
         "<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}\n```json\n{arguments}\n```<｜tool▁call▁end｜>",
         "\n",

@@ -9,10 +9,7 @@ from toolglot.grammars.render_json import named_calls, result_text, tool_lines
 DIALECT = Dialect(
     name="deepseek_v31",
     grammars=(DEEPSEEK,),
-    render_tools=tool_lines(
-        "To call functions, write:\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>NAME<｜tool▁sep｜>ARGUMENTS<｜tool▁call▁end｜>"
-        "<｜tool▁calls▁end｜>\n\nwith the arguments as JSON, and a further <｜tool▁call▁begin｜> for each further call."
-    ),
+    render_tools=tool_lines(),
     render_calls=named_calls(
         "<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>{arguments}<｜tool▁call▁end｜>",
         "",

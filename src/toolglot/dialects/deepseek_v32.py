@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import RenderCalls, calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import RenderCalls, calls_in_tags, result_in, tag
 from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
@@ -44,7 +45,7 @@ _CALLS = dsml_calls("function_calls")
 DIALECT = Dialect(
     name="deepseek_v32",
     grammars=(dsml("function_calls", "tool_calls"),),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<function_results>\n<result>", "</result>\n</function_results>"),
     source="encoding_dsv32.py of deepseek-ai/DeepSeek-V3.2",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
 from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
@@ -32,7 +33,7 @@ DIALECT = Dialect(
             ATTRIBUTE,
         ),
     ),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<dots_function_result>", "</dots_function_result>"),
     source="the chat template of rednote-hilab/dots.llm",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import each_call, how_to, result_text, tool_lines
+from toolglot.grammars.render_json import each_call, result_text, tool_lines
 from toolglot.grammars.tagged_json import TOOL_CALL
 
 DIALECT = Dialect(
     name="ernie45",
     grammars=(TOOL_CALL,),
-    render_tools=tool_lines(how_to('<tool_call>\n{"name": "...", "arguments": {...}}\n</tool_call>')),
+    render_tools=tool_lines(),
     render_calls=each_call("<tool_call>\n", "\n</tool_call>\n", ""),
     render_result=result_text("<tool_output>\n", "\n</tool_output>"),
     source="https://huggingface.co/baidu/ERNIE-4.5-21B-A3B-Thinking",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.fences import JSON_FENCES
-from toolglot.grammars.render_json import each_call, how_to, result_object, tool_lines
+from toolglot.grammars.render_json import each_call, result_object, tool_lines
 
 DIALECT = Dialect(
     name="fenced_json",
     grammars=(JSON_FENCES,),
-    render_tools=tool_lines(how_to('```json\n{"name": "...", "arguments": {...}}\n```')),
+    render_tools=tool_lines("", "", wrapped=False),
     render_calls=each_call("```json\n", "\n```", "\n\n"),
     render_result=result_object("```json\n", "\n```", "name", "content"),
     weak=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.named_json import NamedJson
-from toolglot.grammars.render_json import how_to, named_calls, result_text, tool_lines
+from toolglot.grammars.render_json import PLAIN_RESULT, named_calls, tool_lines
 
 DIALECT = Dialect(
     name="functionary_v31",
@@ -16,8 +16,8 @@ DIALECT = Dialect(
             hopeless=r"[^>\n]*(?:\n|>\s*[^\s{])",
         ),
     ),
-    render_tools=tool_lines(how_to("<function=NAME>ARGUMENTS</function>"), "", ""),
+    render_tools=tool_lines("", ""),
     render_calls=named_calls("<function={name}>{arguments}</function>"),
-    render_result=result_text("<|start_header_id|>ipython<|end_header_id|>\n\n", "<|eot_id|>"),
+    render_result=PLAIN_RESULT,
     source="https://github.com/MeetKai/functionary",
 )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import each_call, how_to, result_text, tool_array
+from toolglot.grammars.render_json import PLAIN_RESULT, each_call, tool_array
 from toolglot.grammars.tagged_json import TaggedJson
 
 DIALECT = Dialect(
     name="gigachat3",
     grammars=(TaggedJson(("<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>", "function call<|role_sep|>")),),
-    render_tools=tool_array("", "", how_to('<|function_call|>{"name": "...", "arguments": {...}}'), wrapped=False),
+    render_tools=tool_array(wrapped=False),
     render_calls=each_call("<|function_call|>", "", ""),
-    render_result=result_text("function result<|role_sep|>\n", "<|message_sep|>\n\n"),
+    render_result=PLAIN_RESULT,
     dropped=("<|message_sep|>",),
     source="https://huggingface.co/ai-sage/GigaChat3-10B-A1.8B",
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from toolglot.grammars.arg_pairs import arg_pairs
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
 
 _CALLS = calls_in_tags(
     ("<tool_call>{name}", "</tool_call>"),
@@ -15,7 +16,7 @@ _CALLS = calls_in_tags(
 DIALECT = Dialect(
     name="glm47",
     grammars=(arg_pairs(),),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>", "</tool_response>"),
     source="the chat template of zai-org/GLM-4.7",

@@ -9,12 +9,7 @@ from toolglot.grammars.tagged_json import TaggedJson
 DIALECT = Dialect(
     name="granite_20b_fc",
     grammars=(TaggedJson(("<function_call>",)),),
-    render_tools=tool_array(
-        "<|function_call_library|>\n",
-        "",
-        'For each call, write: <function_call> {"name": "...", "arguments": {...}}',
-        wrapped=False,
-    ),
+    render_tools=tool_array("<|function_call_library|>\n", wrapped=False),
     render_calls=each_call("<function_call> ", ""),
     render_result=result_text("<function_response> ", ""),
     source="https://huggingface.co/ibm-granite/granite-20b-functioncalling",

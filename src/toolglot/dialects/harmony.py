@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from toolglot.grammars.channels import Channels
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import named_calls, result_text, tool_lines
+from toolglot.grammars.render_json import PLAIN_RESULT, named_calls
+from toolglot.grammars.render_signature import namespace
 
 DIALECT = Dialect(
     name="harmony",
@@ -30,11 +31,11 @@ DIALECT = Dialect(
             prefix="functions.",
         ),
     ),
-    render_tools=tool_lines("Calls to these tools go to the commentary channel, addressed to functions.NAME.", "", ""),
+    render_tools=namespace("functions"),
     render_calls=named_calls(
         "<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>{arguments}<|call|>", "<|start|>assistant"
     ),
-    render_result=result_text("<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>", "<|end|>"),
+    render_result=PLAIN_RESULT,
     reasoning=(("<|channel|>analysis<|message|>", "<|end|>"),),
     dropped=(
         "<|channel|>commentary to=assistant",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import each_call, how_to, result_text, tool_lines
+from toolglot.grammars.render_json import each_call, result_text, tool_lines
 from toolglot.grammars.tagged_json import TOOL_CALL
 from toolglot.grammars.tagged_python import TaggedPython
 
 DIALECT = Dialect(
     name="hermes",
     grammars=(TOOL_CALL, TaggedPython("<tool_call>", "</tool_call>")),
-    render_tools=tool_lines(how_to('<tool_call>\n{"name": "...", "arguments": {...}}\n</tool_call>')),
+    render_tools=tool_lines(),
     render_calls=each_call("<tool_call>\n", "\n</tool_call>"),
     render_result=result_text("<tool_response>\n", "\n</tool_response>"),
     source="https://github.com/NousResearch/Hermes-Function-Calling",

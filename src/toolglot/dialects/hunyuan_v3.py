@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from toolglot.grammars.arg_pairs import arg_pairs
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
 
 _ALL = ("<tool_calls>", "</tool_calls>")
 
@@ -20,7 +21,7 @@ DIALECT = Dialect(
         arg_pairs(outer=_ALL, separator="<tool_sep>"),
         arg_pairs(outer=_ALL, separator="<tool_sep>", suffix=":opensource"),
     ),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
     source="the chat template of tencent/Hy3-preview",

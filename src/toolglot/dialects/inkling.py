@@ -9,7 +9,7 @@ from toolglot.core.messages import ToolCall
 from toolglot.grammars.call_objects import Keys
 from toolglot.grammars.channels import Channels
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import call_object, result_text, tool_lines
+from toolglot.grammars.render_json import PLAIN_RESULT, call_object, tool_lines
 
 _KEYS = Keys(arguments="args")
 
@@ -35,11 +35,9 @@ DIALECT = Dialect(
             text_mode="<|content_invoke_tool_text|>",
         ),
     ),
-    render_tools=tool_lines(
-        'Each call is a message: the name of the function, <|content_invoke_tool_json|>, and {"name": "...", "args": {...}}.'
-    ),
+    render_tools=tool_lines(),
     render_calls=_render_calls,
-    render_result=result_text("<|message_tool|>{name}<|content_text|>", "<|end_message|>"),
+    render_result=PLAIN_RESULT,
     reasoning=(("<|message_model|><|content_thinking|>", "<|end_message|>"), ("<|content_thinking|>", "<|end_message|>")),
     dropped=("<|message_model|><|content_text|>", "<|content_text|>", "<|end_message|>"),
     source="https://github.com/sgl-project/sglang",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolglot.grammars.call_objects import Keys
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import each_call, how_to, result_text, tool_array
+from toolglot.grammars.render_json import PLAIN_RESULT, each_call, tool_array
 from toolglot.grammars.tagged_json import TaggedJson
 
 _KEYS = Keys(arguments="parameters")
@@ -12,14 +12,9 @@ _KEYS = Keys(arguments="parameters")
 DIALECT = Dialect(
     name="internlm2",
     grammars=(TaggedJson(("<|action_start|>",), ("<|action_end|>",), _KEYS, lead="<|plugin|>"),),
-    render_tools=tool_array(
-        "<|im_start|>system name=<|plugin|>\n",
-        "<|im_end|>",
-        how_to('<|action_start|><|plugin|>\n{"name": "...", "parameters": {...}}<|action_end|>'),
-        wrapped=False,
-    ),
+    render_tools=tool_array(wrapped=False),
     render_calls=each_call("<|action_start|><|plugin|>\n", "<|action_end|>", "\n", _KEYS),
-    render_result=result_text("<|im_start|>environment name=<|plugin|>\n", "<|im_end|>"),
+    render_result=PLAIN_RESULT,
     dropped=("<|action_end|>",),
     source="https://github.com/InternLM/InternLM/blob/main/chat/chat_format.md",
 )

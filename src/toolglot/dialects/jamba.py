@@ -10,11 +10,7 @@ from toolglot.grammars.tagged_python import TaggedPython
 DIALECT = Dialect(
     name="jamba",
     grammars=(TOOL_CALLS, TaggedPython("<tool_calls>", "</tool_calls>")),
-    render_tools=tool_lines(
-        'To call functions, write one array: <tool_calls>[{"name": "...", "arguments": {...}}]</tool_calls>',
-        "<tool_definitions>\n",
-        "\n</tool_definitions>",
-    ),
+    render_tools=tool_lines("<tool_definitions>\n", "\n</tool_definitions>"),
     render_calls=one_array("<tool_calls>[", "]</tool_calls>", between=",\n"),
     render_result=result_text("<|tool|> ", ""),
     dropped=("[BEGIN FINAL RESPONSE]",),

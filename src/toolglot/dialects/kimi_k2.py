@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from toolglot.core.messages import ToolCall
+from toolglot.core.messages import ToolCall, ToolResult
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Tools
 from toolglot.grammars.known_names import parameters, required
 from toolglot.grammars.named_json import NamedJson
-from toolglot.grammars.render_json import arguments, result_text, tool_array
+from toolglot.grammars.render_json import arguments, tool_array
 from toolglot.text.json_text import loads_object
 
 _ID = re.compile(r"functions\.(.+):\d+")
@@ -47,6 +47,12 @@ def _render_calls(calls: tuple[ToolCall, ...]) -> str:
     return f"<|tool_calls_section_begin|>{''.join(written)}<|tool_calls_section_end|>"
 
 
+def _render_result(result: ToolResult) -> str:
+    """An id that is not the family's was not shown with the call either."""
+    shown = result.call_id if _ID.fullmatch(result.call_id) else f"functions.{result.name or ''}"
+    return f"## Return of {shown}\n{result.text}"
+
+
 DIALECT = Dialect(
     name="kimi_k2",
     grammars=(
@@ -60,9 +66,9 @@ DIALECT = Dialect(
             naming=_naming,
         ),
     ),
-    render_tools=tool_array("<|im_system|>tool_declare<|im_middle|>", "<|im_end|>"),
+    render_tools=tool_array(),
     render_calls=_render_calls,
-    render_result=result_text("## Return of {id}\n", ""),
+    render_result=_render_result,
     dropped=("<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|tool_call_end|>", "<|im_end|>"),
     source="https://huggingface.co/moonshotai/Kimi-K2-Instruct/blob/main/docs/tool_call_guidance.md",
 )

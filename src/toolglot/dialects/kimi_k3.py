@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
 from toolglot.grammars.xtml import xtml
 
 _CALLS = calls_in_tags(
@@ -17,7 +18,7 @@ _CALLS = calls_in_tags(
 DIALECT = Dialect(
     name="kimi_k3",
     grammars=(xtml(),),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<|open|>result<|sep|>", "<|close|>result<|sep|>"),
     reasoning=(("<|open|>think<|sep|>", "<|close|>think<|sep|>"),),

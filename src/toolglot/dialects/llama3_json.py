@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from toolglot.grammars.call_objects import Keys
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import each_call, how_to, result_text, tool_lines
+from toolglot.grammars.render_json import PLAIN_RESULT, each_call, tool_lines
 from toolglot.grammars.tagged_json import TaggedJson
 from toolglot.grammars.tagged_python import TaggedPython
 
@@ -16,9 +16,9 @@ _KEYS = Keys(arguments="parameters")
 DIALECT = Dialect(
     name="llama3_json",
     grammars=(TaggedJson(("<|python_tag|>",), (), _KEYS), TaggedPython("<|python_tag|>")),
-    render_tools=tool_lines(how_to('<|python_tag|>{"name": "...", "parameters": {...}}'), "", ""),
+    render_tools=tool_lines("", ""),
     render_calls=each_call("<|python_tag|>", "", "", _KEYS),
-    render_result=result_text("<|start_header_id|>ipython<|end_header_id|>\n\n", "<|eot_id|>"),
+    render_result=PLAIN_RESULT,
     dropped=("<|eom_id|>", "<|eot_id|>"),
     source="https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_1",
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.pythonic import MarkedPython
-from toolglot.grammars.render_json import how_to, result_text, tool_array
+from toolglot.grammars.render_json import PLAIN_RESULT, tool_array
 from toolglot.grammars.render_python import python_calls
 
 DIALECT = Dialect(
     name="llama4_pythonic",
     grammars=(MarkedPython("<|python_start|>", "<|python_end|>"),),
-    render_tools=tool_array("", "", how_to('<|python_start|>[f(a=1, b="text"), g()]<|python_end|>'), wrapped=False),
+    render_tools=tool_array(wrapped=False),
     render_calls=python_calls("<|python_start|>[", "]<|python_end|>"),
-    render_result=result_text("<|header_start|>ipython<|header_end|>\n\n", "<|eot|>"),
+    render_result=PLAIN_RESULT,
     dropped=("<|python_end|>", "<|eom|>", "<|eot|>"),
     source="https://www.llama.com/docs/model-cards-and-prompt-formats/llama4",
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.nested_tags import marked_tags
-from toolglot.grammars.render_xml import calls_in_tags, nested_value, result_in, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, nested_value, result_in
 
 _MARK = "]<]minimax[>["
 
@@ -18,7 +19,7 @@ _CALLS = calls_in_tags(
 DIALECT = Dialect(
     name="minimax_m3",
     grammars=(marked_tags(_MARK),),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<response>", "</response>"),
     reasoning=(("<mm:think>", "</mm:think>"),),

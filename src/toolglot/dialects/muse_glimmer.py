@@ -10,7 +10,8 @@ import re
 from toolglot.core.messages import ToolCall
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Tools
-from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, tag
 from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml
 
@@ -74,9 +75,9 @@ DIALECT = Dialect(
             clean_name=_once,
         ),
     ),
-    render_tools=tools_prompt(_render),
+    render_tools=tool_lines(),
     render_calls=_render,
-    render_result=result_in("", ""),
+    render_result=PLAIN_RESULT,
     reasoning=((" to=self<|message|>", "<|eom|>"), (" to=self<|message|>", "<|start|>assistant")),
     dropped=(
         " to=user<|message|>",

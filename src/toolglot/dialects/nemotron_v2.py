@@ -10,12 +10,7 @@ from toolglot.grammars.tagged_python import TaggedPython
 DIALECT = Dialect(
     name="nemotron_v2",
     grammars=(TaggedJson(("<TOOLCALL>",), ("</TOOLCALL>",)), TaggedPython("<TOOLCALL>", "</TOOLCALL>")),
-    render_tools=tool_array(
-        "<AVAILABLE_TOOLS>",
-        "</AVAILABLE_TOOLS>",
-        'To call functions, write one array: <TOOLCALL>[{"name": "...", "arguments": {...}}]</TOOLCALL>',
-        wrapped=False,
-    ),
+    render_tools=tool_array("<AVAILABLE_TOOLS>", "</AVAILABLE_TOOLS>", wrapped=False),
     render_calls=one_array("<TOOLCALL>[", "]</TOOLCALL>"),
     render_result=result_text("<TOOL_RESPONSE>[", "]</TOOL_RESPONSE>"),
     source="https://huggingface.co/nvidia/NVIDIA-Nemotron-Nano-9B-v2",

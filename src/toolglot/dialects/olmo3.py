@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.pythonic import MarkedPython
-from toolglot.grammars.render_json import result_text, tool_array
+from toolglot.grammars.render_json import PLAIN_RESULT, tool_array
 from toolglot.grammars.render_python import python_calls
 
 DIALECT = Dialect(
@@ -12,6 +12,6 @@ DIALECT = Dialect(
     grammars=(MarkedPython("<function_calls>", "</function_calls>"),),
     render_tools=tool_array("You have these functions: <functions>", "</functions>"),
     render_calls=python_calls("<function_calls>", "</function_calls>", "\n"),
-    render_result=result_text("<|im_start|>environment\n", "<|im_end|>\n"),
+    render_result=PLAIN_RESULT,
     source="https://huggingface.co/allenai/Olmo-3-7B-Instruct",
 )

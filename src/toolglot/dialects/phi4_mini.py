@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import one_array, result_text, tool_array
+from toolglot.grammars.render_json import PLAIN_RESULT, one_array, tool_array
 from toolglot.grammars.tagged_json import TaggedJson
 from toolglot.grammars.tagged_python import TaggedPython
 
 DIALECT = Dialect(
     name="phi4_mini",
     grammars=(TaggedJson(("functools",)), TaggedPython("functools")),
-    render_tools=tool_array(
-        "<|tool|>", "<|/tool|>", 'To call functions, write: functools[{"name": "...", "arguments": {...}}]', wrapped=False
-    ),
+    render_tools=tool_array("<|tool|>", "<|/tool|>", wrapped=False),
     render_calls=one_array("functools[", "]"),
-    render_result=result_text("<|tool_response|>", "<|end|>"),
+    render_result=PLAIN_RESULT,
     source="https://huggingface.co/microsoft/Phi-4-mini-instruct",
 )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.pythonic import BARE_LIST
-from toolglot.grammars.render_json import result_text, tool_array
+from toolglot.grammars.render_json import PLAIN_RESULT, tool_array
 from toolglot.grammars.render_python import python_calls
 
 DIALECT = Dialect(
     name="pythonic",
     grammars=(BARE_LIST,),
-    render_tools=tool_array("", "", 'To call functions, answer with one list: [f(a=1, b="text"), g()]', wrapped=False),
+    render_tools=tool_array(wrapped=False),
     render_calls=python_calls("[", "]"),
-    render_result=result_text("<|start_header_id|>ipython<|end_header_id|>\n\n", "<|eot_id|>"),
+    render_result=PLAIN_RESULT,
     weak=True,
     source="https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_2",
 )

@@ -6,7 +6,8 @@ The opening <tool_call> is often missing, and its closing tag then belongs to th
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
 from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import BROKEN, EQUALS, TaggedXml
 
@@ -31,7 +32,7 @@ GRAMMAR = TaggedXml(
 DIALECT = Dialect(
     name="qwen3_coder",
     grammars=(GRAMMAR,),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
     source="the chat template of Qwen/Qwen3-Coder-30B-A3B-Instruct",

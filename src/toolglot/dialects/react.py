@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.react import REACT
-from toolglot.grammars.render_json import how_to, named_calls, result_text, tool_lines
+from toolglot.grammars.render_json import named_calls, result_text, tool_lines
 
 DIALECT = Dialect(
     name="react",
     grammars=(REACT,),
-    render_tools=tool_lines(how_to("Action: the function's name\nAction Input: its arguments as JSON")),
+    render_tools=tool_lines("", "", wrapped=False),
     render_calls=named_calls("Action: {name}\nAction Input: {arguments}", "\n"),
     render_result=result_text("Observation: ", ""),
     source="https://arxiv.org/abs/2210.03629",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_xml import calls_in_tags, result_in, tag, tools_prompt
+from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
+from toolglot.grammars.render_xml import calls_in_tags, tag
 from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import BROKEN, EQUALS, TaggedXml
 
@@ -27,9 +28,9 @@ DIALECT = Dialect(
             )
         ),
     ),
-    render_tools=tools_prompt(_CALLS),
+    render_tools=tool_lines(),
     render_calls=_CALLS,
-    render_result=result_in("", ""),
+    render_result=PLAIN_RESULT,
     reasoning=(("<seed:think>", "</seed:think>"),),
     source="the chat template of ByteDance-Seed/Seed-OSS-36B-Instruct",
 )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from toolglot.grammars.bare_json import BARE_JSON
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import one_array, result_text, tool_array
+from toolglot.grammars.render_json import PLAIN_RESULT, one_array, tool_array
 from toolglot.grammars.tagged_json import TOOL_CALL, TOOL_CALLS_TOKEN
 
 DIALECT = Dialect(
     name="xlam",
     grammars=(BARE_JSON, TOOL_CALLS_TOKEN, TOOL_CALL),
-    render_tools=tool_array(
-        "", "", 'To call functions, answer with one array: [{"name": "...", "arguments": {...}}]', wrapped=False
-    ),
+    render_tools=tool_array(wrapped=False),
     render_calls=one_array("[", "]"),
-    render_result=result_text("<|start_header_id|>ipython<|end_header_id|>\n\n", "<|eot_id|>"),
+    render_result=PLAIN_RESULT,
     weak=True,
     source="https://huggingface.co/Salesforce/Llama-xLAM-2-8b-fc-r",
 )

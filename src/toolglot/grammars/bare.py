@@ -16,13 +16,14 @@ Plausible = Callable[[str], bool | None]  # may this beginning become a call? No
 Read = Callable[[str, Tools, bool], Parsed]
 
 _NOT_SPACE = re.compile(r"\S")
+_MAX_VALUES = 256  # as many as are read: those behind them are a region of their own
 _MOST = 200  # characters after which a beginning must have shown what it is
 
 
 class BareRegion:
     """From the opening bracket to where nothing that belongs to it follows."""
 
-    __slots__ = ("_between", "_head", "_plausible", "_read", "_refused", "_scan", "examined")
+    __slots__ = ("_between", "_head", "_plausible", "_read", "_refused", "_scan", "_values", "examined")
 
     def __init__(self, opener: str, plausible: Plausible, read: Read) -> None:
         self._scan = PythonEnd(opener)
@@ -30,6 +31,7 @@ class BareRegion:
         self._read = read
         self._head: str | None = opener  # until it is known to be plausible
         self._refused = False
+        self._values = 1
         self._between = ""  # what stands behind a whole value, but for spaces
         self.examined = 0
 
@@ -61,10 +63,12 @@ class BareRegion:
             found = _NOT_SPACE.search(text, at)
             if found is None:
                 return -1
-            if not self._belongs(found[0]):
+            begins = found[0] in "{[("
+            self._values += begins
+            if self._values > _MAX_VALUES or not self._belongs(found[0]):
                 return found.start()
             at = found.end()
-            if found[0] in "{[(":
+            if begins:
                 self._scan, self._between = PythonEnd(found[0]), ""
         return -1
 

@@ -16,7 +16,7 @@ THINK = ("<think>", "</think>")
 class Dialect(msgspec.Struct, frozen=True):
     name: str
     grammars: tuple[Grammar, ...]  # the first is the one that it renders; others are read as well
-    render_tools: Callable[[tuple[Tool, ...]], str]  # for the system prompt: what there is and how to call it
+    render_tools: Callable[[tuple[Tool, ...]], str]  # for the system prompt: what there is, as the family has it
     render_calls: Callable[[tuple[ToolCall, ...]], str]  # an assistant's calls, exactly as the family's template has them
     render_result: Callable[[ToolResult], str]
     reasoning: tuple[tuple[str, str], ...] = (THINK,)  # how thoughts begin and end

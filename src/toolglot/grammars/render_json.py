@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from toolglot.core.messages import ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
 from toolglot.grammars.call_objects import USUAL, Keys
@@ -18,6 +20,9 @@ RenderResult = Callable[[ToolResult], str]
 RenderTools = Callable[[tuple[Tool, ...]], str]
 
 _NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
+_NOISE = frozenset({"$schema", "$id", "$comment", "title"})
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_VALUES = frozenset({"default", "const", "enum", "examples", "example"})  # data, not schemas
 
 
 # -- calls
@@ -41,8 +46,16 @@ def each_call(opener: str, closer: str, between: str = "\n", keys: Keys = USUAL,
 
 
 def one_array(opener: str, closer: str, keys: Keys = USUAL, *, between: str = ", ", with_id: bool = False) -> RenderCalls:
-    """All calls in one array between one pair of markers."""
-    return lambda calls: opener + between.join(call_object(call, keys, with_id=with_id) for call in calls) + closer
+    """All calls in one array between one pair of markers. `with_id`: each has its id, or else its place, from 0."""
+
+    def one(at: int, call: ToolCall) -> str:
+        return call_object(_numbered(call, at) if with_id else call, keys, with_id=with_id)
+
+    return lambda calls: opener + between.join(one(at, call) for at, call in enumerate(calls)) + closer
+
+
+def _numbered(call: ToolCall, at: int) -> ToolCall:
+    return call if call.id else msgspec.structs.replace(call, id=str(at))
 
 
 def named_calls(template: str, between: str = "", opener: str = "", closer: str = "") -> RenderCalls:
@@ -78,6 +91,10 @@ def result_object(before: str, after: str, *keys: str) -> RenderResult:
     return render
 
 
+# For families whose template gives results a turn of their own: a turn's tokens inside a message would end that message.
+PLAIN_RESULT = result_text("Result of {name}:\n", "")
+
+
 # -- tools
 
 
@@ -86,24 +103,32 @@ def tool_object(tool: Tool, *, wrapped: bool = True) -> str:
     held: dict[str, Any] = {"name": tool.full_name}
     if tool.description:
         held["description"] = tool.description
-    held["parameters"] = tool.schema or _NO_PARAMETERS
+    held["parameters"] = _without_noise(tool.schema) if tool.schema else _NO_PARAMETERS
     return dumps({"type": "function", "function": held} if wrapped else held)
 
 
-def tool_lines(how: str, before: str = "<tools>\n", after: str = "\n</tools>", *, wrapped: bool = True) -> RenderTools:
-    """A line of JSON for each tool, and then how to call one."""
-    return lambda tools: _section(before + "\n".join(tool_object(tool, wrapped=wrapped) for tool in tools) + after, how)
+def _without_noise(schema: Any) -> Any:
+    """What only machines read is left out of a schema; a parameter that happens to be called so is not."""
+    if isinstance(schema, list):
+        return [_without_noise(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _inner(key, value) for key, value in schema.items() if key not in _NOISE}
 
 
-def tool_array(before: str, after: str, how: str = "", *, wrapped: bool = True) -> RenderTools:
-    """All tools as one JSON array between markers; families that were trained on it need no words beside."""
-    return lambda tools: _section(f"{before}[{', '.join(tool_object(tool, wrapped=wrapped) for tool in tools)}]{after}", how)
+def _inner(key: str, value: Any) -> Any:
+    if key in _VALUES:
+        return value
+    if key in _NAMED and isinstance(value, dict):  # here the keys are the caller's own words
+        return {name: _without_noise(held) for name, held in value.items()}
+    return _without_noise(value)
 
 
-def _section(listed: str, how: str) -> str:
-    return f"# Tools\n\nThese functions can be called:\n\n{listed}\n\n{how}" if how else listed
+def tool_lines(before: str = "<tools>\n", after: str = "\n</tools>", *, wrapped: bool = True) -> RenderTools:
+    """A line of JSON for each tool."""
+    return lambda tools: before + "\n".join(tool_object(tool, wrapped=wrapped) for tool in tools) + after
 
 
-def how_to(form: str) -> str:
-    """The instruction for a form of calls, by showing it."""
-    return f"To call a function, write exactly this, once for each call:\n\n{form}\n\nThen stop, and wait for the results."
+def tool_array(before: str = "", after: str = "", *, wrapped: bool = True) -> RenderTools:
+    """All tools as one JSON array."""
+    return lambda tools: f"{before}[{', '.join(tool_object(tool, wrapped=wrapped) for tool in tools)}]{after}"

@@ -1,4 +1,4 @@
-"""Calls, tools and results as the families with tags have them in their prompts: filled from a few templates."""
+"""Calls and results as the families with tags have them in their prompts: filled from a few templates."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from html import escape
 from typing import Any
 
 from toolglot.core.messages import ToolCall, ToolResult
-from toolglot.core.tools import Tool
 from toolglot.text.json_text import dumps, loads_object
 
 Calls = tuple[ToolCall, ...]
 RenderCalls = Callable[[Calls], str]
 RenderValue = Callable[[str, Any], str]
 
-_EXAMPLE = (ToolCall("", "tool_name", '{"first_argument":"its value","second_argument":2}'),)
 _TYPES = {str: "string", bool: "boolean", int: "number", float: "number", dict: "object", list: "array", type(None): "null"}
 
 
@@ -94,27 +92,6 @@ def on_lines(opener: str, closer: str) -> RenderValue:
         return (apart if broken else beside)(key, value)
 
     return render
-
-
-def tools_prompt(calls: RenderCalls) -> Callable[[tuple[Tool, ...]], str]:
-    """The tools as JSON, one a line, and how a call is written."""
-    example = calls(_EXAMPLE)
-
-    def render(tools: tuple[Tool, ...]) -> str:
-        lines = "\n".join(dumps({"type": "function", "function": _function(tool)}) for tool in tools)
-        return (
-            f"# Tools\n\nThese tools can be called:\n<tools>\n{lines}\n</tools>\n\n"
-            f"To call one, write its name and its arguments exactly in this form, and nothing behind it:\n\n{example}\n\n"
-            "Text is written as it is, every other value as JSON. Several calls may follow each other. "
-            "The results come in the next message."
-        )
-
-    return render
-
-
-def _function(tool: Tool) -> dict[str, Any]:
-    described = {"description": tool.description} if tool.description else {}
-    return {"name": tool.full_name, **described, "parameters": tool.schema or {"type": "object", "properties": {}}}
 
 
 def result_in(opener: str, closer: str) -> Callable[[ToolResult], str]:

@@ -11,7 +11,7 @@ from toolglot.grammars.json_region import Frame, JsonRegion, meanings
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.python_calls import only_known, read_listing
 
-_BODY = re.compile(r"(?=\[?\s*[A-Za-z_][\w.]*\()[\[A-Za-z_]")
+_BODY = re.compile(r"(?<![\w.])(?:\[(?=\s*[A-Za-z_][\w.]*\()|[A-Za-z_](?=[\w.]*\())")
 _HOPELESS = re.compile(r"\s*(?:[^\s\[A-Za-z_]|\[\s*[^\sA-Za-z_]|\[?\s*[A-Za-z_][\w.]*[^\w.(])")
 _BUILTIN = ".call"  # brave_search.call(query="...")
 

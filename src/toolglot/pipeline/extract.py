@@ -19,6 +19,7 @@ from toolglot.dialects import BEST_KNOWN, dialect_names, find_dialect
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Heard, Parsed
+from toolglot.grammars.nonce import with_nonce
 from toolglot.grammars.whole_message import WholeMessage
 from toolglot.pipeline.guard_calls import Policy, canonical, judge, malformed
 from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Settled, Unfolded, Withdrawn, ear
@@ -29,6 +30,7 @@ from toolglot.pipeline.tool_forms import read_any_tools
 from toolglot.reading.blocks import Blocks
 
 POLICIES = get_args(Policy)
+_WITH_NONCE = "tagged"  # what a nonce is looked for in, where no dialect is named
 
 
 def extract(
@@ -39,10 +41,14 @@ def extract(
     dialect: str = "auto",
     policy: Policy = "balanced",
     starts_in_reasoning: bool = False,
+    nonce: str | None = None,
 ) -> Extraction:
-    """The calls in model text, or in a provider's whole response. Bad output never raises: it becomes decisions."""
+    """The calls in model text, or in a provider's whole response. Bad output never raises: it becomes decisions.
+
+    `nonce`: only calls of the dialect (`tagged` unless named) whose marker carries it are calls.
+    """
     if isinstance(source, str):
-        heard = StreamExtractor(tools, dialect=dialect, policy=policy, starts_in_reasoning=starts_in_reasoning)
+        heard = StreamExtractor(tools, dialect=dialect, policy=policy, starts_in_reasoning=starts_in_reasoning, nonce=nonce)
         heard.feed(source)
         heard.close()
         return heard.result()
@@ -84,6 +90,7 @@ class StreamExtractor:
         policy: Policy = "balanced",
         calls: Literal["hold", "pass"] = "hold",
         starts_in_reasoning: bool = False,
+        nonce: str | None = None,
     ) -> None:
         if policy not in POLICIES:
             raise CallerError(unknown("policy", policy, list(POLICIES)), "policy")
@@ -92,9 +99,9 @@ class StreamExtractor:
         self._tools = toolset(tools)
         self._policy = policy
         self._named = dialect
-        ear = listening(self._tools, dialect, policy)
+        ear = listening(self._tools, dialect, policy, nonce)
         self._hearer = Hearer(ear, starts_in_reasoning=starts_in_reasoning, unfold=calls == "pass")
-        alone = not self._tools and policy != "strict" and dialect in ("auto", "call_expression")
+        alone = not self._tools and nonce is None and policy != "strict" and dialect in ("auto", "call_expression")
         self._alone = WholeMessage() if alone and not starts_in_reasoning else None
         self._blocks = Blocks()
         self._blocks.started = True  # this is a part of a stream: it has no Start
@@ -107,9 +114,13 @@ class StreamExtractor:
         self._telling = Telling(self._blocks, self._tools, self._ids)
         self._tells: bool | None = None  # whether the calls of the region at hand are told as they come; None: not decided
         self._dialect: str | None = None
+        self._deaf = False
         self._ended = False
 
     def feed(self, text: str) -> list[Event]:
+        if self._deaf:
+            self._blocks.text(text)
+            return self._drain()
         if self._alone is not None:
             text = self._alone.feed(text)
         for piece in self._hearer.feed(text):
@@ -120,6 +131,18 @@ class StreamExtractor:
         """Text that a provider told apart as reasoning."""
         if text:
             self._blocks.reasoning(text)
+        return self._drain()
+
+    def deafen(self) -> list[Event]:
+        """From here on text is text; so is what has not been decided yet."""
+        if not self._deaf:
+            self._deaf = True
+            held = self._alone.close()[1] if self._alone is not None else ""
+            for piece in [*self._hearer.feed(held), *self._hearer.close()]:
+                self._piece(piece)
+            waiting, self._waiting, self._alone = self._waiting, [], None
+            for piece in waiting:
+                self._now(Said(piece.text) if isinstance(piece, Found) else piece)
         return self._drain()
 
     def close(self) -> list[Event]:
@@ -284,10 +307,16 @@ class StreamExtractor:
 # -- what is listened to
 
 
-def listening(tools: Toolset, dialect: str, policy: str) -> Ear:
-    """The ear for these tools: the named dialect first; others too, unless the policy is strict."""
+def listening(tools: Toolset, dialect: str, policy: str, nonce: str | None = None) -> Ear:
+    """The ear for these tools: the named dialect first; others too, unless the policy is strict.
+
+    With a nonce it is one dialect alone, under any policy: all else could be forged.
+    """
     if dialect != "auto" and find_dialect(dialect) is None:
         raise CallerError(unknown("dialect", dialect, ["auto", *dialect_names()]), "dialect")
+    if nonce is not None:
+        marked = with_nonce(find_dialect(_WITH_NONCE if dialect == "auto" else dialect), nonce)  # type: ignore[arg-type]
+        return ear([marked], {tool.full_name: tool for tool in tools})
     return made_once(tools, ("ear", dialect, policy), _make_ear)
 
 

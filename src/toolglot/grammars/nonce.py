@@ -1,0 +1,82 @@
+"""A nonce in a dialect's markers, so that text which came from elsewhere can't forge a call.
+
+The nonce stands behind the opener's word: `~~~tool_call 7f3a`, `<tool_call 7f3a>`. Whoever listens to such a dialect must
+listen to it alone: its plain form, and every other dialect's, is then nothing but text.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from toolglot.errors import CallerError
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.heard import Grammar
+from toolglot.grammars.render_json import RenderCalls, RenderResult, each_call, one_array, result_object, result_text
+from toolglot.grammars.tagged_json import TaggedJson
+from toolglot.grammars.tagged_python import TaggedPython
+
+_NONCE = re.compile(r"[A-Za-z0-9]{4,64}")
+
+
+class _Form(msgspec.Struct, frozen=True):
+    """How a dialect looks with a nonce, which stands for `*`."""
+
+    opener: str
+    closer: str
+    result: tuple[str, str]
+    between: str = "\n"
+    line: bool = False  # its markers are fences, on lines of their own
+    array: bool = False  # all calls in one array
+
+
+_FORMS = {
+    "tagged": _Form("~~~tool_call *", "~~~", ("~~~tool_result *\n", "\n~~~"), "\n\n", line=True),
+    "fenced_json": _Form("```json *", "```", ("```json result *\n", "\n```"), "\n\n", line=True),
+    "hermes": _Form("<tool_call *>", "</tool_call>", ("<tool_response *>\n", "\n</tool_response *>")),
+    "granite4": _Form("<tool_call *>", "</tool_call>", ("<tool_response *>\n", "\n</tool_response *>")),
+    "ernie45": _Form("<tool_call *>", "</tool_call>", ("<tool_output *>\n", "\n</tool_output *>")),
+    "longcat": _Form(
+        "<longcat_tool_call *>", "</longcat_tool_call>", ("<longcat_tool_response *>\n", "\n</longcat_tool_response *>")
+    ),
+    "jamba": _Form("<tool_calls *>", "</tool_calls>", ("<tool_response *>\n", "\n</tool_response *>"), array=True),
+    "hunyuan_a13b": _Form("<tool_calls *>", "</tool_calls>", ("<tool_response *>\n", "\n</tool_response *>"), array=True),
+    "nemotron_v2": _Form("<TOOLCALL *>", "</TOOLCALL>", ("<TOOL_RESPONSE *>\n", "\n</TOOL_RESPONSE *>"), array=True),
+}
+NONCE_DIALECTS = tuple(sorted(_FORMS))
+
+
+def with_nonce(dialect: Dialect, nonce: str) -> Dialect:
+    """The same dialect, whose calls are calls only with this nonce in their marker."""
+    if not isinstance(nonce, str) or not _NONCE.fullmatch(nonce):
+        raise CallerError("a nonce is 4 to 64 letters and digits, new for each conversation", "nonce")
+    form = _FORMS.get(dialect.name)
+    if form is None:
+        known = ", ".join(NONCE_DIALECTS)
+        raise CallerError(f"the markers of {dialect.name} have no place for a nonce; those of these have: {known}", "nonce")
+    opener = form.opener.replace("*", nonce)
+    return msgspec.structs.replace(
+        dialect,
+        grammars=_grammars(opener, form),
+        render_calls=_calls(opener, form),
+        render_result=_result(form, nonce),
+        weak=False,  # nobody writes this marker by chance
+    )
+
+
+def _grammars(opener: str, form: _Form) -> tuple[Grammar, ...]:
+    json = TaggedJson((opener,), (form.closer,), must_read=True, at_line_start=form.line)
+    return (json, TaggedPython(opener, form.closer))
+
+
+def _calls(opener: str, form: _Form) -> RenderCalls:
+    if form.array:
+        return one_array(f"{opener}[", f"]{form.closer}")
+    return each_call(f"{opener}\n", f"\n{form.closer}", form.between)
+
+
+def _result(form: _Form, nonce: str) -> RenderResult:
+    """A result's end has the nonce too, or is JSON: so that what is in it can't end it."""
+    before, after = (text.replace("*", nonce) for text in form.result)
+    return result_object(before, after, "name", "content") if form.line else result_text(before, after)

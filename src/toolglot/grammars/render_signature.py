@@ -1,0 +1,103 @@
+"""Tools as signatures: `get_weather(city: string, days?: integer)`, the shortest form that still says every type.
+
+For forms of calls that are written like a function's, and as the namespace of gpt-oss.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolglot.core.tools import Tool, as_function
+from toolglot.grammars.render_json import RenderTools
+from toolglot.schema.check import resolved
+from toolglot.text.json_text import dumps
+
+_DEEPEST = 6  # a schema that refers to itself ends here
+
+
+def signatures(tools: tuple[Tool, ...]) -> str:
+    """A signature for each tool; what it and its parameters are for stands below."""
+    return "\n".join(map(_signature, tools))
+
+
+def _signature(tool: Tool) -> str:
+    tool = as_function(tool)
+    schema = tool.schema or {}
+    told = [tool.description] if tool.description else []
+    told += [f"{name}: {words}" for name, words in _described(schema)]
+    below = "".join(f"\n  {_one_line(words)}" for words in told)
+    return f"{tool.full_name}({_fields(schema, schema)}){below}"
+
+
+def namespace(name: str) -> RenderTools:
+    """TypeScript's types in a namespace, with comments above what they speak of."""
+
+    def render(tools: tuple[Tool, ...]) -> str:
+        return f"## {name}\n\nnamespace {name} {{\n\n{''.join(map(_type, tools))}}} // namespace {name}"
+
+    return render
+
+
+def _type(tool: Tool) -> str:
+    tool = as_function(tool)
+    schema = tool.schema or {}
+    comments = dict(_described(schema))
+    above = f"// {_one_line(tool.description)}\n" if tool.description else ""
+    fields = "".join(
+        f"// {_one_line(comments[key])}\n{field},\n" if key in comments else f"{field},\n"
+        for key, field in _each_field(schema, schema, 0)
+    )
+    return f"{above}type {tool.full_name} = ({f'_: {{{chr(10)}{fields}}}' if fields else ''}) => any;\n\n"
+
+
+def _described(schema: dict[str, Any]) -> list[tuple[str, str]]:
+    held = _dict(schema.get("properties"))
+    return [(name, _dict(field)["description"]) for name, field in held.items() if _dict(field).get("description")]
+
+
+def _fields(schema: dict[str, Any], root: Any, depth: int = 0) -> str:
+    return ", ".join(field for _, field in _each_field(schema, root, depth))
+
+
+def _each_field(schema: dict[str, Any], root: Any, depth: int) -> list[tuple[str, str]]:
+    needed = schema.get("required") or ()
+    return [
+        (name, f"{name}{'' if name in needed else '?'}: {type_words(field, root, depth + 1)}")
+        for name, field in _dict(schema.get("properties")).items()
+    ]
+
+
+def type_words(schema: Any, root: Any, depth: int = 0) -> str:
+    """A schema's type as TypeScript says it; what that can't say is left to the check of the call."""
+    schema = _dict(schema)
+    if "$ref" in schema:
+        schema = resolved(schema["$ref"], root) or {}
+    if depth > _DEEPEST:
+        return "any"
+    if "const" in schema or "enum" in schema:
+        return " | ".join(map(dumps, [schema["const"]] if "const" in schema else schema["enum"])) or "any"
+    for key, between in (("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")):
+        if schema.get(key):
+            return between.join(dict.fromkeys(type_words(one, root, depth + 1) for one in schema[key]))
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return " | ".join(type_words({**schema, "type": one}, root, depth) for one in kind) or "any"
+    return _plain_type(kind, schema, root, depth)
+
+
+def _plain_type(kind: Any, schema: dict[str, Any], root: Any, depth: int) -> str:
+    if kind == "array" or (kind is None and "items" in schema):
+        item = type_words(schema.get("items"), root, depth + 1)
+        return f"({item})[]" if " " in item and not item.startswith("{") else f"{item}[]"
+    if kind == "object" or (kind is None and "properties" in schema):
+        fields = _fields(schema, root, depth)
+        return f"{{{fields}}}" if fields else "object"
+    return kind if isinstance(kind, str) else "any"
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _one_line(words: Any) -> str:
+    return " ".join(str(words).split())

@@ -1,0 +1,190 @@
+"""Teaching a model by prompt which tools there are, how to call them, and when not to.
+
+What is taught is a frame (the style) around what the dialect says for itself: its list of tools, and a call as it writes one.
+Sentences are few and plain: small models follow what they are shown, and lose what they are told at length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from toolglot.catalog.providers import unknown
+from toolglot.core.tools import Choice, Tool
+from toolglot.dialects import dialect_names, find_dialect
+from toolglot.errors import CallerError
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.nonce import with_nonce
+from toolglot.grammars.render_json import RenderTools, tool_lines
+from toolglot.pipeline.example_call import example_calls
+from toolglot.pipeline.tool_forms import read_any_tools
+from toolglot.reading.shape import misfit
+
+GENERAL = "tagged"  # what is taught to a model of which nothing is known
+
+
+class Style(msgspec.Struct, frozen=True):
+    """The words around the list of tools and the example."""
+
+    before: str  # above the list
+    form: str  # above the example
+    rules: tuple[str, ...]  # below it
+    no_call: str  # when not to call
+    lists: RenderTools | None = None  # the list of tools, where the style has a form of its own for it
+
+
+STYLES = {
+    "standard": Style(
+        "# Tools\n\nYou can call these tools:",
+        "If the request needs a tool, answer with nothing but the call, written exactly like this:",
+        (
+            "The result comes in the next message. Then answer with it.",
+            "Use only the tools and parameters above. If a required value is unknown, ask for it.",
+        ),
+        "If no tool is needed, answer in plain words, without a call.",
+    ),
+    "agentic": Style(
+        "# Tools\n\nWork step by step with these tools until the task is done:",
+        "For each step, answer with nothing but the call, written exactly like this:",
+        (
+            "The result comes in the next message. Read it, then make the next call, or answer.",
+            "Do not ask for permission, and never make up a result.",
+            "If a call fails, change its arguments or take another tool. Never repeat the same call.",
+            "Use only the tools and parameters above.",
+        ),
+        "When no tool is needed, or the task is done, answer in plain words, without a call.",
+    ),
+    "hermes": Style(
+        "# Tools\n\nYou can call functions. Their signatures are in <tools></tools> tags:",
+        "To call a function, answer with nothing but its name and arguments, written exactly like this:",
+        (
+            "The result comes in the next message. Then answer with it.",
+            "Do not guess values: ask for what is missing.",
+        ),
+        "If no function is relevant to the request, answer in plain words, without a call.",
+        tool_lines(),
+    ),
+}
+_REPEAT = "For several calls at once, repeat the form, one call after the other."
+_TOGETHER = "For several calls at once, put all of them into one such block."
+_TWO = "Two calls at once:"
+_ONE = "Make one call at a time."
+_MARK = "Every call carries the mark {nonce}, as shown: without it nothing is called. Write it nowhere else."
+
+
+def augment_system_prompt(
+    prompt: str | None,
+    tools: Iterable[Any],
+    *,
+    model: str | None = None,
+    dialect: str | None = None,
+    style: str | None = None,
+    nonce: str | None = None,
+) -> str:
+    """The prompt with the tools taught behind it; without tools, the prompt as it is.
+
+    `model` gives the dialect and the style that its profile names; `dialect` and `style` go before it. `nonce` goes into the
+    markers, so that only who knows it can write a call.
+    """
+    base = "" if prompt is None else prompt
+    if not isinstance(base, str):
+        raise misfit("prompt", "a text", prompt)
+    way = way_of(model, dialect, style)
+    taught = callable_tools(read_any_tools(tools))
+    if not taught:
+        return base
+    return behind(base, teach(taught, way.dialect, way.style, parallel=way.parallel, nonce=nonce))
+
+
+def behind(base: str, lesson: str) -> str:
+    """The lesson behind a prompt, which stays as it is."""
+    return f"{base}\n\n{lesson}" if base else lesson
+
+
+class Way(msgspec.Struct, frozen=True):
+    dialect: Dialect
+    style: str
+    parallel: bool | None = None
+
+
+def way_of(model: str | None, dialect: str | None = None, style: str | None = None) -> Way:
+    """How a model is to be asked by prompt: as the caller says, else as its profile says, else in general."""
+    parallel = None
+    if model is not None:
+        from toolglot.catalog.profiles import profile  # noqa: PLC0415  (the table of models is read when one is named)
+
+        known = profile(model)
+        kind, _, asked = (known.ask or "").partition(":")
+        named = (asked if kind == "dialect" else None, known.dialect, known.tool_format)
+        dialect = dialect or next((name for name in named if name and find_dialect(name)), None)
+        style = style or known.prompt_style
+        parallel = known.supports_parallel
+    return Way(named_dialect(dialect or GENERAL), named_style(style or "standard"), parallel)
+
+
+def named_dialect(name: str) -> Dialect:
+    found = find_dialect(name)
+    if found is None:
+        raise CallerError(unknown("dialect", name, list(dialect_names())), "dialect")
+    return found
+
+
+def named_style(name: str) -> str:
+    if name not in STYLES:
+        raise CallerError(unknown("style", name, list(STYLES)), "style")
+    return name
+
+
+def callable_tools(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    """Those that can be taught: a vendor's own run on its servers, and nobody here could run them."""
+    return tuple(tool for tool in tools if tool.kind != "server")
+
+
+def teach(
+    tools: tuple[Tool, ...],
+    dialect: Dialect,
+    style: str = "standard",
+    *,
+    choice: Choice | None = None,
+    parallel: bool | None = None,
+    nonce: str | None = None,
+) -> str:
+    """The lesson: the tools, a call of the first of them, and the rules."""
+    spoken = with_nonce(dialect, nonce) if nonce is not None else dialect
+    words = STYLES[style]
+    listed = (words.lists or spoken.render_tools)(tools)
+    rules = [*words.rules, _when(choice, tools, words)]
+    if nonce is not None:
+        rules.append(_MARK.format(nonce=nonce))
+    shown = _shown(spoken, tools, words, parallel=parallel)
+    return "\n\n".join([words.before, listed, *shown, "\n".join(f"- {rule}" for rule in rules)])
+
+
+def _shown(dialect: Dialect, tools: tuple[Tool, ...], words: Style, *, parallel: bool | None) -> list[str]:
+    """A call, and how several are written: told where that is the form again, shown where it is another."""
+    calls = example_calls(tools)
+    one = dialect.render_calls(calls[:1])
+    shown = [words.form, one.strip("\n")]
+    if parallel is False:
+        return [*shown, _ONE]
+    if len(calls) == 1:
+        return [*shown, _REPEAT if _repeats(dialect, calls * 2) else _TOGETHER]
+    return [*shown, _REPEAT] if _repeats(dialect, calls) else [*shown, _TWO, dialect.render_calls(calls).strip("\n")]
+
+
+def _repeats(dialect: Dialect, calls: tuple[Any, ...]) -> bool:
+    """Whether two calls are written as one, and then the other."""
+    first, second = (dialect.render_calls((call,)) for call in calls)
+    both = dialect.render_calls(calls)
+    return both.startswith(first) and both.endswith(second) and not both[len(first) : len(both) - len(second)].strip()
+
+
+def _when(choice: Choice | None, tools: tuple[Tool, ...], words: Style) -> str:
+    """When to call: as the model sees fit, or as the caller has chosen."""
+    if choice is None or choice.mode != "required":
+        return words.no_call
+    named = [tool.full_name for tool in tools if {tool.name, tool.full_name} & set(choice.names)]
+    wanted = f"a call of {named[0]}" if len(named) == 1 else "at least one call"
+    return f"Answer now with {wanted}, and with nothing else."
