@@ -1,0 +1,193 @@
+"""An answer as its reader sees it: the pieces that have come, and a place to wait for the next."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError, Future
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, Self
+
+from toolglot.client.http.decode import CodingError, Unpacker, unpacker
+from toolglot.client.http.faults import fault
+from toolglot.client.transport import Limits
+from toolglot.errors import UpstreamError
+
+if TYPE_CHECKING:
+    from toolglot.client.http.connection import Connection
+
+_NOTHING: Mapping[str, str] = {}
+
+
+class HttpAnswer:
+    """Filled by a connection, emptied by one reader. Iterating gives all that is there at once; a fault comes after it."""
+
+    __slots__ = (
+        "_connection",
+        "_ended",
+        "_fault",
+        "_host",
+        "_pieces",
+        "_ready",
+        "_unpack",
+        "_unpacked",
+        "_waiter",
+        "headers",
+        "held",
+        "limits",
+        "stale",
+        "status",
+    )
+
+    def __init__(self, connection: Connection, limits: Limits) -> None:
+        self.status = 0
+        self.headers = _NOTHING
+        self.limits = limits
+        self.held = 0  # bytes that wait for the reader
+        self.stale = False  # a connection that had rested broke before any byte came
+        self._connection: Connection | None = connection
+        self._host = connection.host
+        self._pieces: list[bytes] = []
+        self._ready: Iterator[bytes] | None = None
+        self._unpack: Unpacker | None = None
+        self._unpacked = 0
+        self._waiter: Future[None] | None = None
+        self._ended = False
+        self._fault: UpstreamError | None = None
+
+    def __repr__(self) -> str:
+        return f"<HttpAnswer {self.status} from {self._host}>"
+
+    # -- the connection's side
+
+    def begin(self, status: int, headers: Mapping[str, str]) -> None:
+        self.headers = headers
+        coding = headers.get("content-encoding")
+        if coding is not None:
+            try:
+                self._unpack = unpacker(coding)
+            except CodingError:
+                self._fault = fault("bad_answer", self._host, "it came in a content-encoding that was not asked for")
+        self.status = status
+        self._wake()
+
+    def piece(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self.held += len(data)
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    def end(self) -> None:
+        self._ended = True
+        self._connection = None
+        self._wake()
+
+    def fail(self, error: UpstreamError) -> None:
+        self._fault = self._fault or error
+        self.end()
+
+    def _wake(self) -> None:
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    # -- the reader's side
+
+    async def settled(self) -> None:
+        """Until the head is there, or a fault instead of it."""
+        while not self.status and not self._ended:
+            await self._wait()
+
+    def must_have_begun(self) -> None:
+        if not self.status:
+            raise self._fault or fault("bad_answer", self._host, "no status")
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while True:
+            if self._ready is not None:
+                piece = self._next_unpacked(self._ready)
+                if piece:
+                    return piece
+            if self._pieces:
+                taken = self._take()
+                if self._unpack is None:
+                    return taken
+                self._ready = self._unpack.feed(taken)
+            elif self._fault is not None:
+                raise self._fault
+            elif self._ended:
+                self._check_whole()
+                raise StopAsyncIteration
+            else:
+                await self._wait()
+
+    async def read(self) -> bytes:
+        if self._ended and self._fault is None and self._unpack is None:  # small answers come with their head
+            return self._take()
+        return b"".join([piece async for piece in self])
+
+    async def aclose(self) -> None:
+        """What has not come is not waited for: the connection is closed, unless the answer is whole."""
+        self._pieces.clear()
+        self._ready = None
+        connection = self._connection
+        if connection is not None:
+            self.fail(fault("closed", self._host, "the answer was closed before it was read"))
+            connection.abort()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def _take(self) -> bytes:
+        pieces = self._pieces
+        taken = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        self.held = 0
+        if self._connection is not None:
+            self._connection.resume()
+        return taken
+
+    def _next_unpacked(self, ready: Iterator[bytes]) -> bytes:
+        try:
+            piece = next(ready, b"")
+        except CodingError:
+            self._give_up(fault("bad_answer", self._host, "its content-encoding is broken"))
+            return b""
+        self._unpacked += len(piece)
+        if self._unpacked > self.limits.body:
+            self._give_up(fault("too_large", self._host, f"over {self.limits.body} bytes unpacked"))
+            return b""
+        if not piece:
+            self._ready = None
+        return piece
+
+    def _give_up(self, error: UpstreamError) -> None:
+        self._pieces.clear()
+        self._ready = None
+        connection = self._connection
+        self.fail(error)
+        if connection is not None:
+            connection.abort()
+
+    def _check_whole(self) -> None:
+        if self._unpack is not None and not self._unpack.whole:
+            raise fault("cut_off", self._host, "its compressed body ends early")
+
+    async def _wait(self) -> None:
+        """A reader that is cancelled has no more use for the exchange: the upstream is closed at once."""
+        connection = self._connection
+        if connection is None:
+            return
+        waiter = self._waiter = connection.loop.create_future()
+        try:
+            await waiter
+        except CancelledError:
+            await self.aclose()
+            raise
+        finally:
+            self._waiter = None

@@ -1,0 +1,63 @@
+"""Where a request goes: a URL taken apart, once for each URL."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from toolglot.errors import CallerError
+
+PORTS = {"http": 80, "https": 443}
+# Left as they are: what a URL may hold, and "%", for what is encoded already stays so.
+_SAFE = "!#$%&'()*+,/:;=?@[]~-._"
+
+
+class Target(msgspec.Struct, frozen=True):
+    secure: bool
+    host: str  # as the resolver takes it: no brackets, IDNA
+    port: int
+    authority: str  # the Host header: brackets around IPv6, no default port
+    path: str  # path and query: may hold a key, never shown
+
+    @property
+    def shown(self) -> str:
+        return self.authority
+
+    def __repr__(self) -> str:
+        return f"Target({self.authority!r})"
+
+
+@lru_cache(256)
+def parse_url(url: str) -> Target:
+    """http and https only. What can't be a URL is the caller's error; the URL itself is not repeated in it."""
+    if any(character <= " " or character == "\x7f" for character in url):
+        raise CallerError("holds a space or a control character", "url")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise CallerError("is no valid URL", "url") from None
+    if parts.scheme not in PORTS:
+        raise CallerError("must begin with http:// or https://", "url")
+    if "@" in parts.netloc:
+        raise CallerError("holds a user or password; send them as a header", "url")
+    if not parts.hostname or port == 0:
+        raise CallerError("names no host and port", "url")
+    host = _ascii_host(parts.hostname)
+    default = PORTS[parts.scheme]
+    named = f"[{host}]" if ":" in host else host
+    path = quote(parts.path or "/", safe=_SAFE)
+    if parts.query:
+        path += "?" + quote(parts.query, safe=_SAFE)
+    return Target(parts.scheme == "https", host, port or default, named if port in {None, default} else f"{named}:{port}", path)
+
+
+def _ascii_host(host: str) -> str:
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        raise CallerError("its host name is no valid domain name", "url") from None

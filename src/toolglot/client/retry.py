@@ -1,0 +1,135 @@
+"""Trying again: when, after how long, and when not. Only before the first event; what follows it is never run twice.
+
+The policy is pure. The driver gets its clock, its sleep and its chance from outside, so that tests need no time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+import msgspec
+
+from toolglot.errors import UpstreamError
+from toolglot.reading.faults import duration
+
+T = TypeVar("T")
+_EPOCH = 1e9  # a larger number is a date in seconds since 1970, one a thousand times larger the same in milliseconds
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """Seconds. `attempts` counts the first one too: 1 means never again."""
+
+    attempts: int = 3
+    total: float = 120.0  # from the first attempt's start to the last one's
+    first: float = 0.5  # the first pause, doubled each time
+    most: float = 8.0  # the longest pause of our own choosing
+    longest: float = 60.0  # the longest pause that a server may demand; beyond it the error is raised at once
+
+
+NEVER = Policy(attempts=1)
+
+
+def pause(policy: Policy, attempt: int, spent: float, error: UpstreamError, chance: float) -> float | None:
+    """Seconds until the next attempt after the failed number `attempt` (from 1), or None: raise. `chance` is in [0, 1).
+
+    A demanded time is kept, and stretched by up to a tenth, so that many who were told the same do not come at once.
+    """
+    if attempt >= policy.attempts or not error.retryable:
+        return None
+    if error.retry_after is not None:
+        if error.retry_after > policy.longest:
+            return None
+        wait = error.retry_after * (1 + chance / 10)
+    else:
+        wait = min(policy.first * 2.0 ** (attempt - 1), policy.most) * (1 - chance / 2)
+    return wait if spent + wait <= policy.total else None
+
+
+async def with_retries(
+    attempt: Callable[[], Awaitable[T]],
+    policy: Policy | None = None,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    chance: Callable[[], float] = random.random,
+    told: Callable[[int, float, UpstreamError], None] | None = None,
+) -> T:
+    """Run `attempt` until it gives something. It must raise UpstreamError before it hands anything on, or not at all.
+
+    `told(number, seconds, error)` hears of each pause, for notes and logs. The last error is the one that is raised.
+    """
+    policy = policy or Policy()
+    began = clock()
+    number = 1
+    while True:
+        try:
+            return await attempt()
+        except UpstreamError as error:
+            wait = pause(policy, number, clock() - began, error, chance())
+            if wait is None:
+                raise
+            if told is not None:
+                told(number, wait, error)
+        await sleep(wait)
+        number += 1
+
+
+# -- retry times that need a clock: reading/faults.py reads none, and leaves them to us
+
+
+def with_late_wait(error: UpstreamError, headers: Mapping[str, str], now: float) -> UpstreamError:
+    """The error with its retry time, where only the time of day tells it. `now`: seconds since 1970; names in lower case."""
+    if error.retry_after is not None:
+        return error
+    wait = _until_date(headers.get("retry-after", ""), now)
+    if wait is None and error.status == 429:
+        wait = _until_reset(headers, now)
+    if wait is None:
+        return error
+    return UpstreamError(error.message, error.status, error.code, wait, error.should_retry)
+
+
+def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
+    """The latest reset among the limits that are used up. One with something left did not cause the refusal.
+
+    Spellings: x-ratelimit-reset-requests `6m0s` (OpenAI, Groq), x-ratelimit-reset in milliseconds since 1970 (OpenRouter),
+    anthropic-ratelimit-tokens-reset as a date of RFC 3339, ratelimit-reset in seconds (IETF draft).
+    """
+    waits = []
+    for name, value in headers.items():
+        if "ratelimit" in name and "reset" in name and headers.get(name.replace("reset", "remaining"), "0").strip() == "0":
+            wait = _reset_time(value.strip(), now)
+            if wait is not None:
+                waits.append(wait)
+    return max(waits, default=None)
+
+
+def _reset_time(value: str, now: float) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        relative = duration(value)
+        return relative if relative is not None else _until_date(value, now)
+    if number >= _EPOCH * 1000:
+        number /= 1000
+    if number >= _EPOCH:
+        return max(0.0, number - now)
+    return number if number >= 0 else None
+
+
+def _until_date(value: str, now: float) -> float | None:
+    """An HTTP date, or one of RFC 3339."""
+    for read in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            then = read(value)
+        except (ValueError, TypeError):
+            continue
+        if then.tzinfo is not None:
+            return max(0.0, then.timestamp() - now)
+    return None
