@@ -1,0 +1,72 @@
+"""Whether a request fits into the model's context window: some servers cut a long prompt from the front without a word.
+
+Tokens are estimated, not counted: what text costs differs from model to model. The estimate leans to the high side.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolglot.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from toolglot.core.request import Request
+
+_CHARACTERS = 3.5  # a token: English prose has about 4, code and JSON about 3
+_WIDE = 1.5  # characters a token where letters are not ASCII
+_A_MESSAGE = 5  # what a template puts around one
+_A_PICTURE = 800
+_ANSWER = 512  # tokens that an answer needs at least
+
+
+def estimate(text: str) -> int:
+    if text.isascii():
+        return int(len(text) / _CHARACTERS) + 1
+    wide = sum(not char.isascii() for char in text[:20_000]) * max(1.0, len(text) / 20_000)
+    return int((len(text) - wide) / _CHARACTERS + wide / _WIDE) + 1
+
+
+def request_tokens(request: Request) -> int:
+    """What the request costs, tools and all."""
+    tools = estimate(msgspec.json.encode(request.tools).decode()) if request.tools else 0
+    return tools + sum(map(_message, request.messages))
+
+
+def _message(message: Message) -> int:
+    return _A_MESSAGE + sum(map(_part, message.parts))
+
+
+def _part(part: object) -> int:
+    if isinstance(part, Text | Reasoning):
+        return estimate(part.text)
+    if isinstance(part, ToolCall):
+        return estimate(part.name + part.arguments_json) + _A_MESSAGE
+    if isinstance(part, ToolResult):
+        return sum(map(_part, part.parts)) + _A_MESSAGE
+    return _A_PICTURE if isinstance(part, Media) else 0
+
+
+class Room(msgspec.Struct, frozen=True):
+    """What a request needs, and what there is."""
+
+    needed: int  # tokens, the answer included
+    window: int | None  # what the server gives unless told otherwise; None: not known
+    most: int | None  # what the model could take
+
+    @property
+    def short(self) -> bool:
+        return self.window is not None and self.needed > self.window
+
+    @property
+    def larger(self) -> int | None:
+        """A window that would do, in steps as servers like them; None where the model has none."""
+        size = 4096
+        while size < self.needed:
+            size *= 2
+        if self.most is None:
+            return size
+        return min(size, self.most) if self.needed <= self.most else None
+
+
+def room(request: Request, default: int | None, most: int | None) -> Room:
+    """`default` is the server's own window, `most` the model's."""
+    window = min(known) if (known := [size for size in (default, most) if size is not None]) else None
+    return Room(request_tokens(request) + (request.max_tokens or _ANSWER), window, most)

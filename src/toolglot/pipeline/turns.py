@@ -1,0 +1,116 @@
+"""Turns of a conversation for those who can't take them as they are: calls and results as text, roles that are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any, Literal
+
+import msgspec
+
+from toolglot.core.fold import join_extra
+from toolglot.core.history import said_as_error
+from toolglot.core.messages import Media, Message, Part, Text, ToolCall, ToolResult
+from toolglot.grammars.dialect import Dialect
+from toolglot.text.json_text import loads_object
+
+ResultsAs = Literal["user", "tool"]
+_SYSTEM = ("system", "developer")
+
+
+class Spoken:
+    """Writes calls and results as a dialect does; what it does is noted."""
+
+    def __init__(self, dialect: Dialect, notes: list[str]) -> None:
+        self.dialect, self.notes = dialect, notes
+
+    def history(self, messages: tuple[Message, ...], results_as: ResultsAs) -> list[Message]:
+        spoken: list[Message] = []
+        calls = results = 0
+        for message in messages:
+            if message.role == "assistant" and any(isinstance(part, ToolCall) for part in message.parts):
+                calls += sum(isinstance(part, ToolCall) for part in message.parts)
+                message = msgspec.structs.replace(message, parts=self._assistant(message.parts))
+            elif message.role == "tool" and results_as == "user":
+                results += sum(isinstance(part, ToolResult) for part in message.parts)
+                message = msgspec.structs.replace(message, role="user", parts=self._results(message.parts))
+            spoken.append(message)
+        if calls or results:
+            self.notes.append(f"history: {calls} calls and {results} results written as text")
+        return spoken
+
+    def _assistant(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """Calls that stand together are written together; text before them ends its line."""
+        said: list[Part] = []
+        for is_call, group in groupby(parts, lambda part: isinstance(part, ToolCall)):
+            if not is_call:
+                said += group
+                continue
+            calls: tuple[Any, ...] = tuple(group)
+            for call in calls:
+                if loads_object(call.arguments_json) is None:
+                    self.notes.append(f"call of {call.full_name}: its arguments are no JSON object; written as none")
+            said.append(Text(self.dialect.render_calls(calls)))
+        return _joined(said, "\n")
+
+    def _results(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        said: list[Part] = []
+        for part in parts:
+            said += self._result(part) if isinstance(part, ToolResult) else [part]
+        return _joined(said, "\n\n")
+
+    def _result(self, result: ToolResult) -> list[Part]:
+        """Its text in the dialect's form; what is no text follows as it is, and the text says so."""
+        beside: list[Part] = [part for part in result.parts if not isinstance(part, Text)]
+        parts: Any = [part for part in result.parts if isinstance(part, Text)]
+        if beside:
+            kinds = ", ".join(part.kind if isinstance(part, Media) else "a block" for part in beside)
+            self.notes.append(f"result of {result.name or result.call_id}: {kinds} kept behind its text")
+            parts.append(Text(f"{' ' if parts else ''}[{kinds}: below]"))
+        if result.is_error:
+            parts = said_as_error(parts)
+        return [Text(self.dialect.render_result(msgspec.structs.replace(result, parts=tuple(parts)))), *beside]
+
+
+def without_system(messages: list[Message], notes: list[str]) -> list[Message]:
+    """What the system says, said by the user, at the place where it stood."""
+    if not any(message.role in _SYSTEM for message in messages):
+        return messages
+    notes.append("system prompt: the model's template takes none; said in the first user message")
+    return [
+        msgspec.structs.replace(message, role="user", name=None) if message.role in _SYSTEM else message for message in messages
+    ]
+
+
+def with_lesson(messages: list[Message], lesson: str) -> list[Message]:
+    """Behind the system prompt that leads the conversation, or as one of its own."""
+    if not messages or messages[0].role not in _SYSTEM:
+        return [Message("system", (Text(lesson),)), *messages]
+    first = messages[0]
+    return [msgspec.structs.replace(first, parts=_joined([*first.parts, Text(lesson)], "\n\n")), *messages[1:]]
+
+
+def merged(messages: list[Message]) -> tuple[Message, ...]:
+    """Neighbours of one role as one message, since many templates want user and assistant in turn."""
+    found: list[Message] = []
+    for message in messages:
+        last = found[-1] if found else None
+        if last is None or message.role not in ("user", "assistant") or (last.role, last.name) != (message.role, message.name):
+            found.append(message)
+        else:
+            parts = _joined([*last.parts, *message.parts], "\n\n")
+            found[-1] = Message(last.role, parts, last.name, join_extra(last.extra, message.extra))
+    return tuple(found)
+
+
+def _joined(parts: Iterable[Part], between: str) -> tuple[Part, ...]:
+    """Plain texts that stand side by side as one; a text that carries more than words keeps its own part."""
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, Text) and isinstance(last, Text) and part == Text(part.text) and last == Text(last.text):
+            gap = "" if not last.text or last.text.endswith("\n") else between
+            joined[-1] = Text(last.text + gap + part.text)
+        else:
+            joined.append(part)
+    return tuple(joined)

@@ -1,0 +1,73 @@
+"""A union of objects as one object, for roots that must not be a union."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolglot.schema.evident import Schema
+from toolglot.schema.fitting.merge import remarks, rules, union, with_words
+from toolglot.schema.fitting.values import distinct, key
+from toolglot.text.json_text import shown
+
+_MOST_FORMS = 8
+
+
+def flattened(schema: Schema) -> Schema:
+    """Every key of every branch, required where all require it; which keys go together is said in words."""
+    branches: list[Schema] = schema["anyOf"]
+    names = list(dict.fromkeys(name for branch in branches for name in branch.get("properties", {})))
+    made: Schema = {"type": ["object"], "properties": {name: _property(name, branches) for name in names}}
+    required = [
+        name for name in branches[0].get("required", ()) if all(name in branch.get("required", ()) for branch in branches)
+    ]
+    if required:
+        made["required"] = required
+    others = _others(branches)
+    if others is not None:
+        made["additionalProperties"] = others
+    return with_words({**made, **remarks(schema)}, _forms(branches))
+
+
+def _property(name: str, branches: list[Schema]) -> Schema:
+    """What any branch has under the name. One that does not list it, but says that it takes other keys, counts too."""
+    found: list[Schema] = []
+    for branch in branches:
+        others = branch.get("additionalProperties")
+        if name in branch.get("properties", {}):
+            found.append(branch["properties"][name])
+        elif others is True or isinstance(others, dict):
+            found.append(others if isinstance(others, dict) else {})
+    beside = remarks(next(filter(remarks, found), {}))
+    ruled = [rules(one) for one in found]
+    if not all(ruled):
+        return beside
+    if all(one.keys() <= {"type", "enum"} and "enum" in one for one in ruled):
+        kinds = distinct(word for one in ruled for word in one.get("type", ()))
+        typed = {"type": kinds} if all("type" in one for one in ruled) else {}
+        return {**typed, "enum": distinct(value for one in ruled for value in one["enum"]), **beside}
+    if len({key(one) for one in ruled}) == 1:
+        return {**ruled[0], **beside}
+    return union(list(found)) or {}
+
+
+def _others(branches: list[Schema]) -> Any:
+    """Open where one branch says so; None where no branch says anything."""
+    said = [branch.get("additionalProperties") for branch in branches]
+    schemas = [one for one in said if isinstance(one, dict)]
+    if True in said or (schemas and None in said):
+        return True
+    return union(list(schemas)) if schemas else False if None not in said else None
+
+
+def _forms(branches: list[Schema]) -> str | None:
+    """`either kind=file, path | kind=url, url`."""
+    told = [_form(branch) for branch in branches]
+    if len(set(told)) < 2:
+        return None
+    return f"either {shown(' | '.join(list(dict.fromkeys(told))[:_MOST_FORMS]))}"
+
+
+def _form(branch: Schema) -> str:
+    tags = {name: one.get("enum", ()) for name, one in branch.get("properties", {}).items()}
+    named = [f"{name}={tags[name][0]}" if len(tags.get(name, ())) == 1 else name for name in branch.get("required", ())]
+    return ", ".join(named) or "nothing"
