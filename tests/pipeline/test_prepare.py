@@ -88,7 +88,7 @@ def test_what_can_not_be_carried_is_told() -> None:
         ({"messages": [{"role": "user", "content": 3}]}, r"messages\[0\]\.content"),
         ({"messages": "hi", "temperature": "hot"}, "temperature"),
         ({"messages": "hi", "response_schema": 3}, "response_schema"),
-        ({"messages": "hi", "ask": "dialect:hermes"}, "ask"),
+        ({"messages": "hi", "ask": "dialect:nope"}, "ask"),
         ({"messages": "hi", "tool_choice": "nothing_like_it"}, "tool_choice"),
     ],
 )

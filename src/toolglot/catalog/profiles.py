@@ -29,6 +29,8 @@ KINDS = {
     "openai-responses": "hosted",
 }
 
+UNKNOWN = "unknown"  # the family of a model that no row fits
+
 # Without tools of its own, a model is taught this form where the row names none.
 TAUGHT = "tagged"
 

@@ -24,8 +24,9 @@ from toolglot.grammars.whole_message import WholeMessage
 from toolglot.pipeline.guard_calls import Policy, canonical, judge, malformed
 from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Settled, Unfolded, Withdrawn, ear
 from toolglot.pipeline.pass_calls import Telling, Told
-from toolglot.pipeline.precision import Around, in_doubt, quoted_because
+from toolglot.pipeline.precision import SEEN, Around, in_doubt, quoted_because
 from toolglot.pipeline.reply_forms import read_any_reply
+from toolglot.pipeline.spoken import Spoken
 from toolglot.pipeline.tool_forms import read_any_tools
 from toolglot.reading.blocks import Blocks
 
@@ -106,7 +107,7 @@ class StreamExtractor:
         self._blocks = Blocks()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._given: list[Event] = []
-        self._said: list[str] = []  # plain text so far, which weak forms are judged by
+        self._said = Spoken(self._tools)  # which weak forms are judged by
         self._waiting: list[Settled] = []  # from the first weak form on: decided at the end
         self._thought: list[Found] = []  # calls inside the reasoning: they count if nothing follows
         self._calls: dict[tuple[str, str], str] = {}  # what was called -> its id
@@ -179,7 +180,7 @@ class StreamExtractor:
     def _piece(self, piece: Piece) -> None:
         if isinstance(piece, Unfolded):
             if self._tells is None:
-                self._tells = not self._waiting and (self._policy == "eager" or not in_doubt(self._spoken()))
+                self._tells = not self._waiting and (self._policy == "eager" or not in_doubt(self._said.lately()))
             if self._tells:
                 self._telling.take(piece.steps, piece.dialect)
             return
@@ -196,7 +197,7 @@ class StreamExtractor:
         """Whether the end of the text must be awaited to tell if the call was meant."""
         if not piece.parsed.calls or piece.in_reasoning or self._policy == "eager":
             return False
-        return piece.weak or in_doubt(self._spoken())
+        return piece.weak or in_doubt(self._said.lately())
 
     def _now(self, piece: Settled) -> None:
         if isinstance(piece, Found):
@@ -209,7 +210,7 @@ class StreamExtractor:
         if self._thought and not piece.text.isspace():
             self._forget_thought()
         if isinstance(piece, Said):
-            self._said.append(piece.text)
+            self._said.add(piece.text)
             self._blocks.text(piece.text)
         else:
             self._blocks.reasoning(piece.text)
@@ -226,36 +227,24 @@ class StreamExtractor:
 
     def _decide(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for at, piece in enumerate(waiting):
-            if isinstance(piece, Found) and self._undecided(piece):
-                reason = self._quoted(piece, waiting[at + 1 :])
-                if reason is not None:
-                    names = ", ".join(call.name for call in piece.parsed.calls)
-                    self._decision("abstained_quoted", f"{names}: {reason}")
-                    self._now(Said(piece.text))
-                    continue
+        for piece, behind in zip(waiting, _behind(waiting), strict=True):
+            reason = self._quoted(piece, *behind) if isinstance(piece, Found) and self._undecided(piece) else None
+            if reason is not None and isinstance(piece, Found):
+                names = ", ".join(call.name for call in piece.parsed.calls)
+                self._decision("abstained_quoted", f"{names}: {reason}")
+                piece = Said(piece.text)
             self._now(piece)
 
-    def _quoted(self, piece: Found, later: list[Settled]) -> str | None:
-        before = self._spoken()
-        after = "".join(other.text for other in later if isinstance(other, Said))
-        if piece.weak and not self._tools and (before.strip() or after.strip() or any(isinstance(one, Found) for one in later)):
+    def _quoted(self, piece: Found, after: str, more: bool) -> str | None:
+        """`after` is what is said behind it, `more` whether further calls stand there."""
+        before = self._said.lately()
+        alone = not before.strip() and not after.strip()
+        if piece.weak and not self._tools and (more or not alone):
             return "no tools are registered, and it is not the whole message"
-        if (
-            piece.weak
-            and (before.strip() or after.strip())
-            and any("unquoted_value" in call.fixes for call in piece.parsed.calls)
-        ):
+        if piece.weak and not alone and any("unquoted_value" in call.fixes for call in piece.parsed.calls):
             return "its arguments are names of variables, as in a piece of code"
         expression = piece.weak and (piece.text[:1].isalnum() or piece.text[:1] == "_")
         return quoted_because(Around(before, after), weak=piece.weak, expression=expression)
-
-    def _spoken(self) -> str:
-        """The plain text so far, without the tools' own names: `history.get` says nothing of the past."""
-        text = "".join(self._said)
-        for tool in self._tools:
-            text = text.replace(tool.full_name, "it")
-        return text
 
     # -- judging
 
@@ -302,6 +291,18 @@ class StreamExtractor:
         if self._named == dialect:
             return ()
         return (Decision("rescued_text", f"{name}: read from text written as {dialect}"),)
+
+
+def _behind(pieces: list[Settled]) -> list[tuple[str, bool]]:
+    """For each piece: how the text behind it begins, and whether calls stand there."""
+    found: list[tuple[str, bool]] = []
+    after, more = "", False
+    for piece in reversed(pieces):
+        found.append((after, more))
+        if isinstance(piece, Said):
+            after = (piece.text + after).lstrip()[:SEEN]
+        more = more or isinstance(piece, Found)
+    return found[::-1]
 
 
 # -- what is listened to

@@ -179,6 +179,7 @@ class Hearer:
         self._pieces: list[Piece] = []
         self._taken = 0  # how far the text was gone through
         self._again = 0  # how much was looked at in vain
+        self._patient = True  # whether there is room to look at more so
         self._final = False  # no more text will come
         self._quiet = True  # nothing but white space since the beginning or the last call
         self.examined = 0
@@ -237,6 +238,7 @@ class Hearer:
             return ""
         self._say(self._text[1:start])
         self._text = self._text[start + len(marker) - 1 : start + len(marker)]
+        self._patient = self._again <= _RESCANS * (self._taken - len(behind))
         self._at_marker(marker)
         return behind
 
@@ -311,7 +313,8 @@ class Hearer:
         if not heard:
             return None
         clean = [outcome.size for outcome in heard if not any(call.fixes for call in outcome.parsed.calls)]
-        limit = min(clean) + _PATIENCE if clean else sys.maxsize
+        waits = self._patient and not clean
+        limit = sys.maxsize if waits else min(clean or [outcome.size for outcome in heard]) + _PATIENCE
         best = min((outcome for outcome in heard if outcome.size <= limit), key=lambda outcome: outcome.order)
         return msgspec.structs.replace(best, limit=limit)
 
@@ -331,6 +334,9 @@ class Hearer:
             self._pieces.append(Withdrawn())
         if best is not None:
             rest = best.parsed.rest if whole.endswith(best.parsed.rest, 0, best.size) else ""
+            looked = self._reached if best.limit == sys.maxsize else best.size
+            vain = looked - (best.size - len(rest))
+            self._again += vain if vain > _FREE else 0
             self._found(best, whole[: best.size - len(rest)], rest, unfolded=best.order == claimed)
             return rest + whole[best.size :]  # what the region held beyond the call is listened to again
         reached = self._reached

@@ -48,6 +48,7 @@ def _any_of(*lists: str) -> re.Pattern[str]:
 _MADE, _UNREAL, _SPOKEN_OF = _any_of(MADE), _any_of(UNREAL), _any_of(UNREAL, OF_FORM)
 
 _NEAR = 300  # characters on either side that count as around it
+SEEN = 1000  # characters behind a call that are looked at
 _LONG = 120  # a text behind the call that is longer than a promise to come back
 _FENCE = re.compile(r"(?:^|\n)[ \t]*(?:```|~~~)([\w.+-]*)[ \t]*\n?\s*$")
 _SHELLS = frozenset(["bash", "cmd", "console", "powershell", "sh", "shell", "zsh"])  # where `name()` is something else

@@ -9,8 +9,9 @@ import msgspec
 
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
 from toolglot.core.request import Output, Request
-from toolglot.errors import CallerError
 from toolglot.pipeline.convert import write_request
+from toolglot.pipeline.fit import fit
+from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.route import Route, Speech, resolve, speech
 from toolglot.pipeline.tool_forms import read_any_choice, read_any_tools
 from toolglot.reading.shape import misfit
@@ -37,33 +38,52 @@ def prepare(
     stream: bool = False,
     response_schema: Any = None,
     ask: str = "auto",
+    nonce: str | None = None,
+    larger_context: bool = False,
     **options: Any,
 ) -> Call:
     """The request for `model` ("provider/model"). `messages` are OpenAI Chat's, or one question as a string.
 
     `options` are named as in OpenAI Chat (temperature, max_tokens, reasoning_effort, parallel_tool_calls, ...).
-    `response_schema` is a JSON Schema, or True for JSON mode without one. `ask` is native until models are known.
+    `response_schema` is a JSON Schema, or True for JSON mode without one. `ask`: auto chooses by what is known of the model;
+    native, dialect:<name> and constrained say how. `nonce` marks the calls of a dialect. `larger_context` asks for a larger
+    window where the prompt would not fit and the API has a word for it.
     """
-    if ask not in ("auto", "native"):
-        raise CallerError(f"{ask!r} is not to be had yet: auto and native are", "ask")
     route = resolve(model)
+    request = read_question(
+        messages, route, tools, tool_choice=tool_choice, stream=stream, response_schema=response_schema, **options
+    )
+    return to_call(fit(request, route, ask=ask, nonce=nonce, larger_context=larger_context))
+
+
+def read_question(
+    messages: Any,
+    route: Route,
+    tools: Iterable[Any] = (),
+    *,
+    tool_choice: Any = "auto",
+    stream: bool = False,
+    response_schema: Any = None,
+    **options: Any,
+) -> Request:
+    """What a caller hands in, as a Request."""
     body: Body = {"model": route.model, "messages": _listed(messages), "stream": stream, **options}
     request = speech("openai-chat").wire.read_request(body)
     read_tools = read_any_tools(tools, route.wire.name)
-    request = msgspec.structs.replace(
+    return msgspec.structs.replace(
         request,
         tools=request.tools + read_tools,
         choice=request.choice or read_any_choice(tool_choice, request.tools + read_tools),
         output=request.output or read_schema(response_schema),
     )
-    return to_call(request, route)
 
 
-def to_call(request: Request, route: Route) -> Call:
-    notes: list[str] = []
+def to_call(plan: Plan) -> Call:
+    route, notes = plan.route, list(plan.notes)
+    request = msgspec.structs.replace(plan.request, tools=tuple(plan.request.tools))  # for people to see, not bytes made once
     body = write_request(request, Speech(route.wire, route.provider.quirks), notes)
     sent = {key: value for key, value in body.items() if key not in route.wire.path_keys}
-    return Call("POST", route.url(request.stream), headers(route.provider), sent, tuple(notes))
+    return Call("POST", route.url(plan.request.stream), headers(route.provider), sent, tuple(notes))
 
 
 def headers(row: Provider) -> dict[str, str]:

@@ -7,6 +7,8 @@ import re
 import msgspec
 
 from toolglot.catalog.model_names import in_provider_form
+from toolglot.catalog.profile import Profile
+from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import Provider, provider, providers, unknown
 from toolglot.core.interfaces import Quirks, Wire
 from toolglot.errors import CallerError
@@ -17,6 +19,7 @@ class Route(msgspec.Struct, frozen=True):
     provider: Provider
     wire: Wire
     model: str
+    profile: Profile
 
     def url(self, stream: bool) -> str:
         return join_url(self.provider.base_url, self.wire.path(self.model, stream))
@@ -35,7 +38,7 @@ def resolve(model: str) -> Route:
     if not slash or not rest:
         raise CallerError(f'a model is named "provider/model", as in "ollama/qwen3:8b"; got {model!r}', "model")
     row = provider(name)
-    return Route(row, _the_wire(row.wire), in_provider_form(rest, row.model_names))
+    return Route(row, _the_wire(row.wire), in_provider_form(rest, row.model_names), profile(rest, name))
 
 
 def speech(name: str) -> Speech:

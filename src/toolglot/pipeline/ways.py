@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from toolglot.catalog.profile import Profile
-from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.profiles import KINDS, UNKNOWN
 from toolglot.catalog.providers import Provider, unknown
 from toolglot.core.tools import Choice
 from toolglot.dialects import dialect_names, find_dialect
@@ -84,10 +84,14 @@ def _usual(profile: Profile, row: Provider) -> Way:
         way = read_way(profile.ask, row)
         return Way(way.kind, way.dialect, f"best for {profile.family} ({profile.facts.get('ask', profile.source)})")
     kind = KINDS.get(row.name, "hosted")
+    if profile.family == UNKNOWN:
+        return Way("native", why="nothing is known of this model: its server is taken at its word")
     if profile.native.get(kind, profile.supports_tools):
         return Way("native", why=f"{profile.family} takes tools on {kind}")
     if profile.dialect is not None:
-        return Way("dialect", profile.dialect, f"{profile.family} takes no tools on {kind}, and writes calls as {profile.dialect}")
+        return Way(
+            "dialect", profile.dialect, f"{profile.family} takes no tools on {kind}, and writes calls as {profile.dialect}"
+        )
     small = profile.parameters is not None and profile.parameters <= SMALL
     general = FOR_SMALL if small else FOR_OTHERS
     return Way("dialect", general, f"{profile.family} takes no tools on {kind}; {general} works best in general")

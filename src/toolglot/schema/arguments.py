@@ -18,7 +18,8 @@ from toolglot.schema.typed import allows, property_schema, typed_value
 _KEY = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(=(?!=)|:(?!//))\s*")
 _AFTER_NAMED = re.compile(r"\s*(?:\Z|,\s*(?:\Z|[A-Za-z_][\w.-]{0,100}\s*[=:]))")
 _AFTER_PLACED = re.compile(r"\s*(?:\Z|,)")
-_STOP = re.compile(r"""[,\[\](){}]|(?<![\w)\]])(?:"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')""", re.DOTALL)
+_STOP = re.compile(r"""[,\[\](){}]|(?<![\w)\]])["']""")
+_REST_OF_STRING = {quote: re.compile(rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+{quote}", re.DOTALL) for quote in "\"'"}
 _NUMBER = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?\Z")
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
@@ -31,6 +32,11 @@ class _Piece(msgspec.Struct):
     key: str | None
     text: str  # without its quotes, where it had any
     quoted: bool = False
+    more: list[str] = []  # what goes on behind commas
+
+    @property
+    def whole(self) -> str:
+        return ", ".join([self.text, *self.more])
 
 
 def parse_arguments(text: Any, schema: Schema | None = None) -> dict[str, Any]:
@@ -77,7 +83,7 @@ def _typed(held: dict[str, Any], schema: Schema | None, text: str) -> dict[str, 
 
 def _pieces(text: str, schema: Schema | None) -> list[_Piece]:
     pieces: list[_Piece] = []
-    at = 0
+    at, unclosed = 0, set[str]()
     while at < len(text):
         key, at = _key(text, at, schema)
         while at < len(text) and text[at].isspace():
@@ -89,7 +95,7 @@ def _pieces(text: str, schema: Schema | None) -> list[_Piece]:
             while at < len(text) and text[at] != ",":  # white space
                 at += 1
         else:
-            end = _bare_end(text, at)
+            end = _bare_end(text, at, unclosed)
             _add_bare(pieces, key, text[at:end].strip())
             at = end
         at += 1
@@ -104,14 +110,21 @@ def _key(text: str, at: int, schema: Schema | None) -> tuple[str | None, int]:
     return found[1], found.end()
 
 
-def _bare_end(text: str, at: int) -> int:
-    """Where a value without quotes ends: at the next comma that is in no brackets and no string."""
+def _bare_end(text: str, at: int, unclosed: set[str]) -> int:
+    """Where a value without quotes ends: at the next comma that is in no brackets and no string.
+
+    `unclosed`: quotes that close nothing any more, so that the end is looked for once only.
+    """
     stack: list[str] = []
     while (found := _STOP.search(text, at)) is not None:
         char, at = found[0], found.end()
-        if char == "," and not stack:
+        if char in _REST_OF_STRING:
+            string = None if char in unclosed else _REST_OF_STRING[char].match(text, at)
+            at = string.end() if string else at
+            unclosed |= {char} if string is None else set()
+        elif char == "," and not stack:
             return found.start()
-        if char in "[({":
+        elif char in "[({":
             stack.append(char)
         elif char in _PAIRS and (not stack or stack.pop() != _PAIRS[char]):
             raise Unclear(f"{char!r} closes nothing")
@@ -128,7 +141,7 @@ def _add_bare(pieces: list[_Piece], key: str | None, value: str) -> None:
     if key is None and last is not None and last.key is not None:
         if last.quoted or not isinstance(_literal(last.text), str) or last.text[:1] in ("[", "{", "("):
             raise Unclear(f"{value[:40]!r} has no name, and stands behind one that has")
-        last.text = f"{last.text}, {value}"
+        last.more.append(value)
         return
     pieces.append(_Piece(key, value))
 
@@ -155,12 +168,13 @@ def _parameters(schema: Schema | None) -> dict[str, Any]:
 
 
 def _value(piece: _Piece, schema: Schema | None) -> Any:
+    text = piece.whole
     if piece.quoted:
-        return piece.text if schema is None or allows(schema, "string") else typed_value(piece.text, schema)
+        return text if schema is None or allows(schema, "string") else typed_value(text, schema)
     if schema is None:
-        return piece.text if piece.key is None else _structure(piece.text)
-    value = typed_value(piece.text, schema)
-    return _structure(piece.text) if value == piece.text and not allows(schema, "string") else value
+        return text if piece.key is None else _structure(text)
+    value = typed_value(text, schema)
+    return _structure(text) if value == text and not allows(schema, "string") else value
 
 
 def _structure(text: str) -> Any:

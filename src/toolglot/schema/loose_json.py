@@ -16,15 +16,15 @@ _SPACE = r"[\s\ufeff\u200b]"
 _QUOTED_KEY = rf"(?:\"(?:[^\"\\\n]|\\.){{0,100}}\"|'(?:[^'\\\n]|\\.){{0,100}}'){_SPACE}{{0,400}}:"
 _KEY = rf"(?:{_QUOTED_KEY}|[A-Za-z_$][\w$.-]{{0,100}}{_SPACE}{{0,400}}:)"
 _COMMENT = r"[ \t]*(?://|\#|/\*)"
-_WORD = r"[A-Za-z_][\w.-]{0,60}\s*[,}\])]"
-_CLOSERS = rf"[}}\])][\s}}\])]*(?:\Z|[{{\[;]|{_QUOTED_KEY}|,{_SPACE}*(?:{_KEY}|{_WORD}|[\"'“{{\[}}\])\d-]|\Z))"
+_WORD = r"[A-Za-z_][\w.-]{0,60}\s*+[,}\])]"
+_CLOSERS = rf"[}}\])][\s}}\])]*+(?:\Z|[{{\[;]|{_QUOTED_KEY}|,{_SPACE}*+(?:{_KEY}|{_WORD}|[\"'“{{\[}}\])\d-]|\Z))"
 # What may stand behind a string, by the place it has.
-_AFTER_KEY = re.compile(rf"{_SPACE}*[:=]")
-_AFTER_PAIR = re.compile(rf"{_SPACE}*(?:\Z|{_CLOSERS}|,{_SPACE}*(?:{_KEY}|[}}\])]|\Z)|,?{_COMMENT})|{_SPACE}+{_QUOTED_KEY}")
+_AFTER_KEY = re.compile(rf"{_SPACE}*+[:=]")
+_AFTER_PAIR = re.compile(rf"{_SPACE}*+(?:\Z|{_CLOSERS}|,{_SPACE}*+(?:{_KEY}|[}}\])]|\Z)|,?{_COMMENT})|{_SPACE}++{_QUOTED_KEY}")
 _AFTER_ITEM = re.compile(
-    rf"{_SPACE}*(?:\Z|{_CLOSERS}|,{_SPACE}*(?:[\"'“‘{{\[(\d}}\])-]|\Z|{_WORD})|,?{_COMMENT})|\s*\n\s*[\"']"
+    rf"{_SPACE}*+(?:\Z|{_CLOSERS}|,{_SPACE}*+(?:[\"'“‘{{\[(\d}}\])-]|\Z|{_WORD})|,?{_COMMENT})|(?=\s*+[\"'])[^\S\n]*+\n"
 )
-_AFTER_ALL = re.compile(rf"{_SPACE}*;?{_SPACE}*\Z")
+_AFTER_ALL = re.compile(rf"{_SPACE}*+;?{_SPACE}*+\Z")
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _GAP = re.compile(rf"(?:{_SPACE}+|//[^\n]*|\#[^\n]*|/\*.*?\*/)+", re.DOTALL)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+_DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
+
 
 class Markers:
     """A set of markers, compiled once. `at_line_start` are those that count only there, behind spaces."""
@@ -37,9 +39,7 @@ class Markers:
 
     def _may_stand(self, text: str, start: int, marker: str) -> bool:
         if marker in self.at_line_start:
-            before = start - 1
-            while before >= 0 and text[before] in " \t":
-                before -= 1
+            before = _indent(text, start, 0) - 1
             return before >= 0 and text[before] == "\n"
         if marker in self.words:
             before_char = text[start - 1] if start else "\n"
@@ -65,10 +65,16 @@ class Markers:
         """Spaces at the start of a line are kept with what may follow them."""
         if not self.at_line_start:
             return end
-        start = end
-        while start > at and text[start - 1] in " \t":
-            start -= 1
+        start = _indent(text, end, at)
         return start if start < end and start >= 1 and text[start - 1] == "\n" else end
+
+
+def _indent(text: str, end: int, at: int) -> int:
+    """Where the spaces before `end` begin."""
+    start, least = end, max(at, end - _DEEPEST_INDENT)
+    while start > least and text[start - 1] in " \t":
+        start -= 1
+    return start
 
 
 class Joined:

@@ -1,0 +1,208 @@
+"""Law 7 for hearing: work grows with the text and no faster, whatever the text is. Counted, not timed.
+
+Two counts. The characters that the hearer hands to its scanners and regions, every time it does so. And the lines of our own
+Python that run, reading and repairing included: this sees every loop, but not what happens inside one call of a regex.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tests.laws.dialect_cases import shared_tools
+from toolglot import StreamExtractor, parse_arguments
+from toolglot.core.messages import ToolCall
+from toolglot.dialects import dialect_names, find_dialect
+from toolglot.errors import CallerError
+from toolglot.pipeline.extract import listening
+from toolglot.pipeline.hear import Hearer
+from toolglot.schema.relaxed_json import read_object
+from toolglot.schema.typed import typed_value
+from toolglot.text.json_text import dumps
+
+SIZE = 300
+STEADY = 2.2  # at most, where the text is twice as long
+STEEP = 6.0  # at most, where a flood is four times as long: what is given up at some length costs more up to there
+CUTS = (0, 1, 7)
+
+SOURCE = 'def f(x):\n    """It\'s <b>so</b>."""\n    return {\'a\': [x, "y"]} if x < 3 else \'</p>\'\n'
+
+
+def lines_run(job: Callable[[], object]) -> int:
+    """How many lines of toolglot's run in it."""
+    count = 0
+
+    def each(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return each
+
+    def entered(frame: FrameType, event: str, arg: object) -> Any:
+        return each if "toolglot" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        job()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def pieces(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
+
+
+def heard(text: str, dialect: str, size: int) -> Hearer:
+    hearer = Hearer(listening(shared_tools(), dialect, "balanced"))
+    for piece in pieces(text, size):
+        hearer.feed(piece)
+    hearer.close()
+    return hearer
+
+
+def extracted(text: str, dialect: str, size: int) -> StreamExtractor:
+    extractor = StreamExtractor(shared_tools(), dialect=dialect)
+    for piece in pieces(text, size):
+        extractor.feed(piece)
+    extractor.close()
+    return extractor
+
+
+# -- calls as they should be
+
+
+def clean(dialect: str, size: int) -> str:
+    found = find_dialect(dialect)
+    assert found is not None
+    query = (SOURCE * (size // len(SOURCE) + 1))[:size]
+    return found.render_calls((ToolCall("search_0", "search", dumps({"query": query})),))
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "auto"])
+@pytest.mark.parametrize("dialect", dialect_names())
+def test_a_call_twice_as_long_is_twice_the_work(dialect: str, named: bool) -> None:
+    how = dialect if named else "auto"
+    texts = [clean(dialect, SIZE * times) for times in (1, 2, 4)]
+    for size in CUTS:
+        characters = [heard(text, how, size).examined for text in texts]
+        assert characters[1] <= STEADY * characters[0]
+        assert characters[2] <= STEADY * characters[1]
+        assert characters[2] <= 16 * len(texts[2])  # a handful of regions share an opener
+    lines = [lines_run(partial(extracted, text, how, 4)) for text in texts]
+    assert lines[1] <= STEADY * lines[0]
+    assert lines[2] <= STEADY * lines[1]
+
+
+# -- near misses
+
+EAR = listening(shared_tools(), "auto", "balanced")
+MARKERS = sorted({*EAR.openings, *EAR.ends, *EAR.closers, *EAR.dropped})
+TOOL = next(iter(shared_tools())).full_name
+FLOODS = [
+    *(
+        "<",
+        "<tool",
+        "<tool_",
+        "</",
+        "<|",
+        "<｜",
+        "]<]",
+        "{",
+        "[",
+        "(",
+        "{[(",
+        "{{ ",
+        '"',
+        "'",
+        '"""',
+        "'''",
+        "\\",
+        '\\"',
+        ",",
+        ":",
+    ),
+    *(" ", "\n", "\t\n", "  {", "{\n", "[\n", "(\n", "}", "])}", "```\n", "```json\n", "```json\n{\n", "~~~tool_call\n"),
+    *(
+        "</tool_call>",
+        "</function>",
+        "</parameter>",
+        "</arg_value>",
+        "</think>",
+        "<think>",
+        "<think></think>",
+        "<think><tool_call>",
+    ),
+    *("Action:\n", f"Action: {TOOL}\n", f"Action: {TOOL}\nAction Input: ", f"Action: {TOOL}\nAction Input: {{\n"),
+    *('{"a":', '[{"a":', '{"name":', f'{{"name":"{TOOL}","arguments":{{', f'{{"name":"{TOOL}","arguments":{{}}}}\n'),
+    *(f"{TOOL}(", f"{TOOL}(a=", f'{TOOL}(a="', f"[{TOOL}(", f"[{TOOL}(a=1),", f"{TOOL}(a=1)\n", f"{TOOL}(a=1), "),
+    *(f"<{TOOL}>", f"<{TOOL}><city>", f"<{TOOL}></{TOOL}>", f"<{TOOL}/>", f"call:{TOOL}{{", f"<|tool_call>call:{TOOL}{{a:"),
+    *("<tool_call>{", "<tool_call>[", '<tool_call>{"name":', "<tool_call>\n<function=f>\n<parameter=a>\n", "<function=f>"),
+    *(
+        "<tool_call>f<arg_key>a</arg_key><arg_value>",
+        "<tool_call><function=f>[TOOL_CALLS]",
+        "<tool_call>```json\n{",
+        "<think>{\n",
+    ),
+    *("<tool_call><|python_start|>[TOOL_CALLS]", "<|channel|>commentary to=functions.f<|message|>{", "<![CDATA["),
+]
+
+
+@pytest.mark.parametrize("unit", [*FLOODS, *MARKERS, *(marker[:-1] for marker in MARKERS if len(marker) > 2)])
+def test_a_flood_of_near_misses_is_linear_work(unit: str) -> None:
+    texts = [unit * (length // len(unit)) for length in (2 * SIZE, 8 * SIZE)]
+    for size in CUTS:
+        characters = [heard(text, "auto", size).examined for text in texts]
+        assert characters[1] <= STEEP * characters[0], size
+    lines = [lines_run(partial(heard, text, "auto", 7)) for text in texts]
+    assert lines[1] <= STEEP * lines[0]
+
+
+# -- reading and repairing arguments
+
+BEGINNINGS = ("", '{"a": "', '{"a": ', '{"a": ["', "a=", 'a="', "{'a': '", '{"a": "b" ', "```json\n")
+BROKEN = (
+    *("{", "[", "(", '"', "'", "`", '"""', "\\", '\\"', "\\u", ",", ":", "=", "}", "]", " ", "\n", "/*", "//\n", "#\n", "```"),
+    *(
+        '{"a":',
+        '{"a":[',
+        '"a":"b",',
+        '"a":"b" ',
+        '"a" ',
+        "'a' ",
+        "a=",
+        "a=1,",
+        'a="b",',
+        "a,b,",
+        "1,",
+        "a:b,",
+        "{{",
+        "}}",
+        "“a” ",
+    ),
+)
+
+
+def readers() -> dict[str, Callable[[str], object]]:
+    def arguments(text: str) -> object:
+        try:
+            return parse_arguments(text)
+        except CallerError:
+            return None
+
+    return {"arguments": arguments, "object": read_object, "value": lambda text: typed_value(text, {"type": "object"})}
+
+
+@pytest.mark.parametrize("name", readers())
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_broken_arguments_are_read_in_linear_work(name: str, beginning: str) -> None:
+    read = readers()[name]
+    for unit in BROKEN:
+        texts = [beginning + (unit * length)[:length] for length in (2 * SIZE, 8 * SIZE)]
+        lines = [lines_run(partial(read, text)) for text in texts]
+        assert lines[1] <= STEEP * lines[0] + SIZE, unit
