@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from toolglot.catalog.profile import Profile
     from toolglot.catalog.profiles import profile
+    from toolglot.client.asking import AsyncClient
+    from toolglot.client.blocking import Client
     from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
     from toolglot.core.extraction import Extraction
     from toolglot.core.fold import fold, unfold
@@ -32,9 +34,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentsError",
+    "AsyncClient",
     "Call",
     "CallerError",
     "Choice",
+    "Client",
     "Close",
     "Decision",
     "Delta",
@@ -79,6 +83,8 @@ __all__ = [
 _HOMES = {
     "toolglot.catalog.profile": ("Profile",),
     "toolglot.catalog.profiles": ("profile",),
+    "toolglot.client.asking": ("AsyncClient",),
+    "toolglot.client.blocking": ("Client",),
     "toolglot.core.events": ("Close", "Delta", "Fault", "Finish", "Open", "Start"),
     "toolglot.core.extraction": ("Extraction",),
     "toolglot.core.fold": ("fold", "unfold"),

@@ -82,7 +82,7 @@ def _usual(profile: Profile, row: Provider) -> Way:
     """What the profile says, or the best guess."""
     if profile.ask is not None and (profile.ask != "constrained" or row.constrains):
         way = read_way(profile.ask, row)
-        return Way(way.kind, way.dialect, f"best for {profile.family} ({profile.facts.get('ask', profile.source)})")
+        return Way(way.kind, way.dialect, f"best for {profile.family} (`toolglot models {profile.model}` says why)")
     kind = KINDS.get(row.name, "hosted")
     if profile.family == UNKNOWN:
         return Way("native", why="nothing is known of this model: its server is taken at its word")

@@ -1,0 +1,153 @@
+"""One request and its answer: sent, read, heard and guarded. Up to the first event it may be tried again, never after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from uuid import uuid4
+
+import msgspec
+
+from toolglot.client.retry import with_late_wait
+from toolglot.client.transport import Answer, Limits, Transport
+from toolglot.core.events import Event, Fault, Start
+from toolglot.core.fold import unfold
+from toolglot.core.interfaces import Reader
+from toolglot.errors import UpstreamError
+from toolglot.pipeline.answers import Answers
+from toolglot.pipeline.convert import open_reader
+from toolglot.pipeline.plan import Plan
+from toolglot.pipeline.route import Speech
+from toolglot.pipeline.translate import write_request_bytes
+from toolglot.text.json_text import BadJson, decode_leniently
+
+_JSON = "json"
+
+
+def new_call_id() -> str:
+    return f"call_{uuid4().hex[:24]}"
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """All that a try needs."""
+
+    transport: Transport
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    limits: Limits
+    plan: Plan
+    notes: tuple[str, ...] = ()
+
+
+def sending(plan: Plan, transport: Transport, headers: Mapping[str, str], limits: Limits) -> Sending:
+    route, notes = plan.route, list(plan.notes)
+    body = write_request_bytes(plan.request, Speech(route.wire, route.provider.quirks), notes)
+    plan = msgspec.structs.replace(plan, notes=tuple(notes))
+    all_headers = {"Content-Type": "application/json", **route.provider.headers, **headers}
+    return Sending(transport, route.url(plan.request.stream), all_headers, body, limits, plan, tuple(notes))
+
+
+async def send(this: Sending) -> Answer:
+    """The answer's head; a refusal is raised as the provider's error."""
+    answer = await this.transport.send("POST", this.url, this.headers, this.body, limits=this.limits)
+    if answer.status < 400:
+        return answer
+    try:
+        body = await answer.read()
+    finally:
+        await answer.aclose()
+    error = this.plan.route.wire.read_fault(answer.status, answer.headers, body)
+    raise with_late_wait(error, answer.headers, time.time())
+
+
+def channel(plan: Plan) -> str | None:
+    """Text under a schema of the caller's is JSON; under one of ours it is not."""
+    return _JSON if plan.request.output is not None and plan.way.kind != "constrained" else None
+
+
+# -- whole
+
+
+async def whole(this: Sending, answers: Answers) -> list[Event]:
+    """All events of an answer that comes in one piece."""
+    answer = await send(this)
+    try:
+        body = await answer.read()
+    finally:
+        await answer.aclose()
+    wire = this.plan.route.wire
+    try:
+        held = decode_leniently(body)
+    except BadJson:
+        held = None
+    if not isinstance(held, dict):
+        said = body[:200].decode("utf-8", "replace")
+        raise UpstreamError(f"the answer is no JSON object: {said!r}", answer.status, "bad_answer")
+    reply = wire.read_reply(held, channel(this.plan))
+    if reply.error is not None and not reply.parts:
+        raise with_late_wait(reply.error, answer.headers, time.time())
+    return [left for event in unfold(reply) for left in answers.feed(event)] + answers.close()
+
+
+# -- streamed
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """A stream whose first event has come: from here on there is no way back."""
+
+    answer: Answer
+    chunks: AsyncIterator[bytes]
+    reader: Reader[bytes]
+    first: list[Event]
+
+
+async def begin(this: Sending) -> Begun:
+    """Sends, and reads up to the first event that says something."""
+    answer = await send(this)
+    try:
+        route = this.plan.route
+        reader = open_reader(Speech(route.wire, route.provider.quirks), channel(this.plan))
+        chunks = aiter(answer)
+        first: list[Event] = []
+        while not any(not isinstance(event, Start) for event in first):
+            chunk = await anext(chunks, None)
+            first += reader.close() if chunk is None else reader.feed(chunk)
+            if chunk is None:
+                break
+        fault = next((event for event in first if not isinstance(event, Start)), None)
+        if isinstance(fault, Fault):
+            raise with_late_wait(fault.error, answer.headers, time.time())
+    except BaseException:
+        await answer.aclose()
+        raise
+    return Begun(answer, chunks, reader, first)
+
+
+async def events_of(begun: Begun, answers: Answers) -> AsyncIterator[Event]:
+    """What leaves, as it comes. A line that breaks is a Fault, and held text leaves before it."""
+    try:
+        for event in begun.first:
+            for left in answers.feed(event):
+                yield left
+        async for event in _rest(begun):
+            for left in answers.feed(event):
+                yield left
+        for left in answers.close():
+            yield left
+    finally:
+        await begun.answer.aclose()
+
+
+async def _rest(begun: Begun) -> AsyncIterator[Event]:
+    try:
+        async for chunk in begun.chunks:
+            for event in begun.reader.feed(chunk):
+                yield event
+    except UpstreamError as error:
+        for event in [*begun.reader.close(), Fault(error)]:
+            if not isinstance(event, Fault) or event.error is error:
+                yield event
+        return
+    for event in begun.reader.close():
+        yield event
