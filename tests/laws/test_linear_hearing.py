@@ -142,7 +142,14 @@ FLOODS = [
     *('{"a":', '[{"a":', '{"name":', f'{{"name":"{TOOL}","arguments":{{', f'{{"name":"{TOOL}","arguments":{{}}}}\n'),
     *(f"{TOOL}(", f"{TOOL}(a=", f'{TOOL}(a="', f"[{TOOL}(", f"[{TOOL}(a=1),", f"{TOOL}(a=1)\n", f"{TOOL}(a=1), "),
     *(f"<{TOOL}>", f"<{TOOL}><city>", f"<{TOOL}></{TOOL}>", f"<{TOOL}/>", f"call:{TOOL}{{", f"<|tool_call>call:{TOOL}{{a:"),
-    *("<tool_call>{", "<tool_call>[", '<tool_call>{"name":', "<tool_call>\n<function=f>\n<parameter=a>\n", "<function=f>"),
+    *(
+        f"<tool_call>[{TOOL}(",
+        "<tool_call>{",
+        "<tool_call>[",
+        '<tool_call>{"name":',
+        "<tool_call>\n<function=f>\n<parameter=a>\n",
+        "<function=f>",
+    ),
     *(
         "<tool_call>f<arg_key>a</arg_key><arg_value>",
         "<tool_call><function=f>[TOOL_CALLS]",
@@ -159,8 +166,28 @@ def test_a_flood_of_near_misses_is_linear_work(unit: str) -> None:
     for size in CUTS:
         characters = [heard(text, "auto", size).examined for text in texts]
         assert characters[1] <= STEEP * characters[0], size
-    lines = [lines_run(partial(heard, text, "auto", 7)) for text in texts]
+    lines = [lines_run(partial(extracted, text, "auto", 7)) for text in texts]
     assert lines[1] <= STEEP * lines[0]
+
+
+LONG = [
+    *("{\n", "[\n", "```json\n{\n", '{"name":\n', f'{{"name":"{TOOL}","arguments":{{\n', f"{TOOL}(a=", f"<tool_call>[{TOOL}("),
+    *("<tool_call>", '<tool_call>{"name":', "<tool_call>\n<function=f>\n<parameter=a>\n", f"<{TOOL}><city>", "[TOOL_CALLS]["),
+    *(
+        f"Action: {TOOL}\nAction Input: {{\n",
+        f"<|tool_call>call:{TOOL}{{a:",
+        "<|channel|>commentary to=functions.f<|message|>{",
+    ),
+]
+
+
+@pytest.mark.parametrize("unit", LONG)
+def test_a_long_flood_is_linear_work_too(unit: str) -> None:
+    """Long enough for every region to have been given up, and for the limit on looking again to count."""
+    texts = [unit * (length // len(unit)) for length in (10_000, 40_000)]
+    characters = [heard(text, "auto", 0).examined for text in texts]
+    assert characters[1] <= STEEP * characters[0]
+    assert characters[1] <= 600 * len(texts[1])
 
 
 # -- reading and repairing arguments
