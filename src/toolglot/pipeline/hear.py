@@ -17,7 +17,7 @@ import msgspec
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Parsed, Tools
 from toolglot.grammars.unfolding import Step, Unfolding
-from toolglot.text.markers import Joined, Markers
+from toolglot.text.markers import Joined, Markers, NamedMarkers
 
 _BITE = 512
 _PATIENCE = 24  # characters that a region waits for one before it in order to end as well: a closing tag's worth
@@ -106,17 +106,27 @@ def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
         return msgspec.structs.replace(base, tools=tools)
     joined = {opener: [*base.openings.get(opener, ()), *held] for opener, held in openings.items()}
     ordered = {opener: sorted(held, key=lambda one: one.order) for opener, held in joined.items()}
-    own = Markers(set(openings) - line_start - words, line_start, words)
-    strong = Markers(opener for opener, held in openings.items() if not all(one.weak for one in held))
+    own = NamedMarkers(tools, set(openings).difference(line_start, words), line_start, words)
+    strong = NamedMarkers(tools, (opener for opener, held in openings.items() if not all(one.weak for one in held)))
     return Ear(
         {**base.openings, **ordered},
-        Joined(base.text, own),  # type: ignore[arg-type]
+        Joined(_with_others(base.text, own), own),
         base.ends,
         base.closers,
         base.dropped,
-        {begin: Joined(markers, strong) for begin, markers in base.thinking.items()},  # type: ignore[arg-type]
+        {begin: Joined(_with_others(markers, strong), strong) for begin, markers in base.thinking.items()},
         tools,
     )
+
+
+def _with_others(always: Markers | Joined, named: NamedMarkers) -> Markers:
+    """What is always listened for, and what comes with tools but holds no name: the same for all tools, so made once."""
+    assert isinstance(always, Markers)  # noqa: S101  (a base ear's)
+    plain, line_start, words = always.split(named)
+    return _markers(plain, line_start, words)
+
+
+_markers = lru_cache(256)(Markers)
 
 
 @lru_cache(128)

@@ -6,7 +6,10 @@ What may still become a marker is held back, and nothing else.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import groupby
+from os.path import commonprefix
 
 _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
 
@@ -14,16 +17,28 @@ _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have t
 class Markers:
     """A set of markers, compiled once. `at_line_start` are those that count only there, behind spaces."""
 
-    __slots__ = ("_first", "_longest", "_pattern", "_prefixes", "at_line_start", "words")
+    __slots__ = ("_first", "_longest", "_pattern", "_sorted", "at_line_start", "words")
 
-    def __init__(self, anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        anywhere: Iterable[str],
+        at_line_start: Iterable[str] = (),
+        words: Iterable[str] = (),
+        *,
+        pattern: str | None = None,  # what to look for first, instead of the markers themselves
+    ) -> None:
         self.at_line_start = frozenset(at_line_start)
         self.words = frozenset(words)  # markers that must not continue a word: `f(` is not in `pdf(`
-        every = sorted({*anywhere, *self.at_line_start, *self.words}, key=len, reverse=True)
-        self._longest = len(every[0]) if every else 0
-        self._prefixes = frozenset(marker[:size] for marker in every for size in range(1, len(marker)))
+        every = self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
+        self._longest = max(map(len, every), default=0)
         self._first = re.compile("[" + "".join(sorted({re.escape(marker[0]) for marker in every})) + "]") if every else None
-        self._pattern = re.compile("|".join(map(re.escape, every))) if every else None
+        self._pattern = re.compile(_either(every) if pattern is None else pattern) if every and pattern != "" else None
+
+    def split(self, named: NamedMarkers) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """These and the nameless ones of others, as the arguments of a set that has both."""
+        line_start = self.at_line_start | (named.at_line_start & named.without_name)
+        words = self.words | (named.words & named.without_name)
+        return frozenset({*self._sorted, *named.without_name} - line_start - words), line_start, words
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         """The first marker at or behind `at`. `text` begins with the character before the text that is looked at."""
@@ -48,7 +63,12 @@ class Markers:
 
     def may_go_on(self, text: str, start: int) -> bool:
         """Whether all that stands from `start` on is the beginning of a marker."""
-        return len(text) - start < self._longest and text[start:] in self._prefixes
+        return len(text) - start < self._longest and self._begins(text[start:])
+
+    def _begins(self, text: str) -> bool:
+        """Whether a marker begins so, and goes on: the first that sorts behind it would."""
+        at = bisect_right(self._sorted, text)
+        return at < len(self._sorted) and self._sorted[at].startswith(text)
 
     def held(self, text: str, at: int) -> int:
         """From where on `text` must be kept back, because a marker may begin there; its length where nothing need be."""
@@ -57,7 +77,7 @@ class Markers:
             return size
         start = max(at, size - self._longest + 1)
         for found in self._first.finditer(text, start):
-            if text[found.start() :] in self._prefixes:
+            if self._begins(text[found.start() :]):
                 return self._with_indent(text, found.start(), at)
         return self._with_indent(text, size, at)
 
@@ -69,12 +89,66 @@ class Markers:
         return start if start < end and start >= 1 and text[start - 1] == "\n" else end
 
 
+def _either(markers: list[str]) -> str:
+    """A pattern for any of these, sorted; the longest that fits wins. What they begin with alike is written once.
+
+    A flat list of hundreds of names takes a hundred times longer to compile than to search with.
+    """
+    forms = []
+    for _, group in groupby(markers, lambda marker: marker[:1]):
+        alike = list(group)
+        shared = commonprefix([alike[0], alike[-1]])  # noqa: RUF071  (characters are what is meant)
+        rest = [marker[len(shared) :] for marker in alike[1:] if marker != shared] if len(alike) > 1 else []
+        if alike[0] != shared:
+            rest.insert(0, alike[0][len(shared) :])
+        inner = _either(rest) if rest else ""
+        forms.append(re.escape(shared) + (f"(?:{inner}){'?' if alike[0] == shared else ''}" if inner else ""))
+    return "|".join(forms)
+
+
 def _indent(text: str, end: int, at: int) -> int:
     """Where the spaces before `end` begin."""
     start, least = end, max(at, end - _DEEPEST_INDENT)
     while start > least and text[start - 1] in " \t":
         start -= 1
     return start
+
+
+class NamedMarkers(Markers):
+    """Markers that each hold one of a few names, of which they have many forms: the names are looked for, and then the forms.
+
+    So that new tools cost next to nothing: hundreds of forms would have to be compiled.
+    """
+
+    __slots__ = ("_forms", "_reach", "without_name")
+
+    def __init__(
+        self, names: Iterable[str], anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()
+    ) -> None:
+        super().__init__(anywhere, at_line_start, words, pattern=_either(sorted(set(names))))
+        self._forms: dict[str, list[tuple[int, str]]] = {}  # name -> where it stands in a marker, and the marker
+        self._reach = 0  # how far before its name a marker may begin
+        self.without_name: set[str] = set()  # these are not found here: see `split`
+        for marker in self._sorted:
+            found = self._pattern.search(marker) if self._pattern is not None else None
+            if found is None:
+                self.without_name.add(marker)
+            else:
+                self._forms.setdefault(found[0], []).append((found.start(), marker))
+                self._reach = max(self._reach, found.start())
+
+    def find(self, text: str, at: int) -> tuple[int, str] | None:
+        best: tuple[int, str] | None = None
+        for found in self._pattern.finditer(text, at) if self._pattern is not None else ():
+            if best is not None and found.start() - self._reach > best[0]:
+                break
+            for offset, marker in self._forms.get(found[0], ()):
+                start = found.start() - offset
+                if start < at or not text.startswith(marker, start) or not self._may_stand(text, start, marker):
+                    continue
+                if best is None or (start, -len(marker)) < (best[0], -len(best[1])):
+                    best = start, marker
+        return best
 
 
 class Joined:
