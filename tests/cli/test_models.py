@@ -1,4 +1,4 @@
-"""`toolglot models`: the table, one model in detail, JSON, wrong use."""
+"""`toolglot models`: the table, one model in detail, what the server says, what has worked, JSON, wrong use."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.client.discovery_server import discovery_server, recorded
+from tests.llamacpp import LlamaServer
 from toolglot.catalog.profiles import catalog
 from toolglot.cli.models import HEADS, command
+from toolglot.client.detect import ANSWERS
+from toolglot.client.remembered import Remembered
 
 
 @pytest.fixture(autouse=True)
 def _no_rows_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("TOOLGLOT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TOOLGLOT_REMEMBER", raising=False)
     monkeypatch.chdir(tmp_path)
+    ANSWERS.clear()
 
 
 def run(*words: str) -> Result:
@@ -75,6 +82,9 @@ def test_wrong_use_ends_with_2(tmp_path: Path) -> None:
     for words, told in [
         (("m", "--provider", "olama"), "did you mean ollama?"),
         (("--provider", "ollama"), "needs the name"),
+        (("--ask-server",), "--ask-server needs the name"),
+        (("m", "--base-url", "http://x"), "--base-url goes with --ask-server"),
+        (("qwen3", "--ask-server"), "provider/model"),
         (("--nope",), "nope"),
     ]:
         done = run(*words)
@@ -85,3 +95,91 @@ def test_wrong_use_ends_with_2(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "toolglot.toml: [[model]] 1 (mistral)" in done.stderr
     assert "max_tool" in done.stderr
+
+
+# -- what the server says
+
+
+def test_the_server_is_asked(llamacpp_server: LlamaServer) -> None:
+    done = run("llamacpp/smollm2", "--ask-server", "--base-url", llamacpp_server.address)
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    assert lines["supports_tools"].split(maxsplit=2)[1:] == ["no", "asked the server (GET /props)"]
+    assert lines["context_length"].split(maxsplit=2)[1:] == ["4096", "asked the server (GET /props)"]
+    assert "asked the server" in lines["source"]
+
+
+def test_the_embedded_model_is_asked(smollm2_path: Path) -> None:
+    one = json.loads(run("local/smollm2", "--ask-server", "--json").stdout)
+    assert one["facts"]["supports_tools"] == "asked the server (GET /props)"
+
+
+def test_what_is_at_odds_is_noted_and_the_key_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_API_KEY", "k")
+    with discovery_server({"POST /api/show": (200, recorded("ollama/show.no-tools.json"))}) as server:
+        done = run("ollama/mistral:7b", "--ask-server", "--base-url", server.address)
+        assert "note: tools: the server says no, catalog row mistral says yes" in done.stdout
+        ANSWERS.clear()
+        run("mistral:7b", "--provider", "ollama-cloud", "--ask-server", "--base-url", server.address)
+        assert [sent.get("authorization") for sent in server.headers] == [None, "Bearer k"]
+    monkeypatch.delenv("OLLAMA_API_KEY")
+    with discovery_server({}) as server:
+        done = run("ollama-cloud/mistral:7b", "--ask-server", "--base-url", server.address)
+        assert (done.exit_code, "note: the server could not be asked" in done.stdout) == (0, True)
+
+
+# -- what has worked
+
+
+def worked(server: str, model: str, **ways: tuple[int, int]) -> None:
+    known = Remembered()
+    for way, (tried, good) in ways.items():
+        for number in range(tried):
+            known.note(server, model, way.replace("_", ":", 1) if way.startswith("dialect") else way, number < good)
+    known.flush()
+
+
+def test_what_has_worked_is_shown() -> None:
+    assert "what has worked" not in run("qwen2.5-coder:7b").stdout
+    worked("ollama", "qwen2.5-coder:7b", native=(10, 2), dialect_hermes=(9, 8))
+    worked("vllm", "Qwen/Qwen2.5-Coder-7B", native=(4, 4))
+    worked("ollama", "mistral", native=(1, 1))
+    lines = run("qwen2.5-coder:7b").stdout.splitlines()
+    start = lines.index("  what has worked with qwen2.5-coder:7b on ollama")
+    assert [line.split() for line in lines[start + 1 : start + 3]] == [
+        ["dialect:hermes", "8", "of", "9", "calls", "were", "good"],
+        ["native", "2", "of", "10", "calls", "were", "good"],
+    ]
+    assert "  what has worked with Qwen/Qwen2.5-Coder-7B on vllm" in lines
+    there = run("ollama/qwen2.5-coder:7b").stdout
+    assert "on ollama" in there
+    assert "on vllm" not in there
+    assert "mistral" not in there
+    one = json.loads(run("qwen2.5-coder:7b", "--provider", "vllm", "--json").stdout)
+    assert [(entry["server"], entry["ways"]) for entry in one["remembered"]] == [("vllm", {"native": [4, 4]})]
+
+
+def test_what_has_worked_is_shared_and_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    worked("ollama", "qwen3:8b", native=(10, 2))
+    worked("ollama", "mistral", native=(5, 5))
+    done = run("--export", "ways.json")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert json.loads(run("--export", "-").stdout) == json.loads((tmp_path / "ways.json").read_text())
+    done = run("--forget", "ollama/qwen3:8b")
+    assert "forgotten: 1" in done.stderr
+    assert [entry.model for entry in Remembered().entries()] == ["mistral"]
+    assert "forgotten: 1" in run("--forget").stderr
+    assert Remembered().entries() == ()
+    monkeypatch.setenv("TOOLGLOT_CACHE", str(tmp_path / "elsewhere"))
+    assert "taken in: 2" in run("--import", "ways.json").stderr
+    assert "2 of 10 calls were good" in run("qwen3:8b").stdout
+    (tmp_path / "wrong.json").write_text("{}")
+    done = run("--import", "wrong.json")
+    assert done.exit_code == 2
+    assert "wrong.json: is no file that `toolglot models --export` wrote" in done.stderr
+
+
+def test_nothing_is_shown_where_it_is_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked("ollama", "qwen3:8b", native=(10, 2))
+    monkeypatch.setenv("TOOLGLOT_REMEMBER", "0")
+    assert "what has worked" not in run("qwen3:8b").stdout

@@ -1,16 +1,26 @@
-"""`toolglot models`: what is known of models, and where each fact comes from."""
+"""`toolglot models`: what is known of models, where each fact comes from, what the server says, and what has worked."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import Any
 
 import click
 import msgspec
 
+from toolglot.catalog.bare_names import bare_name
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families, profile
+from toolglot.catalog.providers import Provider, providers
+from toolglot.client.detect import detect
+from toolglot.client.embedded import SCHEME, Embedded
+from toolglot.client.http import HttpTransport
+from toolglot.client.keys import auth_headers, find_key
+from toolglot.client.remembered import Entry, Remembered
+from toolglot.client.transport import Transport
 from toolglot.errors import CallerError
+from toolglot.pipeline.route import resolve
 from toolglot.text.json_text import encode
 
 EXAMPLES = """\b
@@ -18,6 +28,9 @@ Examples:
   toolglot models                                  every family
   toolglot models qwen2.5-coder:7b                 one model, and where each fact comes from
   toolglot models gemma3:4b --provider ollama      as it is on that server
+  toolglot models ollama/gemma3:4b --ask-server    asked of the running server, with notes where it says otherwise
+  toolglot models --export ways.json               what has worked, to share; --import takes it in
+  toolglot models --forget ollama/gemma3:4b        forget what has worked with it; without a name, all
   toolglot models --json | jq '.[] | select(.supports_tools)'
 """
 
@@ -28,25 +41,100 @@ _YES = {True: "yes", False: "no"}
 @click.command("models", epilog=EXAMPLES)
 @click.argument("name", required=False)
 @click.option("--provider", help="As it is on this provider's kind of server.")
+@click.option("--ask-server", is_flag=True, help="Ask the running server about NAME, which is provider/model.")
+@click.option("--base-url", help="Where the server is, if not at its usual address; with --ask-server.")
+@click.option("--export", "out", type=click.File("wb"), help="Write what has worked to a file, or to - for stdout.")
+@click.option("--import", "taken", type=click.File("rb"), help="Take in what another has exported.")
+@click.option("--forget", is_flag=True, help="Forget what has worked: with NAME, or all.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(name: str | None, provider: str | None, as_json: bool) -> None:
+def command(name: str | None, as_json: bool, **options: Any) -> None:
     """Show what is known of models: a table of all families, or of NAME every fact with its source.
 
     NAME may be spelt as a server, a hub or a file spells it: ollama/qwen3:8b, meta-llama/Llama-3.3-70B-Instruct, a GGUF file.
-    Your own rows in ./toolglot.toml or in your configuration count.
+    Your own rows in ./toolglot.toml or in your configuration count. How often each way of asking gave a good call is
+    remembered on this machine, as counts only; TOOLGLOT_REMEMBER=0 turns that off.
     """
     try:
-        if name is not None:
-            found = profile(name, provider)
-            click.echo(encode(as_object(found)).decode() if as_json else detail(found))
-        elif provider is not None:
-            raise CallerError("--provider needs the name of a model")
+        known = Remembered()
+        if options["base_url"] and not options["ask_server"]:
+            raise CallerError("--base-url goes with --ask-server")
+        if options["out"] or options["taken"] or options["forget"]:
+            click.echo(_kept(known, name, options), err=True)
+        elif name is not None:
+            found = _asked(name, options) if options["ask_server"] else profile(name, options["provider"])
+            entries = remembered_of(known, name, options["provider"])
+            shown = {**as_object(found), "remembered": entries}
+            click.echo(encode(shown).decode() if as_json else "\n".join([detail(found), *worked(entries)]))
+        elif wanting := [option for option in ("provider", "ask_server") if options[option]]:
+            raise CallerError(f"--{wanting[0].replace('_', '-')} needs the name of a model")
         else:
-            known = families()
-            click.echo(encode([as_object(one) for one in known]).decode() if as_json else table(known))
+            rows = families()
+            click.echo(encode([as_object(one) for one in rows]).decode() if as_json else table(rows))
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
+
+
+def _kept(known: Remembered, name: str | None, options: dict[str, Any]) -> str:
+    """Export, import or forget; what was done."""
+    if options["taken"]:
+        try:
+            return f"taken in: {known.take_in(options['taken'].read())}"
+        except CallerError as error:
+            raise error.within(options["taken"].name) from None
+    if options["out"]:
+        options["out"].write(known.export() + b"\n")
+        return f"written to {options['out'].name}; servers at addresses of your own are left out"
+    if name is None:
+        return f"forgotten: {known.clear()}"
+    gone = [known.clear(entry.server, entry.model) for entry in remembered_of(known, name, options["provider"])]
+    return f"forgotten: {sum(gone)}"
+
+
+def _asked(name: str, options: dict[str, Any]) -> Profile:
+    """What the server says. Where a key is wanted and there is none, it is asked without: many tell this to everyone."""
+    provider = options["provider"]
+    route = resolve(name if provider is None else f"{provider}/{name.removeprefix(f'{provider}/')}")
+    row = route.provider
+    if options["base_url"]:
+        row = msgspec.structs.replace(row, base_url=options["base_url"])
+    try:
+        headers = auth_headers(row, find_key(row))
+    except CallerError:
+        headers = {}
+    return asyncio.run(_detected(route.model, row, headers))
+
+
+async def _detected(model: str, row: Provider, headers: dict[str, str]) -> Profile:
+    transport: Transport = HttpTransport()
+    if row.base_url.startswith(f"{SCHEME}:"):
+        transport = Embedded(transport)
+    try:
+        return await detect(model, row, transport, headers=headers)
+    finally:
+        await transport.aclose()
+
+
+def remembered_of(known: Remembered, name: str, provider: str | None) -> list[Entry]:
+    """The entries of a model, however it is spelt; with a provider, only its."""
+    first, slash, _ = name.partition("/")
+    if provider is None and slash and first in providers():
+        provider = first
+    return [
+        entry
+        for entry in known.entries()
+        if bare_name(entry.model) == bare_name(name) and provider in {None, entry.server.partition("@")[0]}
+    ]
+
+
+def worked(entries: list[Entry]) -> list[str]:
+    """How often each way of asking gave a good call, the best first."""
+    lines = []
+    for entry in entries:
+        lines += ["", f"  what has worked with {entry.model} on {entry.server}"]
+        best_first = sorted(entry.ways.items(), key=lambda item: (-item[1][1] / item[1][0], item[0]))
+        lines += [f"    {way:<22}{good} of {tried} calls were good" for way, (tried, good) in best_first]
+    return lines
 
 
 def as_object(known: Profile) -> dict[str, Any]:
