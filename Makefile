@@ -30,8 +30,16 @@ check: $(VENV)/.test
 test: check
 	$(BIN)/python -m pytest -n 2
 
-bench: $(VENV)/.base
+bench: $(VENV)/.bench
 	$(BIN)/python bench/translate.py
+	$(BIN)/python bench/rescue/run.py --mode both
+	$(BIN)/python bench/stream.py
+	$(BIN)/python bench/client.py
+	$(BIN)/python bench/prompts.py
+
+$(VENV)/.bench: $(VENV)/.test
+	$(BIN)/python -m pip install -q --group bench
+	touch $@
 
 serve: $(VENV)/.base
 	@echo "The gateway is not built yet: see CHANGELOG.md for what is." >&2; exit 1

@@ -81,7 +81,7 @@ REASONING: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
     (("</think>",), ("<think>", "</think>")),
 )
 
-_COMMENT = re.compile(r"\{#.*?#\}|\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
+_COMMENTS = ((re.compile(r"\{#"), "#}"), (re.compile(r"\{\{-?\s{0,9}/\*"), "*/"))  # Jinja's, Go's
 _TOOLS = re.compile(r"\{[{%][^{}]*?(?:(?<![\w.'\"</])(?:xml_|python_)?tools\b(?!['\"])|\.Tools\b)")
 _RAISED = re.compile(r"raise_exception\(\s*(?P<quote>['\"])(?P<said>.*?)(?P=quote)", re.DOTALL)
 _ROLE_SHOWN = re.compile(r"\{\{-?\s*(?:\.Role\b|[^{}]*\brole\b)(?![^{}]*\bif\b)")
@@ -101,10 +101,26 @@ class Template(msgspec.Struct, frozen=True):
 
 
 def read_template(text: str) -> Template:
-    text = _COMMENT.sub("", text)
+    text = _without_comments(text)
     dialect, marker = _dialect(text)
     reasoning = next((pair for shown, pair in REASONING if all(sign in text for sign in shown)), None)
     return Template(dialect, _TOOLS.search(text) is not None, _refuses(text), reasoning, marker)
+
+
+def _without_comments(text: str) -> str:
+    """One look at each: a comment that never ends hides nothing, and ends the search."""
+    for begins, ends in _COMMENTS:
+        kept, at = [], 0
+        for found in begins.finditer(text):
+            if found.start() < at:
+                continue
+            end = text.find(ends, found.end())
+            if end < 0:
+                break
+            kept.append(text[at : found.start()])
+            at = end + len(ends)
+        text = "".join([*kept, text[at:]])
+    return text
 
 
 def _dialect(text: str) -> tuple[str | None, str]:

@@ -15,7 +15,8 @@ MADE = """
     i'll, i will, let me, let's, i'm going to, i am going to, i'm (?:calling|making|using|running|invoking|checking|looking),
     i am (?:calling|making|using|running|invoking|checking|looking),
     i (?:need|have|want) to (?:call|use|run|look|check|get|find),
-    i (?:should|must) (?:call|use|run), now i? ?call, (?:calling|invoking|executing|running|using) (?:the|this|it),
+    i (?:should|must) (?:call|use|run), now i? ?call,
+    (?<![a-z] )(?:calling|invoking|executing|running|using) (?:the|this|it),
     here's the (?:function |tool )?calls?, here (?:is|are) the (?:function |tool )?calls?, making (?:a|the|this) call,
     to (?:do|answer|get|find|check|solve) (?:this|that|it|your)
 """
@@ -24,7 +25,7 @@ UNREAL = """
     examples?, e.g, for instance, such as, illustrat\\w+, would, could, might, may, can be (?:called|written|used),
     looks? like,
     like this, how such, you can, you could, you should, you might, you may, your (?:log|file|code|message|prompt|database),
-    writes? (?:a|its|their|calls?), written as, suppose, imagine, hypothetical(?:ly)?, if you, if i, if we, if the, when you,
+    writes? (?:a|its|their|calls?), written as, suppose, imagine, hypothetical(?:ly)?, if (?:you|your|i|we|the|a|an), when you,
     whenever, instead of, rather than, previous(?:ly)?, earlier, yesterday, last time, used to, (?:was|were|had|been) called,
     answered with, replied with, printed, logs?, logged, transcript, history, trace, can't, cant, cannot, can not,
     won't, will not,
@@ -50,6 +51,7 @@ _MADE, _UNREAL, _SPOKEN_OF = _any_of(MADE), _any_of(UNREAL), _any_of(UNREAL, OF_
 _NEAR = 300  # characters on either side that count as around it
 SEEN = 1000  # characters behind a call that are looked at
 _LONG = 120  # a text behind the call that is longer than a promise to come back
+_FEW = 80  # so much beside a call is hardly a text
 _FENCE = re.compile(r"(?:^|\n)[ \t]*(?:```|~~~)([\w.+-]*)[ \t]*\n?\s*$")
 _SHELLS = frozenset(["bash", "cmd", "console", "powershell", "sh", "shell", "zsh"])  # where `name()` is something else
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n\s*\n")
@@ -118,12 +120,14 @@ def _spoken_of(before: str, after: str, *, weak: bool, expression: bool, fenced:
         return "it is shown in a code block, and nothing says that it is being made"
     if _SPOKEN_OF.search(lead) or _SPOKEN_OF.search(follow):
         return "what stands around it speaks of it, and does not make it"
+    if weak and len(before) > _NEAR and not lead.endswith(":"):
+        return "a long text leads up to it, and does not say that it is made"
     return _part_of_a_text(before, after) if weak or fenced else None
 
 
 def _beside_few_words(before: str, after: str) -> bool:
     """On a line of its own, with hardly a word around it: then it is what the message is about."""
-    return not before.rpartition("\n")[2].strip() and len(before.strip()) + len(after) <= _LONG
+    return not before.rpartition("\n")[2].strip() and len(before.strip()) + len(after) <= _FEW
 
 
 def _part_of_a_text(before: str, after: str) -> str | None:
