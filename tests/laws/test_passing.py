@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.laws.dialect_cases import ALL, IDS, Case, shared_tools
+from tests.laws.test_linear_hearing import SIZE, STEADY, clean, lines_run, pieces
 from toolglot import Delta, Extraction, Open, StreamExtractor, extract, fold
 from toolglot.core.events import Event
 from toolglot.core.messages import ToolCall
@@ -18,11 +20,8 @@ from toolglot.dialects import dialect_names, find_dialect
 
 CUTS = (1, 3, 11)
 
-# Their arguments are not JSON or raw text, so that nothing is certain before the end; or they have no marker to go by.
-WHOLE = {
-    "apertus", "bare_json", "call_expression", "fenced_json", "functionary_v32", "functiongemma", "gemma4", "lfm2",
-    "llama4_pythonic", "minicpm5_xml", "minimax_m3", "olmo3", "pythonic", "react", "tool_code", "xlam",
-}  # fmt: skip
+# They have no marker that shows a call before its end.
+WHOLE = {"bare_json", "call_expression", "fenced_json", "functionary_v32", "pythonic", "react", "tool_code", "xlam"}
 
 
 def passed(case: Case, dialect: str, size: int) -> tuple[list[Event], Extraction]:
@@ -93,6 +92,41 @@ def test_arguments_stream_as_they_arrive(dialect: str, named: bool) -> None:
     assert [event.name for event in opened] == ["write_file"]
     assert early > len(CONTENT) / 4 / 2  # most pieces of the text gave one of the arguments
     assert [(call.name, call.arguments) for call in extractor.result().calls] == [("write_file", arguments)]
+
+
+@pytest.mark.parametrize("dialect", dialect_names())
+def test_clean_calls_pass_whole_and_in_their_order(dialect: str) -> None:
+    """None of them has to be mended, so that none is refused for having left; one without arguments keeps its place."""
+    found = find_dialect(dialect)
+    assert found is not None
+    wanted: list[tuple[str, dict[str, object]]] = [
+        ("get_time", {}),
+        (
+            "search",
+            {"query": 'a "b"\n', "limit": 3, "tags": ["x", "y's"], "exact": True, "filters": {"k": [None, {"m": -1.5}]}},
+        ),
+        ("write_file", {"path": "", "content": CONTENT}),
+        ("run.command", {"cmd": "ls \\d+", "env": {"A": "x"}}),
+    ]
+    text = found.render_calls(tuple(ToolCall(f"c{at}", name, json.dumps(held)) for at, (name, held) in enumerate(wanted)))
+    for size in (*CUTS, len(text)):
+        extractor = StreamExtractor(shared_tools(), dialect=dialect, calls="pass")
+        for at in range(0, len(text), size):
+            extractor.feed(text[at : at + size])
+        extractor.close()
+        assert [(call.name, call.arguments) for call in extractor.result().calls] == wanted
+
+
+@pytest.mark.parametrize("dialect", sorted(set(dialect_names()) - WHOLE))
+def test_telling_a_call_twice_as_long_is_twice_the_work(dialect: str) -> None:
+    def job(text: str) -> None:
+        extractor = StreamExtractor(shared_tools(), dialect=dialect, calls="pass")
+        for piece in pieces(text, 4):
+            extractor.feed(piece)
+
+    lines = [lines_run(partial(job, clean(dialect, SIZE * times))) for times in (1, 2, 4)]
+    assert lines[1] <= STEADY * lines[0]
+    assert lines[2] <= STEADY * lines[1]
 
 
 HERMES = '<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'

@@ -7,9 +7,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.providers import Provider
 from toolglot.client.carriers import Carriers
-from toolglot.client.exchange import begin, events_of, new_call_id, sending, whole
+from toolglot.client.detect import detect
+from toolglot.client.exchange import Sending, begin, events_of, new_call_id, sending, whole
 from toolglot.client.keys import auth_headers, find_key
+from toolglot.client.remembered import Remembered, server_name
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
 from toolglot.client.transport import Limits, Transport
@@ -34,6 +38,7 @@ class AsyncClient:
 
     `fallbacks` are models that are asked in order where one fails before it has said anything. `policy` and `calls` are those
     of the guard. `api_key` and `base_url` are for the provider of `model`; else they come from the environment and the catalog.
+    `detect`: with tools, a server that can tell about its models is asked once. `remembered` counts what has worked.
     """
 
     def __init__(
@@ -49,6 +54,8 @@ class AsyncClient:
         limits: Limits = _LIMITS,
         headers: Mapping[str, str] | None = None,
         transport: Transport | None = None,
+        detect: bool = True,
+        remembered: Remembered | None = None,
     ) -> None:
         self.model = model
         self._own = resolve(model).provider.name if model is not None else None  # whose key and address were given
@@ -59,6 +66,8 @@ class AsyncClient:
         self._retries, self._limits = retries, limits
         self._headers = dict(headers or {})
         self._transport = Carriers() if transport is None else transport
+        self._detect = detect
+        self._remembered = Remembered() if remembered is None else remembered
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -67,6 +76,7 @@ class AsyncClient:
         await self.aclose()
 
     async def aclose(self) -> None:
+        self._remembered.flush()
         await self._transport.aclose()
 
     async def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
@@ -74,7 +84,7 @@ class AsyncClient:
         told: list[str] = []
         failed: UpstreamError | None = None
         for name in self._names(messages, model):
-            plan = self._plan(messages, name, tools, stream=False, **options)
+            plan = await self._plan(messages, name, tools, stream=False, **options)
             try:
                 events = await with_retries(lambda plan=plan: self._whole(plan), self._retries)  # type: ignore[misc]
             except UpstreamError as error:
@@ -82,6 +92,7 @@ class AsyncClient:
                 told.append(f"{name} failed before it answered: {error.message}")
                 continue
             reply = fold(events)
+            self._remember(plan, reply)
             return msgspec.structs.replace(reply, notes=(*told, *reply.notes)) if told else reply
         raise failed or CallerError("no model was named", "model")
 
@@ -91,18 +102,21 @@ class AsyncClient:
         """Events as they come; `fold` makes a Reply of them. Leaving the loop early closes the upstream at once."""
         failed: UpstreamError | None = None
         for name in self._names(messages, model):
-            plan = self._plan(messages, name, tools, stream=True, **options)
+            plan = await self._plan(messages, name, tools, stream=True, **options)
             try:
                 begun = await with_retries(lambda plan=plan: begin(self._sending(plan)), self._retries)  # type: ignore[misc]
             except UpstreamError as error:
                 failed = error
                 continue
             left = events_of(begun, self._answers(plan))
+            given: list[Event] = []
             try:
                 async for event in left:
+                    given.append(event)
                     yield event
             finally:
                 await left.aclose()  # type: ignore[attr-defined]
+            self._remember(plan, fold(given))
             return
         raise failed or CallerError("no model was named", "model")
 
@@ -121,7 +135,7 @@ class AsyncClient:
             return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, base_url=self._base_url))
         return route
 
-    def _plan(
+    async def _plan(
         self,
         messages: Any,
         model: str,
@@ -141,12 +155,32 @@ class AsyncClient:
         else:
             request = read_question(messages, route, tools, stream=stream, **options)
             request = msgspec.structs.replace(request, stream_usage=stream)
-        return fit(request, route, ask=ask, nonce=nonce, larger_context=larger_context)
+        if request.tools and ask == "auto":
+            route = await self._known(route)
+        tallies = self._remembered.tallies(server_name(route.provider), route.model) if request.tools else {}
+        return fit(request, route, ask=ask, nonce=nonce, larger_context=larger_context, tallies=tallies)
 
-    def _sending(self, plan: Plan) -> Any:
-        row = plan.route.provider
+    async def _known(self, route: Route) -> Route:
+        """With what the server says of the model, where it can be asked. It is asked once."""
+        row = route.provider
+        if not self._detect or KINDS.get(row.name, "hosted") == "hosted":
+            return route
+        told = await detect(route.model, row, self._transport, headers=self._sent_headers(row))
+        return msgspec.structs.replace(route, profile=told)
+
+    def _sent_headers(self, row: Provider) -> dict[str, str]:
         key = find_key(row, self._api_key if row.name == self._own else None)
-        return sending(plan, self._transport, {**auth_headers(row, key), **self._headers}, self._limits)
+        return {**auth_headers(row, key), **self._headers}
+
+    def _sending(self, plan: Plan) -> Sending:
+        return sending(plan, self._transport, self._sent_headers(plan.route.provider), self._limits)
+
+    def _remember(self, plan: Plan, reply: Reply) -> None:
+        """A good call, or one that was tried and was none. A reply in words says nothing about the way of asking."""
+        bad = any(decision.code.startswith(("rejected_", "missing_call")) for decision in reply.decisions)
+        if plan.tools and (reply.calls or bad):
+            row = plan.route.provider
+            self._remembered.note(server_name(row), plan.route.model, plan.way.name, bool(reply.calls) and not bad)
 
     def _answers(self, plan: Plan) -> Answers:
         return Answers(plan, policy=self._policy, calls=self._calls, make_id=new_call_id)

@@ -26,7 +26,6 @@ DIALECT = Dialect(
             ),
             ATTRIBUTE,
             read=from_cdata,
-            plain=lambda head, schema: False,  # a CDATA section is known by its end
         ),
     ),
     render_tools=tool_lines(),

@@ -21,7 +21,7 @@ _NAMES = ("name", "tool_name", "function_name", "tool", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "params", "tool_input", "input", "kwargs")
 _IDS = ("id", "tool_call_id", "call_id")
 _WRAPPERS = ("function", "tool_call", "function_call")
-_ABOUT = frozenset({*_NAMES, *_IDS, "type", "index"})  # said about a call, and no argument
+ABOUT = frozenset({*_NAMES, *_IDS, "type", "index"})  # said about a call, and no argument
 _DEEPEST = 3  # wrappers in wrappers
 
 
@@ -91,7 +91,7 @@ def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -
 
 def _flat(name: str, fields: dict[str, Member], call_id: str | None, *, ended: bool) -> Heard:
     """No arguments under a key of their own: they stand beside the name, or there are none."""
-    beside = [field for key, field in fields.items() if key not in _ABOUT]
+    beside = [field for key, field in fields.items() if key not in ABOUT]
     written = "{" + ", ".join(f"{dumps(field.key)}: {field.value}" for field in beside) + "}"
     return Heard(name, written, "", call_id, ("flat_arguments",) if beside else (), ended)
 

@@ -15,6 +15,7 @@ from toolglot.core.tools import Tool
 from toolglot.grammars.fixed import with_fixes
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.known_names import find_tool, parameters
+from toolglot.grammars.unfold_gemma import UnfoldGemma
 from toolglot.text.json_text import BadJson, decode, dumps
 
 _MAX_DEPTH = 64
@@ -96,6 +97,10 @@ class GemmaRegion:
                 return at - held
             self._in_text = not self._in_text
 
+    def unfolding(self, tools: Tools) -> UnfoldGemma | None:
+        form = self._form
+        return None if form.lost else UnfoldGemma(form, tools, lambda name, raw: _read_whole(raw, form, tools.get(name)))
+
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
         form = self._form
         if form.lost:
@@ -168,6 +173,14 @@ def _read(text: str, at: int, form: Gemma, tools: Tools) -> _Call | None:
         heard = with_fixes(heard, "closed_truncated")
         behind = reader.at
     return _Call(with_fixes(heard, *reader.fixes), behind)
+
+
+def _read_whole(raw: str, form: Gemma, tool: Tool | None) -> tuple[Any] | None:
+    """A value that is all there; None where it would have to be mended."""
+    reader = _Reader(raw, form, tool)
+    value = reader.value(0, 1)
+    good = value is not _NOTHING and reader.closed and not reader.fixes and not raw[reader.at :].strip()
+    return (value,) if good else None
 
 
 class _Reader:

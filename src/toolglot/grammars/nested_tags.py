@@ -15,6 +15,7 @@ from toolglot.core.tools import Tool
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.tag_walk import Call, Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml, TagRegion, missing, walked
+from toolglot.grammars.unfold_nested import UnfoldNested
 from toolglot.grammars.unfold_tags import UnfoldTags
 from toolglot.schema.typed import allows, item_schema, loose_value, property_names, property_schema, typed_value
 from toolglot.text.json_text import dumps
@@ -37,12 +38,20 @@ class MarkedTags(TaggedXml):
 
     mark: str = ""
 
+    def open(self, opener: str, /) -> MarkedRegion:
+        return MarkedRegion(self, opener)
+
     def arguments(self, text: str, call: Call, tool: Tool | None) -> str:
         if call.json:
             return text[call.json[0] : call.json[1]]
         root = self._tree(text[max(call.body, 0) : call.end])
         schema = tool.schema if tool else None
         return dumps({node.tag: _value(node, property_schema(schema, node.tag), tool is not None) for node in root.children})
+
+    def member(self, text: str, schema: dict[str, Any] | None, known: bool) -> str:
+        """The value of one argument, from its opening tag to its closing one, as JSON."""
+        node = self._tree(text).children[0]
+        return dumps(_value(node, property_schema(schema, node.tag), known))
 
     def _tree(self, text: str) -> _Node:
         """Text belongs to the innermost open tag; a closing tag closes all that it finds open inside its own."""
@@ -62,6 +71,13 @@ class MarkedTags(TaggedXml):
         if len(open_nodes) > 1:
             open_nodes[-1].text += text[at:]
         return open_nodes[0]
+
+
+class MarkedRegion(TagRegion):
+    _grammar: MarkedTags
+
+    def unfolding(self, tools: Tools) -> UnfoldNested:  # type: ignore[override]
+        return UnfoldNested(self._grammar, self._walk, self._opener, tools)
 
 
 def marked_tags(mark: str) -> MarkedTags:

@@ -15,6 +15,7 @@ from toolglot.grammars.fixed import with_fixes
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_calls import read_json_calls
 from toolglot.grammars.python_calls import LABELS, begins_call, only_known, read_listing
+from toolglot.grammars.unfold_python import PythonCalls
 from toolglot.text.python_end import PythonEnd
 
 
@@ -60,6 +61,9 @@ class MarkedRegion:
                 return found.end() - held
             at = self._scan.step(text, found.start(), size)
         return -1
+
+    def unfolding(self, tools: Tools) -> PythonCalls:
+        return PythonCalls(0, tools)
 
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
         opener, closer = self._form.opener, self._form.closer

@@ -10,6 +10,8 @@ from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_region import Frame, JsonRegion, meanings
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.python_calls import only_known, read_listing
+from toolglot.grammars.unfold_json import UnfoldJson
+from toolglot.grammars.unfold_python import PythonCalls
 
 _BODY = re.compile(r"(?<![\w.])(?:\[(?=\s*[A-Za-z_][\w.]*\()|[A-Za-z_](?=[\w.]*\())")
 _HOPELESS = re.compile(r"\s*(?:[^\s\[A-Za-z_]|\[\s*[^\sA-Za-z_]|\[?\s*[A-Za-z_][\w.]*[^\w.(])")
@@ -32,8 +34,12 @@ class TaggedPython:
 
 class TaggedPythonRegion:
     def __init__(self, frame: Frame, opener: str) -> None:
+        self._opener = opener
         self._region = JsonRegion(frame, opener)
         self.feed = self._region.feed
+
+    def unfolding(self, tools: Tools) -> UnfoldJson:
+        return UnfoldJson(self._region, self._opener, lambda _, at: PythonCalls(at, tools, _tool_name), raw=True)
 
     def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
         mark = self._region.marks[0]
@@ -50,4 +56,8 @@ class TaggedPythonRegion:
 
 
 def _builtin(call: Heard) -> Heard:
-    return msgspec.structs.replace(call, name=call.name.removesuffix(_BUILTIN))
+    return msgspec.structs.replace(call, name=_tool_name(call.name))
+
+
+def _tool_name(written: str) -> str:
+    return written.removesuffix(_BUILTIN)

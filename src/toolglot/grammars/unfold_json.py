@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import ClassVar, Literal, Protocol
 
-from toolglot.grammars.call_objects import Keys
+from toolglot.grammars.call_objects import ABOUT, Keys
 from toolglot.grammars.heard import Tools
-from toolglot.grammars.json_region import JsonRegion
+from toolglot.grammars.json_region import JsonRegion, Mark
 from toolglot.grammars.unfolding import Begun, More, Step, Tail
 from toolglot.text.json_end import JsonEnd
 
@@ -17,6 +17,15 @@ NameOf = Callable[[str], tuple[str, str | None] | None]  # a head -> the tool's 
 _INK = re.compile(r"\S")
 _PLAIN_STRING = re.compile(r'[^"\\]*')
 _SCALAR = re.compile(r"[^,}\]\s]*")
+
+
+class Reading(Protocol):
+    """Reads one value of a region, as it comes."""
+
+    lost: bool  # it is not understood: nothing more is told
+    calls: int  # that it held
+
+    def feed(self, text: str, /) -> list[Step]: ...
 
 
 class _Arguments:
@@ -43,11 +52,12 @@ class _Objects:
         self._end = JsonEnd()
         self._said: dict[str, str] = {}
         self._waiting: list[str] | None = None  # arguments before the name is known
+        self._beside = False  # there are members that say nothing about the call
         self._begun = False
         self.lost = False
         self.calls = 0
 
-    def feed(self, text: str) -> list[Step]:
+    def feed(self, text: str, /) -> list[Step]:
         steps: list[Step] = []
         at = 0
         while at < len(text) and not self.lost:
@@ -57,7 +67,7 @@ class _Objects:
     def _seek(self, text: str, at: int, steps: list[Step]) -> int:
         char = text[at]
         if char == "{":
-            self._state, self._said, self._waiting, self._begun = "key", {}, None, False
+            self._state, self._said, self._waiting, self._begun, self._beside = "key", {}, None, False, False
         elif not (char.isspace() or char in "[],"):
             self.lost = True
         return at + 1
@@ -67,13 +77,21 @@ class _Objects:
         if char == '"':
             self._state, self._key, self._string = "string", "", []
         elif char == "}":
-            self.lost = "name" not in self._said  # then the numbers of the calls can't be told any more
+            if not self._begun:
+                self._without_arguments(steps)
             self._state = "seek"
             self._at += 1
             self.calls += 1
         elif not (char.isspace() or char == ","):
             self.lost = True
         return at + 1
+
+    def _without_arguments(self, steps: list[Step]) -> None:
+        """None at all, or they stand beside the name; without a name, the calls can't be numbered any more."""
+        self.lost = "name" not in self._said or self._beside
+        self._open(steps)
+        if not self.lost:
+            steps.append(More("{}"))
 
     def _in_string(self, text: str, at: int, steps: list[Step]) -> int:
         found = _PLAIN_STRING.match(text, at)
@@ -110,8 +128,10 @@ class _Objects:
             self._open(steps)
             return at
         if role != "arguments" and char == '"':
+            self._beside = self._beside or (role is None and self._key not in ABOUT)
             self._key, self._state, self._string = role or self._key, "string", []
             return at + 1
+        self._beside = self._beside or self._key not in ABOUT
         self.lost = role is not None or char in "{["  # arguments as a string, or the call in a wrapper
         self._state = "scalar"
         return at
@@ -149,7 +169,7 @@ class _Objects:
         if self._waiting:
             steps.append(More("".join(self._waiting)))
 
-    _STEPS = {
+    _STEPS: ClassVar[dict[str, Callable[..., int]]] = {
         "seek": _seek,
         "key": _at_key,
         "string": _in_string,
@@ -160,14 +180,50 @@ class _Objects:
     }
 
 
+class _NameIsKey(_Objects):
+    """`{"f": {...}}`, or an array of such. Several calls may stand in one object."""
+
+    def _at_key(self, text: str, at: int, steps: list[Step]) -> int:
+        if text[at] == "}":
+            self._state = "seek"
+            return at + 1
+        return super()._at_key(text, at, steps)
+
+    def _value(self, text: str, at: int, steps: list[Step]) -> int:
+        if text[at].isspace():
+            return at + 1
+        self.lost = text[at] != "{" or self._key == "name" or (bool(self._tools) and self._key not in self._tools)
+        self._said = {"name": self._key}
+        self._state, self._end = "arguments", JsonEnd()
+        self._open(steps)
+        return at
+
+    def _arguments(self, text: str, at: int, steps: list[Step]) -> int:
+        end = super()._arguments(text, at, steps)
+        if self._state == "key":
+            self._at += 1
+            self.calls += 1
+        return end
+
+    _STEPS: ClassVar[dict[str, Callable[..., int]]] = {
+        **_Objects._STEPS,
+        "key": _at_key,
+        "value": _value,
+        "arguments": _arguments,
+    }
+
+
 class UnfoldJson:
     """Follows a region's marks. `reader` makes what reads a value out of its head and its number among the calls."""
 
-    def __init__(self, region: JsonRegion, opener: str, reader: Callable[[str, int], _Arguments | _Objects | None]) -> None:
+    def __init__(
+        self, region: JsonRegion, opener: str, reader: Callable[[str, int], Reading | None], *, raw: bool = False
+    ) -> None:
         self._region = region
+        self._raw = raw  # values need not begin as JSON does
         self._tail = Tail(opener)
         self._make = reader
-        self._reader: _Arguments | _Objects | None = None
+        self._reader: Reading | None = None
         self._mark = 0
         self._calls = 0
         self._lost = False
@@ -182,7 +238,7 @@ class UnfoldJson:
             mark = region.marks[self._mark]
             if mark.value < 0:
                 break
-            if self._reader is None and not self._begin(mark.head, mark.value, empty=mark.raw or mark.end == mark.value):
+            if self._reader is None and not self._begin(mark):
                 break
             reader = self._reader
             if reader is None:
@@ -196,16 +252,18 @@ class UnfoldJson:
             self._mark += 1
         return steps
 
-    def _begin(self, head: int, value: int, *, empty: bool) -> bool:
-        self._tail.upto(head)
-        self._reader = None if empty else self._make(self._tail.upto(value), self._calls)
+    def _begin(self, mark: Mark) -> bool:
+        empty = (mark.raw and not self._raw) or mark.end == mark.value
+        self._tail.upto(mark.head)
+        self._reader = None if empty else self._make(self._tail.upto(mark.value), self._calls)
         self._lost = self._reader is None
         return not self._lost
 
 
-def unfold_objects(region: JsonRegion, opener: str, keys: Keys, tools: Tools) -> UnfoldJson | None:
+def unfold_objects(region: JsonRegion, opener: str, keys: Keys, tools: Tools) -> UnfoldJson:
     """For calls whose name stands inside the value."""
-    return None if keys.name_is_key else UnfoldJson(region, opener, lambda head, at: _Objects(at, keys, tools))
+    kind = _NameIsKey if keys.name_is_key else _Objects
+    return UnfoldJson(region, opener, lambda head, at: kind(at, keys, tools))
 
 
 def unfold_arguments(region: JsonRegion, opener: str, name_of: NameOf) -> UnfoldJson:

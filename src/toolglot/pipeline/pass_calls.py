@@ -69,7 +69,7 @@ class Telling:
     def withdraw(self) -> None:
         """What was told and is no call after all."""
         for told in self._told.values():
-            call = msgspec.structs.replace(told.call, arguments_json="".join(told.pieces), sealed=False)
+            call = msgspec.structs.replace(told.call, arguments_json="", sealed=False)  # how far it got is chance
             why = "it began like a call, and did not go on like one"
             self._blocks.close_call(told.index, sealed=False, decisions=(refused(call, "rejected_malformed", why),), cut=False)
         self._told, self._now = {}, None

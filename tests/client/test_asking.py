@@ -1,0 +1,256 @@
+"""The client on every wire, over real sockets: what comes back, what is tried again, and what is never run twice."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.client.fault_server import FaultServer, fault_server
+from tests.client.running import run
+from tests.laws.conversations import body, meaning, stream
+from toolglot import AsyncClient, CallerError, Client, Fault, Request, UpstreamError, fold
+from toolglot.client.remembered import Remembered, server_name
+from toolglot.client.retry import Policy
+from toolglot.core.events import Delta
+
+PROVIDERS = {
+    "openai-chat": ("openai", "/v1/chat/completions", "/v1/chat/completions"),
+    "openai-responses": ("openai-responses", "/v1/responses", "/v1/responses"),
+    "anthropic": ("anthropic", "/v1/messages", "/v1/messages"),
+    "gemini": ("gemini", "/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent"),
+    "ollama": ("ollama-cloud", "/api/chat", "/api/chat"),
+}
+CASES = ("one_call", "parallel_calls")
+FAST = Policy(first=0.01, most=0.02)
+TOOL = {"name": "get_weather", "schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
+
+
+def http(data: bytes, kind: str = "application/json", status: str = "200 OK", headers: str = "") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n{headers}\r\n"
+    return head.encode() + data
+
+
+def chat(text: str) -> bytes:
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return http(msgspec.json.encode({"id": "c1", "object": "chat.completion", "model": "m", "choices": [choice]}))
+
+
+def asking(server: FaultServer, provider: str = "openai", tmp: Path | None = None, **options: Any) -> AsyncClient:
+    kept = Remembered(tmp / "ways.json") if tmp is not None else None
+    return AsyncClient(
+        f"{provider}/m", base_url=server.url(""), api_key="k1", retries=FAST, detect=False, remembered=kept, **options
+    )
+
+
+@pytest.mark.parametrize("wire", sorted(PROVIDERS))
+@pytest.mark.parametrize("case", CASES)
+def test_every_wire_whole_and_streamed(wire: str, case: str, tmp_path: Path) -> None:
+    provider, whole_path, stream_path = PROVIDERS[wire]
+    asked = meaning(case).request
+    wanted = [(call.name, call.arguments) for call in meaning(case).reply.calls]
+
+    async def work() -> None:
+        async with fault_server() as server:
+            client = asking(server, provider, tmp_path)
+            request = msgspec.structs.replace(asked, model=f"{provider}/m", choice=None)
+            server.says(whole_path, http(msgspec.json.encode(body(case, wire, "reply"))))
+            reply = await client.complete(request)
+            assert [(call.name, call.arguments) for call in reply.calls] == wanted
+            assert reply.stop is not None
+            assert reply.stop.reason == "calls"
+            kind = "application/x-ndjson" if wire == "ollama" else "text/event-stream"
+            server.says(stream_path, http(stream(case, wire), kind))
+            streamed = fold([event async for event in client.stream(request)])
+            assert [(call.name, call.arguments) for call in streamed.calls] == wanted
+            assert streamed.text == reply.text
+            await client.aclose()
+
+    run(work())
+
+
+def test_a_call_in_text_is_rescued_and_one_that_is_invented_is_not(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            client = asking(server, tmp=tmp_path)
+            server.says(
+                "/v1/chat/completions", chat('<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>')
+            )
+            reply = await client.complete("Weather in Rome?", tools=[TOOL])
+            assert [call.arguments for call in reply.calls] == [{"city": "Rome"}]
+            assert reply.calls[0].id.startswith("call_")
+            server.says("/v1/chat/completions", chat('<tool_call>{"name": "launch", "arguments": {}}</tool_call>'))
+            reply = await client.complete("Weather in Rome?", tools=[TOOL])
+            assert reply.calls == []
+            assert [decision.code for decision in reply.decisions] == ["rejected_unknown_tool"]
+            plain = await client.complete("Weather in Rome?")
+            assert plain.calls == []
+            assert "launch" in plain.text  # no tools: text is text
+            await client.aclose()
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    "status", ["429 Too Many Requests", "503 Unavailable", "529 Overloaded", "408 Timeout", "409 Conflict"]
+)
+def test_what_may_be_tried_again_is(status: str, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            answers = [http(b'{"error": {"message": "busy"}}', status=status, headers="retry-after-ms: 5\r\n"), chat("hi")]
+
+            async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, _: FaultServer) -> None:
+                writer.write(answers.pop(0))
+                await writer.drain()
+                writer.close()
+
+            server.scripts["/v1/chat/completions"] = script
+            client = asking(server, tmp=tmp_path)
+            assert (await client.complete("hello")).text == "hi"
+            assert len(server.requests) == 2
+            await client.aclose()
+
+    run(work())
+
+
+def test_a_refusal_is_raised_as_the_provider_says_it(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says(
+                "/v1/chat/completions", http(b'{"error": {"message": "no such model", "code": "nope"}}', status="404 Not Found")
+            )
+            client = asking(server, tmp=tmp_path)
+            with pytest.raises(UpstreamError, match="no such model") as caught:
+                await client.complete("hello")
+            assert caught.value.status == 404
+            assert len(server.requests) == 1
+            await client.aclose()
+
+    run(work())
+
+
+def test_after_the_first_event_nothing_is_tried_again(tmp_path: Path) -> None:
+    data = b'data: {"id": "c", "choices": [{"index": 0, "delta": {"content": "Hel"}}]}\n\n'
+    cut = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (
+        len(data),
+        data,
+    )
+
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", cut)
+            client = asking(server, tmp=tmp_path)
+            events = [event async for event in client.stream("hello")]
+            assert isinstance(events[-1], Fault)
+            assert "".join(event.text for event in events if isinstance(event, Delta)) == "Hel"
+            assert len(server.requests) == 1
+            await client.aclose()
+
+    run(work())
+
+
+def test_leaving_a_stream_closes_the_upstream(tmp_path: Path) -> None:
+    data = b'data: {"id": "c", "choices": [{"index": 0, "delta": {"content": "Hel"}}]}\n\n'
+    begun = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (
+        len(data),
+        data,
+    )
+
+    async def work() -> None:
+        async with fault_server() as server:
+            server.stalls("/v1/chat/completions", begun)
+            client = asking(server, tmp=tmp_path)
+            events = client.stream("hello")
+            async for event in events:
+                if isinstance(event, Delta):
+                    break
+            await events.aclose()  # type: ignore[attr-defined]
+            await asyncio.wait_for(server.left.wait(), 5)
+            await client.aclose()
+
+    run(work())
+
+
+def test_fallbacks_are_asked_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            seen: list[str] = []
+
+            async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, held: FaultServer) -> None:
+                model = msgspec.json.decode(held.requests[-1].body)["model"]
+                seen.append(model)
+                writer.write(chat("from b") if model == "b" else http(b"{}", status="500 Oops"))
+                await writer.drain()
+                writer.close()
+
+            server.scripts["/v1/chat/completions"] = script
+            client = asking(server, tmp=tmp_path, fallbacks=["openai/b"])
+            reply = await client.complete("hello")
+            assert reply.text == "from b"
+            assert seen == ["m", "m", "m", "b"]
+            assert any("openai/m failed" in note for note in reply.notes)
+            await client.aclose()
+
+    run(work())
+
+
+def test_the_key_goes_to_its_own_provider_and_into_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", http(b'{"error": {"message": "bad key"}}', status="401 Unauthorized"))
+            client = asking(server, tmp=tmp_path)
+            with pytest.raises(UpstreamError) as caught:
+                await client.complete("hello")
+            assert server.requests[0].headers["authorization"] == "Bearer k1"
+            assert "k1" not in repr(caught.value)
+            with pytest.raises(CallerError, match="MISTRAL_API_KEY"):
+                await client.complete("hello", "mistral/x")
+            await client.aclose()
+
+    run(work())
+
+
+def test_what_worked_is_counted(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            kept = Remembered(tmp_path / "ways.json")
+            client = AsyncClient("openai/m", base_url=server.url(""), api_key="k", detect=False, remembered=kept)
+            server.says(
+                "/v1/chat/completions", chat('<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>')
+            )
+            await client.complete("Weather?", tools=[TOOL])
+            server.says("/v1/chat/completions", chat("It is sunny."))
+            await client.complete("Weather?", tools=[TOOL])
+            await client.aclose()
+            route = client.route("openai/m")
+            tallies = Remembered(tmp_path / "ways.json").tallies(server_name(route.provider), "m")
+            assert {way: (tally.tried, tally.good) for way, tally in tallies.items()} == {"native": (1, 1)}
+
+    run(work())
+
+
+def test_the_blocking_twin() -> None:
+    with Client("openai/m", base_url="http://127.0.0.1:9", api_key="k", retries=Policy(attempts=1)) as client:
+        with pytest.raises(UpstreamError) as caught:
+            client.complete("hello")
+        assert caught.value.code == "connect_failed"
+        with pytest.raises(UpstreamError):
+            list(client.stream("hello"))
+
+
+def test_a_request_object_holds_its_own() -> None:
+    async def work() -> None:
+        client = AsyncClient("openai/m", api_key="k")
+        with pytest.raises(CallerError, match="holds its tools"):
+            await client.complete(Request("openai/m"), tools=[TOOL])
+        with pytest.raises(CallerError, match="provider/model"):
+            await AsyncClient().complete("hello")
+        await client.aclose()
+
+    run(work())
