@@ -246,3 +246,11 @@ def test_nothing_raises_and_what_leaves_is_right(name: str, arguments: str, poli
         again = judge(verdict.call, TOOLS, "balanced")
         assert again.call is not None
         assert again.call.arguments == verdict.call.arguments
+
+
+def test_half_a_surrogate_pair_leaves_as_something_that_can_be_read() -> None:
+    tools = [{"name": "f", "schema": {"type": "object", "properties": {"a": {"type": "string"}}}}]
+    call = ToolCall("1", "f", '{"a": "x\\ud83d y"}')
+    found = validate([call], tools)
+    assert found.calls[0].arguments == {"a": "x\ufffd y"}
+    assert found.calls[0].fixes == ("bad_escape",)

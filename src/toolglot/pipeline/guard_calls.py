@@ -175,6 +175,8 @@ def _arguments(call: ToolCall, policy: Policy) -> Reading:
         raise _Refusal("rejected_limit", f"the arguments are {read.problem}")
     if read.problem is not None:
         raise _Refusal("rejected_arguments", f"the arguments can't be read: {read.problem}")
+    if not read.fixes:  # it reads, and is no JSON all the same: half a surrogate pair, which nothing can carry
+        read = Reading(read.value, ("bad_escape",))
     if policy == "strict":
         raise _Refusal("rejected_arguments", f"the arguments would have to be repaired ({', '.join(read.fixes)})")
     return read
