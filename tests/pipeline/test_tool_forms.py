@@ -6,6 +6,7 @@ import pytest
 
 from toolglot import CallerError, Choice, Tool
 from toolglot.pipeline.tool_forms import read_any_choice, read_any_tools
+from toolglot.schema.from_function import tool
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER = Tool("get_weather", "The weather", SCHEMA)
@@ -56,10 +57,18 @@ def a_function(city: str) -> str:
     return city
 
 
+def test_a_function_is_a_tool_decorated_or_not() -> None:
+    plain, decorated = read_any_tools([a_function, tool(a_function)])
+    assert plain.name == decorated.name == "a_function"
+    assert (
+        plain.schema == decorated.schema == {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    )
+
+
 @pytest.mark.parametrize(
     ("tools", "message"),
     [
-        ([a_function], r"tools\[0\]: a_function is a Python function"),
+        ([WEATHER, int], r"tools\[1\]: int is a class"),
         ([WEATHER, 3], r"tools\[1\]: expected an object, got a number"),
         ([WEATHER, {"type": "function", "function": {"name": 3}}], r"tools\[1\]\.function\.name: expected a string"),
         ([{"name": "a", "schema": 3}], r"tools\[0\]\.schema: expected an object"),

@@ -10,24 +10,26 @@ from typing import Literal
 
 import msgspec
 
-from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
+from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
 from toolglot.core.messages import ToolCall
+from toolglot.core.names import NameRule, Names
 from toolglot.core.reply import Decision, Stop
-from toolglot.core.tools import Toolset
+from toolglot.core.tools import Tool, Toolset, made_once
 from toolglot.pipeline.constrain import ConstrainedExtractor
 from toolglot.pipeline.extract import StreamExtractor, toolset
-from toolglot.pipeline.guard_calls import Policy, Verdict, judge, refused
+from toolglot.pipeline.guard_calls import Policy, Verdict, canonical, judge, refused
+from toolglot.pipeline.heard_text import HeardText
 from toolglot.pipeline.plan import Plan
-from toolglot.pipeline.restore_names import RestoreNames
+from toolglot.schema.fitting import drop_filled_nulls
+from toolglot.text.json_text import dumps, loads_object
 
 Calls = Literal["hold", "pass"]
 
 
 class _NativeCall(msgspec.Struct):
     open: Open
-    index: int  # outside
     pieces: list[str]
-    told: bool  # its beginning has left
+    told: int | None = None  # the index that its beginning has left under
 
 
 class Answers:
@@ -46,39 +48,35 @@ class Answers:
         self._pass = calls == "pass"
         self._make_id = make_id
         self._tools: Toolset = toolset(plan.tools)
-        self._restore = RestoreNames(self._tools, plan.route.wire.names)
-        self._ear = self._listener(calls)
-        self._heard: dict[int, int] = {}  # the listener's indices -> ours
+        self._known: _Known = made_once(self._tools, ("known", plan.route.wire.names), _known)
+        self._text = self._listen(calls)
         self._blocks: dict[int, int] = {}  # the provider's indices -> ours, of what passes through
         self._native: dict[int, _NativeCall] = {}
-        self._texts: set[int] = set()  # the provider's indices of text that is listened to
         self._next = 0
-        self._calls = 0  # that left
+        self._opened = 0  # native calls: what readers number by
+        self._calls = 0  # native calls that left
+        self._ids: set[str] = set()
         self._cut = False
         self._decisions: list[Decision] = []
         self._ended = False
 
-    def _listener(self, calls: Calls) -> StreamExtractor | ConstrainedExtractor | None:
+    def _listen(self, calls: Calls) -> HeardText | None:
         plan = self._plan
-        if plan.hears is None:
+        if plan.hears is None or not self._known.callable:
             return None
+        ear: StreamExtractor | ConstrainedExtractor
         if plan.way.kind == "constrained":
-            return ConstrainedExtractor(self._tools)
-        return StreamExtractor(self._tools, dialect=plan.hears, policy=self._policy, calls=calls, nonce=plan.nonce)
+            ear = ConstrainedExtractor(self._known.callable, self._policy)
+        else:
+            ear = StreamExtractor(self._known.callable, dialect=plan.hears, policy=self._policy, calls=calls, nonce=plan.nonce)
+        unasked = plan.hears if plan.way.kind == "native" else None
+        return HeardText(ear, self._take_index, self._with_id, self._forbidden, unasked)
 
     def feed(self, event: Event) -> list[Event]:
-        if self._ended:
-            return []
         out: list[Event] = []
-        for restored in self._restore.feed(event):
-            self._take(restored, out)
-        return out
-
-    def close(self) -> list[Event]:
-        return []
-
-    def _take(self, event: Event, out: list[Event]) -> None:
-        if isinstance(event, Delta):
+        if self._ended:
+            return out
+        if type(event) is Delta:
             self._delta(event, out)
         elif isinstance(event, Open):
             self._open(event, out)
@@ -89,182 +87,233 @@ class Answers:
         elif isinstance(event, Fault):
             self._fault(event, out)
         else:
-            out.append(self._start(event))
+            out.append(event)
+        return out
 
-    def _start(self, event: Start) -> Start:
-        return event
+    def close(self) -> list[Event]:
+        return []
 
     # -- blocks
 
     def _open(self, event: Open, out: list[Event]) -> None:
+        text = self._text
         if event.kind == "call":
             self._open_call(event, out)
-        elif event.kind == "text" and self._ear is not None and event.channel is None and not event.extra:
-            self._texts.add(event.index)
+        elif event.kind == "text" and text is not None and text.takes(event):
+            text.open(event, out)
         else:
+            if text is not None:
+                text.rest(out)
             self._blocks[event.index] = index = self._take_index()
-            out.append(msgspec.structs.replace(event, index=index))
+            out.append(event if index == event.index else msgspec.structs.replace(event, index=index))
 
     def _delta(self, event: Delta, out: list[Event]) -> None:
+        if self._text is not None and self._text.delta(event, out):
+            return
         index = self._blocks.get(event.index)
         if index is not None:
             out.append(event if index == event.index else Delta(index, event.text))
-        elif event.index in self._texts and self._ear is not None:
-            self._say(self._ear.feed(event.text), out)
         elif event.index in self._native:
             call = self._native[event.index]
             call.pieces.append(event.text)
-            if call.told:
-                out.append(Delta(call.index, event.text))
+            if call.told is not None:
+                out.append(Delta(call.told, event.text))
 
     def _close(self, event: Close, out: list[Event]) -> None:
+        if self._text is not None and self._text.close(event, out):
+            return
         index = self._blocks.pop(event.index, None)
         if index is not None:
-            out.append(msgspec.structs.replace(event, index=index))
+            out.append(event if index == event.index else msgspec.structs.replace(event, index=index))
         elif event.index in self._native:
             self._end_call(self._native.pop(event.index), event, out)
-        self._texts.discard(event.index)
 
     def _take_index(self) -> int:
         self._next += 1
         return self._next - 1
 
-    # -- what the listener says
-
-    def _say(self, events: list[Event], out: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, Open):
-                if event.kind == "call":
-                    self._calls += 1
-                    event = self._with_id(event)
-                self._heard[event.index] = index = self._take_index()
-                out.append(msgspec.structs.replace(event, index=index))
-            elif isinstance(event, Delta):
-                out.append(Delta(self._heard[event.index], event.text))
-            elif isinstance(event, Close):
-                out.append(msgspec.structs.replace(event, index=self._heard.pop(event.index)))
-            elif isinstance(event, Finish):
-                self._decisions += event.decisions
-                self._cut = self._cut or event.stop.reason == "length"
-
-    def _with_id(self, event: Open) -> Open:
-        """A number is no id outside of one reply."""
-        if self._make_id is None or not event.call_id or not event.call_id.startswith(f"{event.name}_"):
-            return event
-        return msgspec.structs.replace(event, call_id=self._make_id())
+    def _with_id(self, event: Open, numbered: str) -> Open:
+        """`numbered` is the id that a reader makes up; a number is none outside of one reply, and no id may come twice."""
+        given = call_id = event.call_id or numbered
+        if self._make_id is not None and given == numbered:
+            call_id = self._make_id()
+        turn = 0
+        while call_id in self._ids:
+            turn += 1
+            call_id = self._make_id() if self._make_id is not None else f"{given}_{turn}"
+        self._ids.add(call_id)
+        return event if call_id == event.call_id else msgspec.structs.replace(event, call_id=call_id)
 
     # -- native calls
 
     def _open_call(self, event: Open, out: list[Event]) -> None:
-        if self._ear is not None:  # the model speaks the server's language: what its text looks like is text
-            self._say(self._ear.deafen(), out)
-        call = _NativeCall(self._with_id(event), -1, [], told=self._pass and self._forbidden(event) is None)
+        if self._text is not None:
+            self._text.deafen(out)
+        numbered = f"{event.name}_{self._opened}"
+        self._opened += 1
+        call = _NativeCall(self._with_id(self._restored(event), numbered), [])
         self._native[event.index] = call
-        if call.told:
+        if self._pass and self._may_be_told(call.open):
             self._calls += 1
-            call.index = self._take_index()
-            out.append(msgspec.structs.replace(call.open, index=call.index))
+            call.told = self._take_index()
+            out.append(msgspec.structs.replace(call.open, index=call.told))
+
+    def _restored(self, event: Open) -> Open:
+        """Under the name that its tool was registered with."""
+        tool = self._known.names.back(event.name or "", event.namespace)
+        if tool is None:
+            return event
+        custom = tool.kind == "custom"
+        if (event.name, event.namespace, event.custom) == (tool.name, tool.namespace, custom):
+            return event
+        return msgspec.structs.replace(event, name=tool.name, namespace=tool.namespace, custom=custom)
+
+    def _may_be_told(self, event: Open) -> bool:
+        """Whether a call may leave before it is whole: not one that is known to be refused or mended."""
+        known = event.full_name in self._known.by_name and event.full_name not in self._plan.filled
+        return known and self._forbidden(event) is None and not (self._text is not None and self._text.called)
 
     def _end_call(self, call: _NativeCall, end: Close, out: list[Event]) -> None:
-        verdict = self._verdict(call, end)
-        if call.told:
-            out.append(self._told_end(call, end, verdict))
+        said = _as_call(call, end)
+        verdict = self._verdict(said)
+        self._cut = self._cut or not end.sealed
+        if call.told is not None:
+            out.append(self._told_end(call.told, said, end, verdict))
             return
         self._decisions += (*end.decisions, *verdict.decisions)
-        if verdict.call is None:
-            self._cut = self._cut or not end.sealed
+        left = verdict.call
+        if left is None:
             return
         self._calls += 1
-        index, left = self._take_index(), verdict.call
-        opened = msgspec.structs.replace(call.open, index=index, name=left.name, namespace=left.namespace, custom=left.custom)
-        out += [opened, Delta(index, left.arguments_json)]
-        written = left.written if left.written is not None else end.written
-        out.append(Close(index, True, (), end.extra, written, left.fixes))
+        index, opened = self._take_index(), call.open
+        out.append(Open(index, "call", left.name, left.id, None, left.namespace, left.custom, opened.source, opened.extra))
+        out.append(Delta(index, left.arguments_json))
+        out.append(Close(index, True, (), end.extra, left.written, left.fixes))
 
-    def _told_end(self, call: _NativeCall, end: Close, verdict: Verdict) -> Close:
+    def _told_end(self, index: int, said: ToolCall, end: Close, verdict: Verdict) -> Close:
         """A call that has left can't be mended: the end says whether it holds as it is."""
-        left, text = verdict.call, "".join(call.pieces)
+        left = verdict.call
         decisions = (*end.decisions, *verdict.decisions)
-        holds = left is not None and left.name == call.open.name and left.arguments_json == (text or "{}")
+        holds = left is not None and left.full_name == said.full_name and left.arguments_json == said.arguments_json
         if left is not None and not holds:
-            why = f"it left as it was written, and would have to be mended ({', '.join(left.fixes)})"
-            decisions = (*end.decisions, refused(self._as_call(call, end), "rejected_schema", why))
+            code = "rejected_arguments" if loads_object(said.arguments_json) is None else "rejected_schema"
+            why = f"it left as it was written, and would have to be mended ({', '.join(left.fixes) or 'as a whole'})"
+            decisions = (*end.decisions, refused(said, code, why))
         self._calls -= not holds
-        return msgspec.structs.replace(end, index=call.index, sealed=end.sealed and holds, decisions=decisions)
+        return msgspec.structs.replace(end, index=index, sealed=holds, decisions=decisions)
 
-    def _verdict(self, call: _NativeCall, end: Close) -> Verdict:
-        said = self._as_call(call, end)
-        reason = self._forbidden(call.open)
-        if reason is not None:
-            return Verdict(None, (refused(said, "rejected_choice", reason),))
-        if self._served(call.open):
-            return Verdict(said)
-        return judge(said, self._tools, self._policy, position=self._calls)
+    def _verdict(self, said: ToolCall) -> Verdict:
+        if self._plan.choice is not None and self._plan.choice.mode == "none":
+            return Verdict(None, (refused(said, "rejected_choice", "the request forbids calls"),))
+        if not self._tools:
+            return Verdict(None, (refused(said, "rejected_unknown_tool", "the request has no tools"),))
+        said = self._unfilled(said)
+        verdict = judge(said, self._tools, self._policy, position=self._calls)
+        left = verdict.call
+        if left is None:
+            return verdict
+        why = self._forbidden(Open(0, "call", left.name, namespace=left.namespace))
+        if why is not None:
+            return Verdict(None, (refused(said, "rejected_choice", why),))
+        if self._text is not None and self._text.called and canonical(left) in self._text.called:
+            why = f"{left.full_name}: the same call stood in the text, and has left"
+            return Verdict(None, (Decision("merged_repeat", why, left),))
+        return verdict
 
-    def _as_call(self, call: _NativeCall, end: Close) -> ToolCall:
-        opened = call.open
-        return ToolCall(
-            opened.call_id or "",
-            opened.name or "",
-            "".join(call.pieces) or "{}",
-            opened.namespace,
-            opened.custom,
-            end.sealed,
-            opened.source,
-            end.written,
-            end.fixes,
-            opened.extra,
-        )
-
-    def _served(self, event: Open) -> bool:
-        """A tool that the vendor's own server runs."""
-        return any(tool.kind == "server" and tool.name == event.name for tool in self._tools)
+    def _unfilled(self, said: ToolCall) -> ToolCall:
+        """Without the nulls that only strict mode asked for."""
+        tool = self._known.by_name.get(said.full_name) if said.full_name in self._plan.filled else None
+        held = loads_object(said.arguments_json) if tool is not None else None
+        if tool is None or held is None or tool.schema is None:
+            return said
+        less = drop_filled_nulls(held, tool.schema)
+        if less == held:
+            return said
+        return msgspec.structs.replace(said, arguments_json=dumps(less), written=said.raw)
 
     def _forbidden(self, event: Open) -> str | None:
-        """Why the caller's choice does not allow this call."""
+        """Why the caller's choice does not allow a call of this tool."""
         choice = self._plan.choice
-        if not self._tools:
-            return "the request has no tools"
         if choice is None:
             return None
         if choice.mode == "none":
             return "the request forbids calls"
-        name = event.full_name
-        if choice.names and choice.mode == "required" and not {event.name, name} & set(choice.names):
+        if choice.names and event.name not in choice.names and event.full_name not in choice.names:
             return f"only {', '.join(choice.names)} may be called"
         return None
 
     # -- the end
 
-    def _flush(self, out: list[Event]) -> None:
-        if self._ear is not None:
-            self._say(self._ear.close(), out)
+    def _flush(self, out: list[Event], *, broken: bool) -> int:
+        """Everything is closed; how many calls left."""
+        self._ended = True
         for index in self._blocks.values():
             out.append(Close(index, sealed=False))
         for call in self._native.values():
-            if call.told:
-                out.append(Close(call.index, sealed=False))
-        self._blocks, self._native, self._ended = {}, {}, True
+            self._end_call(call, Close(call.open.index, sealed=False), out)
+        calls, text = self._calls, self._text
+        if text is not None:
+            text.end(out, broken=broken)
+            self._decisions += text.decisions
+            self._cut = self._cut or text.cut
+            calls += text.calls
+        return calls
 
     def _finish(self, event: Finish, out: list[Event]) -> None:
-        self._flush(out)
+        calls = self._flush(out, broken=False)
         choice = self._plan.choice
-        if choice is not None and choice.mode == "required" and not self._calls and self._tools:
+        if choice is not None and choice.mode == "required" and not calls and self._known.callable:
             self._decisions.append(Decision("missing_call", "a call was required, and the model made none"))
-        decisions = (*event.decisions, *self._decisions)
-        notes = tuple(dict.fromkeys((*self._plan.notes, *event.notes)))
-        out.append(msgspec.structs.replace(event, stop=self._stop(event.stop), decisions=decisions, notes=notes))
+        stop = self._stop(event.stop, calls)
+        if not self._decisions and not self._plan.notes and stop is event.stop:
+            out.append(event)
+            return
+        out.append(msgspec.structs.replace(event, stop=stop, decisions=self._all(event), notes=self._notes(event)))
 
-    def _stop(self, stop: Stop) -> Stop:
+    def _stop(self, stop: Stop, calls: int) -> Stop:
         """The reason follows the calls that left, whatever the provider's word was."""
-        if stop.reason in ("stop", "calls"):
-            reason = "calls" if self._calls else "length" if self._cut else "stop"
-            return msgspec.structs.replace(stop, reason=reason)
-        return stop
+        if stop.reason not in ("stop", "calls", "stop_sequence"):
+            return stop
+        reason = "length" if self._cut else "calls" if calls else "stop" if stop.reason == "calls" else stop.reason
+        return stop if reason == stop.reason else msgspec.structs.replace(stop, reason=reason)
 
     def _fault(self, event: Fault, out: list[Event]) -> None:
         """Held text leaves first: what the model said is not lost because the line broke."""
-        self._flush(out)
-        decisions = (*event.decisions, *self._decisions)
-        notes = tuple(dict.fromkeys((*self._plan.notes, *event.notes)))
-        out.append(msgspec.structs.replace(event, decisions=decisions, notes=notes))
+        self._flush(out, broken=True)
+        out.append(msgspec.structs.replace(event, decisions=self._all(event), notes=self._notes(event)))
+
+    def _all(self, event: Finish | Fault) -> tuple[Decision, ...]:
+        return (*event.decisions, *self._decisions)
+
+    def _notes(self, event: Finish | Fault) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._plan.notes, *event.notes)))
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """The tools of a request, as the way back needs them."""
+
+    names: Names
+    by_name: dict[str, Tool]
+    callable: Toolset  # all but those that a vendor's server runs
+
+
+def _known(tools: tuple[Tool, ...], key: tuple[str, NameRule]) -> _Known:
+    ours = tuple(tool for tool in tools if tool.kind != "server")
+    callable_ = tools if isinstance(tools, Toolset) and len(ours) == len(tools) else Toolset(ours)
+    return _Known(Names(tools, key[1]), {tool.full_name: tool for tool in ours}, callable_)
+
+
+def _as_call(call: _NativeCall, end: Close) -> ToolCall:
+    opened = call.open
+    return ToolCall(
+        opened.call_id or "",
+        opened.name or "",
+        "".join(call.pieces) or "{}",
+        opened.namespace,
+        opened.custom,
+        end.sealed,
+        opened.source,
+        end.written,
+        end.fixes,
+        opened.extra,
+    )

@@ -6,26 +6,43 @@ What the caller gave stays in the plan: calls are checked against the tools as t
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 import msgspec
 
+from toolglot.core.messages import Message, ToolCall
 from toolglot.core.request import Request
-from toolglot.core.tools import Choice, Tool, Toolset, made_once
+from toolglot.core.tools import Choice, Tool
 from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
 from toolglot.pipeline.constrain import constrain
+from toolglot.pipeline.extract import toolset
+from toolglot.pipeline.fit_tools import NOTHING_FILLED, chosen, fitted, no_more_than
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.prompts import GENERAL
-from toolglot.pipeline.relevance import most_relevant
-from toolglot.pipeline.room import room
+from toolglot.pipeline.room import Room, room
 from toolglot.pipeline.route import Route
 from toolglot.pipeline.speak_dialect import speak
-from toolglot.pipeline.turns import Spoken, merged, without_system
+from toolglot.pipeline.turns import Spoken, merged, with_lesson, without_system
 from toolglot.pipeline.ways import SMALL, Tallies, Way, choose_way
-from toolglot.schema.fitting import TARGETS, fit_schema
+from toolglot.text.json_text import dumps
 
-_SHOWN = 5  # names in a note
+_UNASKED = Way("native", why="there is nothing to call")
+
+# where an API takes the size of its window: below the wire's own part of `extra`
+_WINDOW_AT = {"ollama": ("options", "num_ctx")}
+
+
+class _Asking(msgspec.Struct):
+    """What is decided already, and what is noted on the way."""
+
+    route: Route
+    way: Way
+    nonce: str | None
+    calls: bool  # the model may call something
+    notes: list[str]
+    filled: frozenset[str] = NOTHING_FILLED
 
 
 def fit(
@@ -38,164 +55,162 @@ def fit(
     tallies: Tallies = {},  # noqa: B006
 ) -> Plan:
     """How the request is asked of this model. `larger_context` asks for a larger window, where the API has a word for it."""
-    notes: list[str] = []
-    way = choose_way(ask, route.profile, route.provider, request.choice, tallies)
-    calls = bool(request.tools) and not _forbidden(request.choice)
-    if not calls:
-        way = Way("native", why="there is nothing to call")
-    elif ask == "auto" and way.kind != "native":
-        notes.append(f"asked {way.name}: {way.why}")
+    given, choice = request.tools, request.choice
+    way = choose_way(ask, route.profile, route.provider, choice, tallies)
     if nonce is not None and way.kind != "dialect":
         raise CallerError(f"a nonce goes with a dialect, and this is asked {way.name}", "nonce")
-    fitted = _capped(request, route, notes)
-    fitted = _FITS[way.kind](fitted, route, way, nonce, notes)
-    fitted = _with_room(fitted, route, notes, larger=larger_context)
+    forbidden = choice is not None and choice.mode == "none"
+    calls = not forbidden and any(tool.kind != "server" for tool in given)
+    asking = _Asking(route, way, nonce, calls, [])
+    if calls and ask == "auto" and way.kind != "native":
+        asking.notes.append(f"asked {way.name}: {way.why}")
+    kind = way.kind if given or _speaks_of_calls(request.messages) else "native"
+    request = _FITS[kind](request, asking)
+    request = _with_room(request, asking, larger=larger_context)
     hears = None if not calls else way.dialect if way.kind == "dialect" else route.profile.dialect or "auto"
-    return Plan(fitted, route, way, request.tools, request.choice, hears, nonce, tuple(notes))
+    way = way if calls else _UNASKED
+    return Plan(request, route, way, given, choice, hears, nonce, tuple(asking.notes), asking.filled)
 
 
-def _forbidden(choice: Choice | None) -> bool:
-    return choice is not None and choice.mode == "none"
+def _speaks_of_calls(messages: tuple[Message, ...]) -> bool:
+    for message in messages:
+        if message.role == "tool":
+            return True
+        if message.role == "assistant" and any(type(part) is ToolCall for part in message.parts):
+            return True
+    return False
 
 
-# -- tools
+# -- the ways
 
 
-def _capped(request: Request, route: Route, notes: list[str]) -> Request:
-    """No more tools than the model can take."""
-    most = route.profile.max_tools
-    if len(request.tools) <= most:
-        return request
-    kept, left = most_relevant(request.tools, most, request.messages, request.choice)
-    names = ", ".join(tool.full_name for tool in left[:_SHOWN]) + (", ..." if len(left) > _SHOWN else "")
-    notes.append(f"tools: {len(left)} of {len(request.tools)} left out, for {route.profile.family} takes {most}: {names}")
-    return msgspec.structs.replace(request, tools=kept)
-
-
-def _native(request: Request, route: Route, way: Way, nonce: str | None, notes: list[str]) -> Request:
+def _native(request: Request, asking: _Asking) -> Request:
     """The server's own tools: schemas as it understands them, choices that it would ignore enforced here."""
-    request = _chosen(request, route, notes)
-    if route.provider.schemas is not None and request.tools:
-        tools, told = made_once(request.tools, ("fitted", route.provider.schemas), _fitted_tools)
-        notes += told
-        request = msgspec.structs.replace(request, tools=tools)
-    if request.tools and request.parallel is not False and not route.profile.supports_parallel:
-        notes.append(f"parallel calls: off, for {route.profile.family} makes one at a time")
-        request = msgspec.structs.replace(request, parallel=False)
-    return _turns(request, route, notes)
+    if not request.tools:
+        return _turns(request, asking)
+    row, profile, notes = asking.route.provider, asking.route.profile, asking.notes
+    choice, parallel, messages = request.choice, request.parallel, request.messages
+    tools: tuple[Tool, ...] = toolset(request.tools)
+    suited = None
+    if row.schemas is not None:
+        suited = fitted(tools, row.schemas)
+        tools, asking.filled = suited.tools, suited.filled
+    if choice is not None and not row.quirks.tool_choice:
+        tools = chosen(tools, choice, row.name, notes)
+        if choice.mode == "required" and tools:
+            notes.append(f"tool choice: required, said in words, for {row.name} ignores it")
+            messages = tuple(with_lesson(list(messages), _demand(choice)))
+        choice = None
+    tools = no_more_than(profile.max_tools, tools, request, profile.family, notes)
+    if suited is not None and (suited.notes or suited.moved):
+        notes += suited.about(tools, row.name)
+    if tools and parallel is not False and not profile.supports_parallel and row.quirks.parallel_control:
+        notes.append(f"parallel calls: off, for {profile.family} makes one at a time")
+        parallel = False
+    now = (tools, choice, parallel, messages)
+    if not all(map(is_, now, (request.tools, request.choice, request.parallel, request.messages))):
+        request = msgspec.structs.replace(request, tools=tools, choice=choice, parallel=parallel, messages=messages)
+    return _turns(request, asking)
 
 
-def _chosen(request: Request, route: Route, notes: list[str]) -> Request:
-    """Where the server has no tool_choice, offering no tool prevents calls, and offering one forces it as far as can be."""
-    choice = request.choice
-    if choice is None or not request.tools or route.provider.quirks.tool_choice:
-        return request
-    if choice.mode == "none":
-        if _has_calls(request):  # a history with calls may not be shown without its tools
-            notes.append(f"tool choice: none is enforced here, for {route.provider.name} ignores it")
-            return request
-        notes.append(f"tool choice: none; no tools are offered, for {route.provider.name} ignores it")
-        return msgspec.structs.replace(request, tools=(), choice=None)
-    if choice.names:
-        named = Toolset(tool for tool in request.tools if {tool.name, tool.full_name} & set(choice.names))
-        notes.append(f"tool choice: only {', '.join(choice.names)} offered, for {route.provider.name} ignores it")
-        return msgspec.structs.replace(request, tools=named or request.tools)
-    return request
+def _demand(choice: Choice) -> str:
+    wanted = f"a call of {choice.names[0]}" if len(choice.names) == 1 else "a call of at least one of the tools"
+    return f"Answer now with {wanted}, and with nothing else."
 
 
-def _has_calls(request: Request) -> bool:
-    return any(message.role == "tool" for message in request.messages)
-
-
-def _fitted_tools(tools: tuple[Tool, ...], key: tuple[str, str]) -> tuple[Toolset, list[str]]:
-    notes: list[str] = []
-    fitted = Toolset(_fitted_tool(tool, key[1], notes) for tool in tools)
-    return fitted, notes
-
-
-def _fitted_tool(tool: Tool, row: str, notes: list[str]) -> Tool:
-    if tool.kind != "function" or tool.schema is None:
-        return tool
-    strict = TARGETS.get(f"{row}_strict") if tool.strict else None
-    found = fit_schema(tool.schema, strict) if strict is not None else None
-    if found is not None and found.narrowed:
-        notes.append(f"tool {tool.full_name}: sent without strict, which can't say all that its schema allows")
-        tool, found = msgspec.structs.replace(tool, strict=None), None
-    found = found or fit_schema(tool.schema, TARGETS[row])
-    if found.schema == tool.schema and not found.aside:
-        return tool
-    notes += [f"tool {tool.full_name}: {note}" for note in found.notes]
-    about = " ".join(text for text in (tool.description, *found.aside) if text)
-    return msgspec.structs.replace(tool, schema=found.schema, description=about or None)
-
-
-# -- turns
-
-
-def _turns(request: Request, route: Route, notes: list[str]) -> Request:
-    """A history that the model's template takes."""
-    profile = route.profile
-    messages = list(request.messages)
-    spoken = Spoken(find_dialect(profile.dialect or GENERAL) or find_dialect(GENERAL), notes)  # type: ignore[arg-type]
-    if "tool" in profile.refuses:
-        messages = spoken.history(request.messages, "user")
-    elif profile.multi_turn == "poor":
-        last = max((at for at, message in enumerate(messages) if message.role == "user"), default=0)
-        messages = [*spoken.history(tuple(messages[:last]), "user"), *messages[last:]]
-    if "system" in profile.refuses:
-        messages = without_system(messages, notes)
-    if messages == list(request.messages) and "alternation" not in profile.refuses:
-        return request
-    return msgspec.structs.replace(request, messages=merged(messages))
-
-
-def _dialect(request: Request, route: Route, way: Way, nonce: str | None, notes: list[str]) -> Request:
-    dialect = find_dialect(way.dialect or GENERAL)
+def _dialect(request: Request, asking: _Asking) -> Request:
+    dialect = find_dialect(asking.way.dialect or GENERAL)
     if dialect is None:
-        raise CallerError(f"there is no dialect {way.dialect!r}", "ask")
-    profile = route.profile
-    if request.parallel is None and not profile.supports_parallel:
-        request = msgspec.structs.replace(request, parallel=False)
-    if request.output is not None:
-        notes.append("response schema: left out, since the model must be free to write a call")
-        request = msgspec.structs.replace(request, output=None)
-    return speak(request, dialect, style=profile.prompt_style, nonce=nonce, refuses=profile.refuses, notes=notes)
+        raise CallerError(f"there is no dialect {asking.way.dialect!r}", "ask")
+    profile, notes = asking.route.profile, asking.notes
+    changes: dict[str, Any] = {}
+    if request.parallel is not False and not profile.supports_parallel:
+        changes["parallel"] = False
+    changes["tools"] = no_more_than(profile.max_tools, request.tools, request, profile.family, notes)
+    if request.output is not None and asking.calls:
+        notes.append("response schema: said in words, since the model must be free to write a call")
+        schema = "" if request.output.schema is None else f" that fits this schema: {dumps(request.output.schema)}"
+        lesson = f"Where you call no tool, answer with nothing but JSON{schema}"
+        changes |= {"output": None, "messages": tuple(with_lesson(list(request.messages), lesson))}
+    request = msgspec.structs.replace(request, **changes)
+    style = profile.prompt_style
+    return speak(request, dialect, style=style, nonce=asking.nonce, refuses=profile.refuses, notes=notes)
 
 
-def _constrained(request: Request, route: Route, way: Way, nonce: str | None, notes: list[str]) -> Request:
-    profile = route.profile
+def _constrained(request: Request, asking: _Asking) -> Request:
+    profile, notes = asking.route.profile, asking.notes
+    tools = no_more_than(profile.max_tools, toolset(request.tools), request, profile.family, notes)
     tiny = profile.parameters is not None and profile.parameters < SMALL / 4
     several = profile.supports_parallel and request.parallel is not False and not tiny
-    return constrain(request, several=several, refuses=profile.refuses, notes=notes)
+    request = msgspec.structs.replace(request, tools=tools)
+    return constrain(request, several=several, refuses=profile.refuses, schemas=asking.route.provider.schemas, notes=notes)
 
 
-_FITS: dict[str, Callable[[Request, Route, Way, str | None, list[str]], Request]] = {
+_FITS: dict[str, Callable[[Request, _Asking], Request]] = {
     "native": _native,
     "dialect": _dialect,
     "constrained": _constrained,
 }
 
 
+# -- turns
+
+
+def _turns(request: Request, asking: _Asking) -> Request:
+    """A history that the model's template takes."""
+    profile, notes = asking.route.profile, asking.notes
+    if not profile.refuses and profile.multi_turn != "poor":
+        return request
+    given = messages = list(request.messages)
+    as_text = len(messages) if "tool" in profile.refuses else _earlier(messages) if profile.multi_turn == "poor" else 0
+    if _speaks_of_calls(request.messages[:as_text]):
+        dialect = find_dialect(profile.dialect or GENERAL) or find_dialect(GENERAL)
+        spoken = Spoken(dialect, notes).history(request.messages[:as_text], "user")  # type: ignore[arg-type]
+        messages = [*spoken, *messages[as_text:]]
+    if "system" in profile.refuses:
+        messages = without_system(messages, notes)
+    if messages is given and "alternation" not in profile.refuses:
+        return request
+    turns = merged(messages)
+    return request if turns == request.messages else msgspec.structs.replace(request, messages=turns)
+
+
+def _earlier(messages: list[Message]) -> int:
+    """How many messages stand before what is asked now."""
+    return max((at for at, message in enumerate(messages) if message.role == "user"), default=0)
+
+
 # -- room
 
 
-def _with_room(request: Request, route: Route, notes: list[str], *, larger: bool) -> Request:
+def _with_room(request: Request, asking: _Asking, *, larger: bool) -> Request:
     """A warning where the prompt will not fit; a larger window where that was asked for and can be."""
-    found = room(request, route.provider.default_context, route.profile.context_length)
+    route = asking.route
+    default, most = route.provider.default_context, route.profile.context_length
+    if default is None and most is None:
+        return request
+    wire = route.wire.name
+    at = _WINDOW_AT.get(wire)
+    own = request.extra.get(wire, {}) if at is not None else {}
+    options: dict[str, Any] = own.get(at[0]) or {} if at is not None else {}
+    told = options.get(at[1]) if at is not None else None
+    found = room(request, told if isinstance(told, int) and told > 0 else default, most)
     if not found.short:
         return request
-    own: dict[str, Any] = dict(request.extra.get("ollama", {}))
-    options: dict[str, Any] = dict(own.get("options") or {})
-    if isinstance(options.get("num_ctx"), int) and options["num_ctx"] >= found.needed:
-        return request
-    size = found.larger
-    if larger and size is not None and route.wire.name == "ollama":
-        options["num_ctx"] = size
-        notes.append(f"context: a window of {size} tokens is asked for, since about {found.needed} are needed")
-        return msgspec.structs.replace(request, extra={**request.extra, "ollama": {**own, "options": options}})
-    notes.append(
-        f"context: about {found.needed} tokens are needed and {route.provider.name} gives {found.window}"
-        + (": it cuts the beginning, tools included, without a word" if route.provider.default_context else "")
-        + ("; start it with a larger window, or use its own API and larger_context" if size is not None else "")
-    )
+    if larger and found.larger is not None and at is not None:
+        asking.notes.append(f"context: a window of {found.larger} tokens is asked for, since about {found.needed} are needed")
+        own = {**own, at[0]: {**options, at[1]: found.larger}}
+        return msgspec.structs.replace(request, extra={**request.extra, wire: own})
+    asking.notes.append(_warning(found, asking, at is not None))
     return request
+
+
+def _warning(found: Room, asking: _Asking, can_ask: bool) -> str:
+    row, profile = asking.route.provider, asking.route.profile
+    if found.window == found.most:
+        return f"context: about {found.needed} tokens are needed, and {profile.family} takes {found.window}"
+    told = f"context: about {found.needed} tokens are needed, and {row.name} gives {found.window}"
+    told += ": it cuts the beginning, tools included, without a word"
+    if found.larger is None:
+        return told
+    return told + ("; ask for more with larger_context" if can_ask else "; start it with a larger window")

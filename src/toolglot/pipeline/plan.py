@@ -19,3 +19,4 @@ class Plan(msgspec.Struct, frozen=True):
     hears: str | None = None  # the dialect that is listened for in text, or auto; None: text is text
     nonce: str | None = None
     notes: tuple[str, ...] = ()
+    filled: frozenset[str] = frozenset()  # tools sent under a strict schema, where null stands for "not given"

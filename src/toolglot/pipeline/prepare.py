@@ -10,6 +10,7 @@ import msgspec
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
 from toolglot.core.request import Output, Request
 from toolglot.pipeline.convert import write_request
+from toolglot.pipeline.extract import toolset
 from toolglot.pipeline.fit import fit
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.route import Route, Speech, resolve, speech
@@ -40,6 +41,7 @@ def prepare(
     ask: str = "auto",
     nonce: str | None = None,
     larger_context: bool = False,
+    wire: str | None = None,
     **options: Any,
 ) -> Call:
     """The request for `model` ("provider/model"). `messages` are OpenAI Chat's, or one question as a string.
@@ -47,9 +49,10 @@ def prepare(
     `options` are named as in OpenAI Chat (temperature, max_tokens, reasoning_effort, parallel_tool_calls, ...).
     `response_schema` is a JSON Schema, or True for JSON mode without one. `ask`: auto chooses by what is known of the model;
     native, dialect:<name> and constrained say how. `nonce` marks the calls of a dialect. `larger_context` asks for a larger
-    window where the prompt would not fit and the API has a word for it.
+    window where the prompt would not fit and the API has a word for it. `wire` is another API that the same server speaks
+    (`wire="ollama"` for Ollama's own).
     """
-    route = resolve(model)
+    route = resolve(model, wire)
     request = read_question(
         messages, route, tools, tool_choice=tool_choice, stream=stream, response_schema=response_schema, **options
     )
@@ -69,11 +72,11 @@ def read_question(
     """What a caller hands in, as a Request."""
     body: Body = {"model": route.model, "messages": _listed(messages), "stream": stream, **options}
     request = speech("openai-chat").wire.read_request(body)
-    read_tools = read_any_tools(tools, route.wire.name)
+    all_tools = request.tools + read_any_tools(tools, route.wire.name)
     return msgspec.structs.replace(
         request,
-        tools=request.tools + read_tools,
-        choice=request.choice or read_any_choice(tool_choice, request.tools + read_tools),
+        tools=toolset(all_tools),
+        choice=request.choice or read_any_choice(tool_choice, all_tools),
         output=request.output or read_schema(response_schema),
     )
 

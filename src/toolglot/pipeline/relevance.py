@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from toolglot.core.messages import Message, Text, ToolCall
-from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.core.tools import Choice, Tool, Toolset, made_once
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_ENDINGS = ("ings", "ing", "ies", "es", "ed", "s")  # weather and weathers are one word
+_ENDINGS = ("ings", "ing", "es", "ed", "s")  # city and cities, file and files are one word
 _LATELY = 8  # messages
 _MOST_TEXT = 8000  # characters of each that are looked at
 _FADING = 0.8  # what was said one message earlier counts so much less
@@ -25,23 +25,30 @@ _FADING = 0.8  # what was said one message earlier counts so much less
 def most_relevant(
     tools: tuple[Tool, ...], most: int, messages: tuple[Message, ...], choice: Choice | None
 ) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
-    """Those to keep, in their order, and those to leave out."""
-    if len(tools) <= most:
+    """Those to keep, in their order, and those to leave out. A vendor's own tools stay, and are not counted."""
+    ours = [at for at, tool in enumerate(tools) if tool.kind != "server"]
+    if len(ours) <= most:
         return tools, ()
     wanted = set(choice.names) if choice is not None else set()
     called = {part.full_name for message in messages for part in message.parts if isinstance(part, ToolCall)}
     said = _said(messages)
-    words = [set(_words(f"{_CAMEL.sub(' ', tool.full_name)} {tool.description or ''}")) for tool in tools]
-    rarity = _rarity(words)
+    weights = made_once(tools, "words and how rare they are", _weights)
 
     def rank(at: int) -> tuple[bool, bool, float, int]:
         names = {tools[at].name, tools[at].full_name}
-        shared = sum(said[word] * rarity[word] for word in words[at] if word in said)
+        shared = sum(said[word] * rarity for word, rarity in weights[at].items() if word in said)
         return (not names & wanted, not names & called, -shared, at)
 
-    kept = set(sorted(range(len(tools)), key=rank)[:most])
-    inside = Toolset(tool for at, tool in enumerate(tools) if at in kept)
-    return inside, tuple(tool for at, tool in enumerate(tools) if at not in kept)
+    left = set(sorted(ours, key=rank)[most:])
+    inside = Toolset(tool for at, tool in enumerate(tools) if at not in left)
+    return inside, tuple(tool for at, tool in enumerate(tools) if at in left)
+
+
+def _weights(tools: tuple[Tool, ...], _: str) -> list[dict[str, float]]:
+    """Of each tool its words, and what each is worth: one that all tools share tells nothing."""
+    words = [set(_words(f"{_CAMEL.sub(' ', tool.full_name)} {tool.description or ''}")) for tool in tools]
+    counts = Counter(word for held in words for word in held)
+    return [{word: math.log((1 + len(tools)) / counts[word]) for word in sorted(held)} for held in words]
 
 
 def _said(messages: tuple[Message, ...]) -> dict[str, float]:
@@ -59,9 +66,5 @@ def _said(messages: tuple[Message, ...]) -> dict[str, float]:
 def _words(text: str) -> Iterable[str]:
     for word in _WORD.findall(text.lower()):
         ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
-        yield word.removesuffix(ending)
-
-
-def _rarity(tools: list[set[str]]) -> dict[str, float]:
-    counts = Counter(word for words in tools for word in words)
-    return {word: math.log(1 + len(tools) / count) for word, count in counts.items()}
+        stem = word.removesuffix(ending)
+        yield f"{stem[:-1]}i" if stem.endswith("y") else stem.removesuffix("e") if len(stem) > 3 else stem

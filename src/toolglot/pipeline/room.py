@@ -9,6 +9,8 @@ import msgspec
 
 from toolglot.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.request import Request
+from toolglot.core.tools import Tool, made_once
+from toolglot.text.json_text import encode
 
 _CHARACTERS = 3.5  # a token: English prose has about 4, code and JSON about 3
 _WIDE = 1.5  # characters a token where letters are not ASCII
@@ -26,8 +28,12 @@ def estimate(text: str) -> int:
 
 def request_tokens(request: Request) -> int:
     """What the request costs, tools and all."""
-    tools = estimate(msgspec.json.encode(request.tools).decode()) if request.tools else 0
+    tools = made_once(request.tools, "tokens", _tools) if request.tools else 0
     return tools + sum(map(_message, request.messages))
+
+
+def _tools(tools: tuple[Tool, ...], _: str) -> int:
+    return estimate(encode(tools).decode())
 
 
 def _message(message: Message) -> int:

@@ -32,13 +32,13 @@ class Speech(msgspec.Struct, frozen=True):
     quirks: Quirks = Quirks()
 
 
-def resolve(model: str) -> Route:
-    """`provider/model` to a Route."""
+def resolve(model: str, wire: str | None = None) -> Route:
+    """`provider/model` to a Route. `wire`: another than that of the provider's row, where its server speaks several."""
     name, slash, rest = model.partition("/")
     if not slash or not rest:
         raise CallerError(f'a model is named "provider/model", as in "ollama/qwen3:8b"; got {model!r}', "model")
     row = provider(name)
-    return Route(row, _the_wire(row.wire), in_provider_form(rest, row.model_names), profile(rest, name))
+    return Route(row, _the_wire(wire or row.wire), in_provider_form(rest, row.model_names), profile(rest, name))
 
 
 def speech(name: str) -> Speech:
@@ -68,9 +68,14 @@ _VERSION = re.compile(r"/v\d+[a-z0-9]*$")
 
 
 def join_url(base: str, path: str) -> str:
-    """The two joined; a version segment (`/v1`, `/v1beta`, `/api`) that both have stands once, as `base` has it."""
+    """The two joined; a version segment (`/v1`, `/v1beta`, `/api`) that both have stands once, as `base` has it.
+
+    An API below `/api` has no place below the version of another API: of such a base the root counts.
+    """
     base = base.rstrip("/")
     head, _, tail = path.lstrip("/").partition("/")
     if (_VERSION.search(base) and _VERSION.fullmatch(f"/{head}")) or (head == "api" and base.endswith("/api")):
         return f"{base}/{tail}"
+    if head == "api":
+        base = _VERSION.sub("", base)
     return f"{base}/{head}/{tail}"

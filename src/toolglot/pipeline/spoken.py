@@ -43,4 +43,4 @@ class Spoken:
 
 def _names_of(tools: tuple[Tool, ...], _: str) -> re.Pattern[str] | None:
     names = sorted({tool.full_name for tool in tools if tool.full_name}, key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, names))) if names else None
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)") if names else None

@@ -9,6 +9,7 @@ from toolglot.core.messages import Extra
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_string, an_object, misfit
+from toolglot.schema.from_function import read_function
 from toolglot.wires import find_wire
 
 Body = dict[str, Any]
@@ -50,8 +51,7 @@ def _below(where: str) -> str:
 
 def _read_tool(tool: Any, hint: str) -> list[Tool]:
     if callable(tool):
-        name = getattr(tool, "__name__", "a function")
-        raise CallerError(f"{name} is a Python function; pass its definition as a dict with name, description and schema")
+        return [read_function(tool).tool]
     held = an_object(tool, "")
     wire = find_wire(_form_of(held, hint) or "")
     if wire is not None:

@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.pipeline.answering import CITY, HELLO, PARIS, TIME, TOOLS, WEATHER, plan_for
+from toolglot import CallerError, prepare
+from toolglot.catalog.profile import Profile
+from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.request import Output, Request
+from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.pipeline.fit import fit
+from toolglot.pipeline.plan import Plan
+from toolglot.pipeline.route import Route, resolve
+from toolglot.pipeline.ways import Tally
+
+HISTORY = (
+    Message("user", (Text("Weather in Paris?"),)),
+    Message("assistant", (Text("I look."), ToolCall("c1", "get_weather", PARIS))),
+    Message("tool", (ToolResult("c1", "get_weather", (Text("sunny"),)),)),
+    Message("assistant", (Text("Sunny."),)),
+    Message("user", (Text("And in Rome?"),)),
+    Message("assistant", (ToolCall("c2", "get_weather", '{"city": "Rome"}'),)),
+    Message("tool", (ToolResult("c2", "get_weather", (Text("rainy"),)),)),
+)
+
+
+def known(model: str = "openai/gpt-5", **facts: Any) -> Route:
+    """A route to a model of which this is known."""
+    route = resolve(model)
+    held = {"model": "m", "family": "fam", "source": "test", **facts}
+    return msgspec.structs.replace(route, profile=Profile(**held))
+
+
+def fitted(route: Route | str, ask: str = "auto", **request: Any) -> Plan:
+    held = {"messages": HELLO, "tools": TOOLS, **request}
+    return fit(Request("m", **held), resolve(route) if isinstance(route, str) else route, ask=ask)
+
+
+def said(plan: Plan) -> list[tuple[str, str]]:
+    return [
+        (message.role, "".join(part.text if isinstance(part, Text) else f"[{type(part).__name__}]" for part in message.parts))
+        for message in plan.request.messages
+    ]
+
+
+# -- nothing to do
+
+
+@pytest.mark.parametrize(
+    "model", ["openai/gpt-5", "ollama/gemma3:4b", "llamacpp/some-model", "ollama/qwen3:8b", "local/smollm2"]
+)
+def test_a_plain_question_is_left_as_it_is(model: str) -> None:
+    request = Request("m", messages=(Message("user", (Text("Hello"),)), Message("assistant", (Text("Hi"),))))
+    plan = fit(request, resolve(model))
+    assert plan.request is request
+    assert (plan.notes, plan.hears, plan.way.kind) == ((), None, "native")
+
+
+def test_a_native_request_that_needs_nothing_is_left_as_it_is() -> None:
+    request = Request("m", messages=HISTORY, tools=TOOLS, choice=Choice("required"))
+    plan = fit(request, known())
+    assert plan.request is request
+    assert (plan.notes, plan.hears, plan.tools, plan.choice) == ((), "auto", TOOLS, Choice("required"))
+
+
+def test_prepare_adds_no_key() -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": CITY}}
+    body = prepare("hi", "openai/gpt-5", [tool]).body
+    assert body["tools"] == [tool]
+    assert body.keys() == {"model", "messages", "tools"}
+
+
+# -- how many tools
+
+
+def many(count: int) -> Toolset:
+    return Toolset([*(Tool(f"tool_{at}", f"Handles case {at}", CITY) for at in range(count)), WEATHER])
+
+
+@pytest.mark.parametrize("ask", ["native", "dialect:hermes", "constrained"])
+def test_the_most_relevant_tools_are_kept_and_the_rest_is_told(ask: str) -> None:
+    route = known("llamacpp/x", max_tools=3)
+    plan = fitted(route, ask, tools=many(9), messages=(Message("user", (Text("What is the weather in Rome?"),)),))
+    assert any("7 of 10 left out, for fam takes 3: tool_2, tool_3, tool_4, tool_5, tool_6, ..." in note for note in plan.notes)
+    shown = str(plan.request)
+    assert "get_weather" in shown
+    assert "tool_1" in shown
+    assert "tool_2" not in shown
+    assert len(plan.tools) == 10
+
+
+def test_a_vendor_s_own_tools_are_not_counted() -> None:
+    tools = Toolset([Tool("web_search", kind="server", extra={"openai-chat": {"type": "web_search"}}), WEATHER, TIME])
+    plan = fitted(known(max_tools=2), tools=tools)
+    assert (plan.request.tools, plan.notes) == (tools, ())
+
+
+# -- which way
+
+
+def test_no_native_tools_to_a_model_that_can_not_take_them() -> None:
+    for choice in (None, Choice("none"), Choice("required")):
+        plan = fitted(known("ollama/x", supports_tools=False), choice=choice)
+        assert plan.request.tools == ()
+        assert any("asked dialect:tagged" in note for note in plan.notes) == (choice != Choice("none"))
+
+
+def test_calls_of_the_history_are_text_for_such_a_model_even_without_tools() -> None:
+    for request in ({"tools": ()}, {"choice": Choice("none")}):
+        plan = fitted(known("ollama/x", supports_tools=False), messages=HISTORY, **request)
+        assert plan.request.tools == ()
+        assert not any("[" in text for _, text in said(plan))
+        assert [role for role, _ in said(plan)] == [*["user", "assistant"] * 3, "user"]
+        assert plan.hears is None
+
+
+def test_what_worked_is_chosen() -> None:
+    tallies = {"native": Tally(20, 2), "dialect:hermes": Tally(20, 19)}
+    plan = fit(Request("m", messages=HELLO, tools=TOOLS), known(), tallies=tallies)
+    assert plan.way.name == "dialect:hermes"
+    assert plan.notes[0] == "asked dialect:hermes: 19 of 20 calls were good so, and 2 of 20 asked native"
+
+
+def test_a_way_that_was_asked_for_needs_no_word() -> None:
+    assert not any(note.startswith("asked") for note in fitted(known(), "dialect:hermes").notes)
+
+
+# -- choice
+
+
+def test_a_forbidden_choice_offers_no_tool_where_the_server_ignores_it() -> None:
+    plan = fitted(known("ollama/x"), choice=Choice("none"), messages=HISTORY)
+    assert (plan.request.tools, plan.request.choice, plan.hears) == ((), None, None)
+    assert plan.notes == ("tool choice: none; no tools are offered, for ollama ignores it",)
+    kept = fitted(known(), choice=Choice("none"))
+    assert (kept.request.tools, kept.request.choice, kept.notes) == (TOOLS, Choice("none"), ())
+
+
+def test_a_forced_choice_is_constrained_where_the_server_can() -> None:
+    plan = fitted(known("ollama/x"), choice=Choice("required", ("get_time",)))
+    assert plan.way.name == "constrained"
+    assert plan.request.output is not None
+    assert "get_weather" not in str(plan.request.output.schema)
+
+
+def deaf() -> Route:
+    """A server that ignores choices and can't be held to a schema."""
+    route = known("ollama/x")
+    return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, constrains=False))
+
+
+def test_else_a_forced_choice_is_said_in_words_and_only_that_tool_offered() -> None:
+    plan = fitted(deaf(), choice=Choice("required", ("get_time",)))
+    assert [tool.name for tool in plan.request.tools] == ["get_time"]
+    assert plan.request.choice is None
+    assert said(plan)[0] == ("system", "Answer now with a call of get_time, and with nothing else.")
+    assert [note for note in plan.notes if "choice" in note] == [
+        "tool choice: only get_time offered, for ollama ignores it",
+        "tool choice: required, said in words, for ollama ignores it",
+    ]
+    plan = fitted(deaf(), choice=Choice("required"))
+    assert (plan.request.tools[0].name, len(plan.request.tools)) == ("get_weather", 2)
+    assert said(plan)[0][1] == "Answer now with a call of at least one of the tools, and with nothing else."
+
+
+def test_a_choice_among_some_offers_only_those() -> None:
+    plan = fitted(deaf(), choice=Choice("auto", ("get_time",)))
+    assert [tool.name for tool in plan.request.tools] == ["get_time"]
+    assert (said(plan), len(plan.tools)) == ([("user", "Hello")], 2)
+    unknown = fitted(deaf(), choice=Choice("auto", ("nothing_like_it",)))
+    assert len(unknown.request.tools) == 2
+    assert "choice" not in str(unknown.notes)
+
+
+# -- parallel
+
+
+def test_parallel_calls_are_switched_off_where_the_model_can_not() -> None:
+    alone: Any = {"supports_parallel": False}
+    plan = fitted(known(**alone))
+    assert (plan.request.parallel, plan.notes) == (False, ("parallel calls: off, for fam makes one at a time",))
+    assert fitted(known(**alone), parallel=False).notes == ()
+    assert fitted(known(**alone), tools=()).notes == ()
+    assert fitted(known()).request.parallel is None
+    no_switch = fitted(known("deepseek/x", **alone))
+    assert (no_switch.request.parallel, no_switch.notes) == (None, ())
+
+
+# -- turns
+
+
+def test_earlier_turns_are_text_for_a_model_that_is_poor_at_several() -> None:
+    plan = fitted(known(multi_turn="poor", dialect="hermes"), messages=HISTORY)
+    turns = said(plan)
+    assert [role for role, _ in turns] == ["user", "assistant", "user", "assistant", "user", "assistant", "tool"]
+    assert turns[1][1].startswith("I look.\n<tool_call>")
+    assert "sunny" in turns[2][1]
+    assert turns[5:] == [("assistant", "[ToolCall]"), ("tool", "[ToolResult]")]
+    assert plan.notes == ("history: 1 calls and 1 results written as text",)
+    assert fitted(known(multi_turn="poor"), messages=HISTORY[:3]).request.messages == HISTORY[:3]
+
+
+@pytest.mark.parametrize("ask", ["native", "dialect:hermes", "constrained"])
+def test_roles_that_a_template_refuses(ask: str) -> None:
+    refuses = ("system", "tool", "alternation")
+    messages = (Message("system", (Text("Be kind."),)), *HISTORY)
+    plan = fitted(known("llamacpp/x", refuses=refuses, dialect="hermes"), ask, messages=messages)
+    roles = [role for role, _ in said(plan)]
+    assert roles == ["user", "assistant", "user", "assistant", "user", "assistant", "user"]
+    assert not any("[Tool" in text for _, text in said(plan))
+    assert said(plan)[0][1].startswith("Be kind.")
+    assert said(plan)[0][1].endswith("Weather in Paris?")
+    assert any("system prompt" in note for note in plan.notes)
+
+
+def test_neighbours_are_joined_only_where_turns_must_alternate() -> None:
+    messages = (*HELLO, *HELLO)
+    assert fitted(known(), messages=messages).request.messages == messages
+    assert said(fitted(known(refuses=("alternation",)), messages=messages)) == [("user", "Hello\n\nHello")]
+
+
+# -- schemas
+
+
+def test_schemas_are_fitted_and_calls_are_checked_against_the_original() -> None:
+    held = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}}, "required": ["n"]}
+    tools = Toolset([Tool("f", "Does it", held)])
+    plan = fitted("ollama/qwen3:8b", tools=tools)
+    sent = plan.request.tools[0].schema or {}
+    assert "minimum" not in str(sent["properties"]["n"].keys())
+    assert "3" in sent["properties"]["n"]["description"]
+    assert plan.notes == ("schemas: only said in words, for ollama can't express it: f (n: at least 3)",)
+    assert plan.tools is tools
+    assert tools[0].schema == held
+
+
+def test_what_a_root_can_not_say_moves_into_the_tool_s_description() -> None:
+    held = {"type": "object", "properties": {"n": {"type": "integer"}}, "minProperties": 1}
+    (tool,) = fitted("ollama/qwen3:8b", tools=Toolset([Tool("f", "Does it.", held)])).request.tools
+    assert tool.description == "Does it. (at least 1 key)"
+
+
+def test_strict_tools_take_the_strict_form_and_others_do_not() -> None:
+    held = {"type": "object", "properties": {"city": {"type": "string"}, "unit": {"type": "string"}}, "required": ["city"]}
+    plan = fitted("openai/gpt-5", tools=Toolset([Tool("a", schema=held, strict=True), Tool("b", schema=held)]))
+    strict, plain = plan.request.tools
+    assert (strict.schema or {})["required"] == ["city", "unit"]
+    assert (strict.schema or {})["additionalProperties"] is False
+    assert plain.schema == held
+    assert plan.filled == {"a"}
+
+
+def test_strict_is_left_out_where_it_could_not_say_all() -> None:
+    free = {"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {"type": "string"}}}}
+    plan = fitted("openai/gpt-5", tools=Toolset([Tool("a", schema=free, strict=True)]))
+    assert (plan.request.tools[0].strict, plan.filled) == (None, frozenset())
+    assert plan.request.tools[0].schema == free
+    assert any("without strict" in note for note in plan.notes)
+
+
+def test_what_is_made_of_tools_is_made_once() -> None:
+    held = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}}}
+    tools = Toolset([Tool("f", schema=held)])
+    first, second = (fitted("ollama/qwen3:8b", tools=tools).request.tools for _ in range(2))
+    assert first is second
+    read = [fitted("ollama/qwen3:8b", tools=(Tool("f", schema=held),)).request.tools for _ in range(2)]
+    assert read[0] is read[1]
+
+
+# -- tools of other kinds, and a schema for the answer
+
+
+@pytest.mark.parametrize("ask", ["native", "dialect:fenced_json", "constrained"])
+def test_tools_of_other_kinds_in_each_way(ask: str) -> None:
+    tools = Toolset(
+        [Tool("shell", "Runs it", kind="custom"), Tool("web_search", kind="server", extra={"anthropic": {"type": "x"}})]
+    )
+    plan = fitted("llamacpp/some-model", ask, tools=tools)
+    assert "shell" in str(plan.request)
+    assert plan.hears is not None
+    call = prepare("hi", "llamacpp/some-model", tools, ask=ask)
+    assert "shell" in str(call.body)
+    assert "web_search" not in str(call.body)
+    assert any("web_search" in note for note in call.notes)
+
+
+def test_a_schema_for_the_answer_in_each_way() -> None:
+    output = Output(CITY)
+    assert fitted(known(), output=output).request.output is output
+    by_prompt = fitted(known(), "dialect:hermes", output=output)
+    assert by_prompt.request.output is None
+    assert '"city"' in said(by_prompt)[0][1].partition("# Tools")[0]
+    assert any(note.startswith("response schema: said in words") for note in by_prompt.notes)
+    unasked = fitted(known(), "dialect:hermes", output=output, choice=Choice("none"))
+    assert unasked.request.output is output
+    held = fitted(known(), "constrained", output=output).request.output
+    assert held is not None
+    assert "answer" in str(held.schema)
+
+
+# -- nonce
+
+
+def test_a_nonce_goes_with_a_dialect() -> None:
+    with pytest.raises(CallerError, match="nonce"):
+        plan_for("openai/gpt-5", nonce="k3yk3y")
+    assert plan_for("openai/gpt-5", ask="dialect:tagged", nonce="k3yk3y").nonce == "k3yk3y"
+    assert plan_for("openai/gpt-5", ask="dialect:tagged", nonce="k3yk3y", tools=()).hears is None
+
+
+# -- room
+
+
+LONG = (Message("user", (Text("many words " * 3000),)),)
+
+
+def test_a_prompt_that_will_be_cut_is_told() -> None:
+    plan = fitted("ollama/qwen3:8b", messages=LONG)
+    (note,) = [note for note in plan.notes if note.startswith("context")]
+    assert "ollama gives 4096" in note
+    assert "without a word" in note
+    assert "start it with a larger window" in note
+    assert not any(note.startswith("context") for note in fitted("ollama/qwen3:8b").notes)
+    assert not any(note.startswith("context") for note in fitted("openai/gpt-5", messages=LONG).notes)
+
+
+def test_a_larger_window_is_asked_for_where_the_api_has_it() -> None:
+    options = {"messages": "many words " * 3000, "tools": [WEATHER], "larger_context": True}
+    call = prepare(model="ollama/qwen3:8b", wire="ollama", **options)  # type: ignore[arg-type]
+    assert call.url == "http://127.0.0.1:11434/api/chat"
+    assert call.body["options"] == {"num_ctx": 16384}
+    assert any("window of 16384" in note for note in call.notes)
+    assert "num_ctx" not in str(prepare(model="ollama/qwen3:8b", **options).body)  # type: ignore[arg-type]
+    del options["larger_context"]
+    unasked = prepare(model="ollama/qwen3:8b", wire="ollama", **options)  # type: ignore[arg-type]
+    assert "options" not in unasked.body
+    assert any("ask for more with larger_context" in note for note in unasked.notes)
+
+
+def test_a_window_of_the_caller_s_own_counts() -> None:
+    route = resolve("ollama/qwen3:8b", "ollama")
+    for size, told in ((20_000, False), (5_000, True)):
+        extra = {"ollama": {"options": {"num_ctx": size, "mirostat": 1}}}
+        plan = fit(Request("m", messages=LONG, extra=extra), route)
+        assert any(f"gives {size}" in note for note in plan.notes) == told
+    larger = fit(Request("m", messages=LONG, extra=extra), route, larger_context=True)
+    assert larger.request.extra["ollama"]["options"] == {"num_ctx": 16384, "mirostat": 1}
+
+
+def test_more_than_the_model_takes_can_not_be_asked_for() -> None:
+    route = msgspec.structs.replace(resolve("ollama/x", "ollama"), profile=known(context_length=8192).profile)
+    plan = fit(Request("m", messages=LONG), route, larger_context=True)
+    assert plan.request.extra == {}
+    assert len(plan.notes) == 1
