@@ -128,9 +128,9 @@ class AsyncClient:
             raise CallerError('a model is named "provider/model", as in "ollama/qwen3:8b"', "model")
         return (first, *self._fallbacks)
 
-    def route(self, model: str) -> Route:
+    def route(self, model: str, wire: str | None = None) -> Route:
         """Where a model is; the caller's own address and the catalog's facts."""
-        route = resolve(model)
+        route = resolve(model, wire)
         if self._base_url is not None and route.provider.name == self._own:
             return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, base_url=self._base_url))
         return route
@@ -145,9 +145,10 @@ class AsyncClient:
         ask: str = "auto",
         nonce: str | None = None,
         larger_context: bool = False,
+        wire: str | None = None,
         **options: Any,
     ) -> Plan:
-        route = self.route(model)
+        route = self.route(model, wire)
         if isinstance(messages, Request):
             if options or tuple(tools):
                 raise CallerError("a Request holds its tools and options itself", "request")

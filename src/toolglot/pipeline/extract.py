@@ -29,6 +29,7 @@ from toolglot.pipeline.reply_forms import read_any_reply
 from toolglot.pipeline.spoken import Spoken
 from toolglot.pipeline.tool_forms import read_any_tools
 from toolglot.reading.blocks import Blocks
+from toolglot.text.json_text import encode
 
 POLICIES = get_args(Policy)
 _WITH_NONCE = "tagged"  # what a nonce is looked for in, where no dialect is named
@@ -343,7 +344,7 @@ def toolset(tools: Iterable[Any]) -> Toolset:
     if isinstance(tools, Toolset):
         return tools
     read = read_any_tools(tools)
-    return _kept(msgspec.json.encode(read))
+    return _kept(encode(read))
 
 
 _TOOLS = msgspec.json.Decoder(tuple[Tool, ...])

@@ -21,7 +21,7 @@ class RestoreNames:
 
     def feed(self, event: Event) -> list[Event]:
         if isinstance(event, Open) and event.kind == "call":
-            tool = self._names.back(event.name or "")
+            tool = self._names.back(event.name or "", event.namespace)
             if tool is not None:
                 custom = tool.kind == "custom"
                 event = msgspec.structs.replace(event, name=tool.name, namespace=tool.namespace, custom=custom)
@@ -37,7 +37,7 @@ def restore_reply(reply: Reply, tools: tuple[Tool, ...], rule: NameRule) -> Repl
     names = Names(tools, rule)
     parts = []
     for part in reply.parts:
-        tool = names.back(part.name) if isinstance(part, ToolCall) else None
+        tool = names.back(part.name, part.namespace) if isinstance(part, ToolCall) else None
         if tool is not None:
             custom = tool.kind == "custom"
             part = msgspec.structs.replace(part, name=tool.name, namespace=tool.namespace, custom=custom)

@@ -12,7 +12,7 @@ import msgspec
 
 from toolglot.catalog.providers import unknown
 from toolglot.core.request import Request
-from toolglot.core.tools import Choice, Tool
+from toolglot.core.tools import Choice, Tool, made_once
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.nonce import with_nonce
@@ -41,7 +41,13 @@ def speak(
     tools = taught(request.tools, request.choice, told)
     messages = Spoken(with_nonce(dialect, nonce) if nonce is not None else dialect, told).history(request.messages, results_as)
     if tools:
-        lesson = teach(tools, dialect, named_style(style), choice=request.choice, parallel=request.parallel, nonce=nonce)
+        choice, parallel = request.choice, request.parallel
+        words = choice and (choice.mode, choice.names)
+        lesson = made_once(
+            request.tools if nonce is None else tools,  # a nonce is new each time: nothing to keep
+            ("lesson", dialect.name, named_style(style), words, parallel),
+            lambda _, __: teach(tools, dialect, style, choice=choice, parallel=parallel, nonce=nonce),
+        )
         messages = with_lesson(messages, lesson)
         told.append(f"tools: {len(tools)} taught in the system prompt, in the dialect {dialect.name}")
     if "system" in tuple(refuses):
