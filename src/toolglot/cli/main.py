@@ -13,6 +13,7 @@ COMMANDS = {
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
     "models": "What is known of a model and how it should be asked, and where each fact comes from.",
     "parse": "Read the calls out of a model's text, and say why each was heard, fixed or refused.",
+    "probe": "Ask a running server a few tool questions in each way: what works, and what is wrong.",
     "demo": "Carry one conversation through every pair of APIs, and show what happens.",
 }
 
