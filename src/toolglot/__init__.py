@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from toolglot.agent.results import ToolError
+    from toolglot.agent.runnable import Context
     from toolglot.catalog.profile import Profile
     from toolglot.catalog.profiles import profile
     from toolglot.client.asking import AsyncClient
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from toolglot.pipeline.prompts import augment_system_prompt
     from toolglot.pipeline.route import normalize_model
     from toolglot.schema.arguments import parse_arguments
+    from toolglot.schema.from_function import tool
 
 __version__ = "0.1.0"
 
@@ -40,6 +43,7 @@ __all__ = [
     "Choice",
     "Client",
     "Close",
+    "Context",
     "Decision",
     "Delta",
     "Extraction",
@@ -59,6 +63,7 @@ __all__ = [
     "Text",
     "Tool",
     "ToolCall",
+    "ToolError",
     "ToolResult",
     "ToolglotError",
     "UpstreamError",
@@ -76,11 +81,14 @@ __all__ = [
     "prepare",
     "profile",
     "read_stream",
+    "tool",
     "unfold",
     "validate",
 ]
 
 _HOMES = {
+    "toolglot.agent.results": ("ToolError",),
+    "toolglot.agent.runnable": ("Context",),
     "toolglot.catalog.profile": ("Profile",),
     "toolglot.catalog.profiles": ("profile",),
     "toolglot.client.asking": ("AsyncClient",),
@@ -101,6 +109,7 @@ _HOMES = {
     "toolglot.pipeline.prompts": ("augment_system_prompt",),
     "toolglot.pipeline.route": ("normalize_model",),
     "toolglot.schema.arguments": ("parse_arguments",),
+    "toolglot.schema.from_function": ("tool",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -1,0 +1,93 @@
+"""`@tool`: a typed function becomes a Tool that can still be called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from toolglot.core.tools import Tool
+from toolglot.schema.from_function.signature import ReadFunction, read_function
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_OF_A_FUNCTION = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What is said of a tool beside its function. Times are in seconds."""
+
+    name: str | None = None
+    description: str | None = None
+    timeout: float | None = None
+    cache_for: float | None = None
+    strict: bool | None = None
+
+
+class FunctionTool(Tool, Generic[P, R], frozen=True, dict=True):
+    """A tool with the function behind it. Everything beyond a Tool's own fields is in `__dict__`, so it encodes as a Tool."""
+
+    @property
+    def read(self) -> ReadFunction:
+        """How a call's arguments go into the function."""
+        return self.__dict__["_read"]  # type: ignore[no-any-return]
+
+    @property
+    def options(self) -> Options:
+        return self.__dict__["_options"]  # type: ignore[no-any-return]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.read.function(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def __get__(self, instance: Any, owner: Any = None) -> FunctionTool[..., R]:
+        """In a class, the tool of an instance is that of the bound method."""
+        bind = getattr(self.read.function, "__get__", None)
+        return self if instance is None or bind is None else _made(bind(instance, owner), self.options)
+
+
+def _made(function: Callable[..., Any], options: Options) -> FunctionTool[..., Any]:
+    read = read_function(function, name=options.name, description=options.description, strict=options.strict)
+    made: FunctionTool[..., Any] = FunctionTool(read.tool.name, read.tool.description, read.tool.schema, read.tool.strict)
+    held = {"_read": read, "_options": options, "__wrapped__": function}
+    held |= {name: getattr(function, name) for name in _OF_A_FUNCTION if hasattr(function, name)}
+    for name, value in held.items():
+        force_setattr(made, name, value)
+    return made
+
+
+@overload
+def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    timeout: float | None = None,
+    cache_for: float | None = None,
+    strict: bool | None = None,
+) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    timeout: float | None = None,
+    cache_for: float | None = None,
+    strict: bool | None = None,
+) -> Any:
+    """Makes a tool of a typed function: bare, or with what the function itself does not say.
+
+    `timeout` and `cache_for` are seconds. The function stays callable; a parameter hinted `Context` is not shown.
+    """
+    options = Options(name, description, timeout, cache_for, strict)
+    if function is None:
+        return lambda given: _made(given, options)
+    return _made(function, options)

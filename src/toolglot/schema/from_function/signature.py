@@ -1,0 +1,157 @@
+"""A function, method, callable object or partial as a tool, and a call's arguments as that function takes them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from toolglot.core.tools import Tool
+from toolglot.errors import CallerError
+from toolglot.schema.from_function.constraints import Schema
+from toolglot.schema.from_function.docstrings import read_docstring
+from toolglot.schema.from_function.fields import MISSING, Field
+from toolglot.schema.from_function.hints import Schemas
+from toolglot.schema.from_function.names import hints_of
+from toolglot.schema.from_function.shapes import is_injected
+from toolglot.schema.from_function.values import read_fields, read_value
+
+_EMPTY = inspect.Parameter.empty
+_MANY = inspect.Parameter.VAR_POSITIONAL
+_REST = inspect.Parameter.VAR_KEYWORD
+
+
+class ReadFunction(msgspec.Struct, frozen=True):
+    """What was read of a function: the tool for the model, and how a call's arguments go in."""
+
+    tool: Tool
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    fields: list[Field]
+    many: str | None = None  # the name of *args, which the model sees as a list
+    rest: Field | None = None  # **kwargs: what has no parameter of its own
+    injected: tuple[str, ...] = ()  # the parameters that take the context
+    notes: tuple[str, ...] = ()
+    is_async: bool = False  # to be called on the event loop: a coroutine function, or an async generator
+
+    def bind(self, arguments: dict[str, Any], context: Any = None) -> inspect.BoundArguments:
+        """The arguments converted to what the hints say; an ArgumentsError where they don't fit."""
+        own = arguments
+        bound = self.signature.bind_partial()
+        if self.rest is not None:
+            known = {field.key for field in self.fields}
+            own = {name: value for name, value in arguments.items() if name in known}
+            extra = {name: read_value(value, self.rest.hint, name) for name, value in arguments.items() if name not in known}
+            bound.arguments[self.rest.name] = extra
+        bound.arguments.update(read_fields(own, self.fields, ""))
+        bound.arguments.update(dict.fromkeys(self.injected, context))
+        bound.apply_defaults()
+        if self.many is not None:
+            bound.arguments[self.many] = tuple(bound.arguments[self.many])
+        for name, value in bound.arguments.items():
+            if _is_pydantic_field(value):
+                bound.arguments[name] = value.get_default(call_default_factory=True)
+        return bound
+
+
+def read_function(
+    function: Callable[..., Any], *, name: str | None = None, description: str | None = None, strict: bool | None = None
+) -> ReadFunction:
+    """The tool that a callable is. A CallerError where it can't be one."""
+    name = name or _name(function)
+    if isinstance(function, type):
+        raise CallerError(f"{name} is a class; a tool is a function, a method or an object with __call__")
+    try:
+        return _read(function, name, description, strict)
+    except CallerError as error:
+        raise CallerError(error.problem, f"{name}({error.where})" if error.where else name) from None
+
+
+def _read(function: Callable[..., Any], name: str, description: str | None, strict: bool | None) -> ReadFunction:
+    inner = _underlying(function)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        raise CallerError("its parameters can't be read; wrap it in a function with type hints") from None
+    hints = hints_of(inner)
+    said = read_docstring(_doc(function, inner))
+    fixed = function.keywords if isinstance(function, functools.partial) else {}
+    fields: list[Field] = []
+    injected: list[str] = []
+    notes: list[str] = []
+    many: str | None = None
+    rest: Field | None = None
+    for parameter in signature.parameters.values():
+        if parameter.name in fixed:
+            continue
+        hint = hints.get(parameter.name, _EMPTY)
+        if is_injected(hint):
+            injected.append(parameter.name)
+            continue
+        if hint is _EMPTY:
+            notes.append(f"{name}({parameter.name}): no type hint; any value is accepted")
+        field = _field(parameter, Any if hint is _EMPTY else hint, said.parameters.get(parameter.name))
+        if parameter.kind is _REST:
+            rest = field
+        else:
+            fields.append(field)
+            many = parameter.name if parameter.kind is _MANY else many
+    description = description or said.description
+    if description is None:
+        notes.append(f"{name}: no docstring; the model sees the name and the parameters alone")
+    tool = Tool(name, description, _schema(fields, rest), strict)
+    waits = inspect.iscoroutinefunction(inner) or inspect.isasyncgenfunction(inner)
+    return ReadFunction(tool, function, signature, fields, many, rest, tuple(injected), tuple(notes), waits)
+
+
+def _field(parameter: inspect.Parameter, hint: Any, description: str | None) -> Field:
+    if parameter.kind is _MANY:
+        return Field(parameter.name, parameter.name, list[hint], False, MISSING, description)
+    default = MISSING if parameter.default is _EMPTY else parameter.default
+    if _is_pydantic_field(default):  # `x: int = Field(3, gt=0)`: the hint carries it, default and all
+        hint = typing.Annotated[hint, default]
+        return Field(parameter.name, parameter.name, hint, default.is_required(), MISSING, description)
+    return Field(parameter.name, parameter.name, hint, default is MISSING, default, description)
+
+
+def _schema(fields: list[Field], rest: Field | None) -> Schema:
+    schemas = Schemas()
+    schema = schemas.of_fields(fields)
+    if rest is not None:
+        schema["additionalProperties"] = schemas.of_field(rest) or True
+    if schemas.definitions:
+        schema["$defs"] = schemas.definitions
+    return schema
+
+
+def _is_pydantic_field(value: Any) -> bool:
+    return type(value).__name__ == "FieldInfo" and type(value).__module__.startswith("pydantic.")
+
+
+def _underlying(function: Any) -> Any:
+    """The plain function that carries the hints."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    if not inspect.isroutine(function):
+        function = type(function).__call__
+    return inspect.unwrap(getattr(function, "__func__", function))
+
+
+def _doc(function: Any, inner: Any) -> str | None:
+    """The docstring of the function, or of the class of an object that is called."""
+    doc = inner.__doc__ or (None if inspect.isroutine(function) else type(function).__doc__)
+    return None if isinstance(function, functools.partial) and doc == functools.partial.__doc__ else doc
+
+
+def _name(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    name: str = getattr(function, "__name__", None) or type(function).__name__
+    if name == "<lambda>":
+        raise CallerError("a lambda has no name; define a function, or use tool(name=...)")
+    return name

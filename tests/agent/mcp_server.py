@@ -1,0 +1,68 @@
+"""A small MCP server for the tests: `stdio`, or `http PORT`. Runs under versions 1 and 2 of the package."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+try:
+    kit: Any = import_module("mcp.server.mcpserver")
+    server = kit.MCPServer("small")
+except ModuleNotFoundError:
+    kit = import_module("mcp.server.fastmcp")
+    server = kit.FastMCP("small")
+
+PIXEL = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+
+def add(a: int, b: int = 1) -> str:
+    """Adds two numbers."""
+    return str(a + b)
+
+
+def picture() -> Any:
+    """A picture of one pixel."""
+    return kit.Image(data=PIXEL, format="png")
+
+
+def weather(city: str) -> dict[str, Any]:
+    """The weather."""
+    return {"city": city, "degrees": 21}
+
+
+def fail() -> str:
+    """Fails."""
+    raise ValueError("no luck today")
+
+
+async def slow(seconds: float) -> str:
+    """Waits."""
+    await asyncio.sleep(seconds)
+    return "at last"
+
+
+def process() -> str:
+    """The server's process, and one of its variables."""
+    return f"{os.getpid()} {os.environ.get('MCP_WORD')}"
+
+
+def die() -> str:
+    """Ends the server."""
+    os._exit(3)
+
+
+for tool in (add, picture, weather, fail, slow, process, die):
+    server.add_tool(tool)
+
+if __name__ == "__main__":
+    if sys.argv[1] == "stdio":
+        server.run("stdio")
+    elif hasattr(server, "settings") and hasattr(server.settings, "port"):
+        server.settings.port = int(sys.argv[2])
+        server.run("streamable-http")
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))

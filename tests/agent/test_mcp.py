@@ -1,0 +1,264 @@
+"""A real MCP server in a process of its own, over its input and output and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent.mcp_server import PIXEL
+from toolglot.agent.mcp import mcp_tools
+from toolglot.agent.results import media
+from toolglot.agent.runnable import Context, Runnable, ToolError, as_result
+from toolglot.core.messages import Media, Text
+from toolglot.errors import CallerError, UpstreamError
+from toolglot.text.json_text import decode
+
+SERVER = Path(__file__).parent / "mcp_server.py"
+STDIO = [sys.executable, str(SERVER), "stdio"]
+NAMES = ["add", "picture", "weather", "fail", "slow", "process", "die"]
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    async def guarded() -> None:
+        before = asyncio.all_tasks()
+        await asyncio.wait_for(work, 60)
+        assert asyncio.all_tasks() - before == set()
+
+    asyncio.run(guarded())
+
+
+@pytest.fixture(scope="module")
+def http_server() -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen([sys.executable, str(SERVER), "http", str(port)], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture(params=["stdio", "http"])
+def server(request: pytest.FixtureRequest) -> Any:
+    return STDIO if request.param == "stdio" else request.getfixturevalue("http_server")
+
+
+def by_name(tools: tuple[Runnable, ...]) -> dict[str, Runnable]:
+    return {held.tool.name: held for held in tools}
+
+
+async def asked(tools: tuple[Runnable, ...], name: str, **arguments: Any) -> Any:
+    return as_result(await by_name(tools)[name].run(arguments, Context()))
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_tools_are_listed_and_run(server: Any) -> None:
+    async def work() -> None:
+        async with mcp_tools(server) as tools:
+            assert [held.tool.name for held in tools] == NAMES
+            add = by_name(tools)["add"]
+            assert add.tool.description == "Adds two numbers."
+            assert (add.tool.schema or {})["required"] == ["a"]
+            assert add.source.startswith("mcp:")
+            assert await asked(tools, "add", a=2, b=3) == (Text("5"),)
+            assert await asked(tools, "picture") == (media(PIXEL, "image/png"),)
+            (said,) = await asked(tools, "weather", city="Rome")
+            assert decode(said.text) == {"city": "Rome", "degrees": 21}
+
+    run(work())
+
+
+def test_failures_are_told_and_the_server_goes_on(server: Any) -> None:
+    async def work() -> None:
+        async with mcp_tools(server) as tools:
+            with pytest.raises(ToolError, match="Error executing tool fail"):
+                await asked(tools, "fail")
+            with pytest.raises(ToolError, match="valid integer"):
+                await asked(tools, "add", a="x")
+            assert await asked(tools, "add", a=2) == (Text("3"),)
+
+    run(work())
+
+
+def test_a_call_has_its_time_and_the_next_its_own(server: Any) -> None:
+    async def work() -> None:
+        async with mcp_tools(server, timeout=3) as tools:
+            assert tools[0].timeout == 3
+            with pytest.raises(ToolError, match=r"slow took longer than 3 s"):
+                await asked(tools, "slow", seconds=30)
+            assert await asked(tools, "add", a=2) == (Text("3"),)
+
+    run(work())
+
+
+def test_calls_run_side_by_side(server: Any) -> None:
+    async def work() -> None:
+        async with mcp_tools(server) as tools:
+            began = time.monotonic()
+            done = await asyncio.gather(*(asked(tools, "slow", seconds=1) for _ in range(8)))
+            assert done == [(Text("at last"),)] * 8
+            assert time.monotonic() - began < 6
+
+    run(work())
+
+
+def test_a_started_server_sees_its_variables_and_ends_with_the_block() -> None:
+    async def work() -> None:
+        async with mcp_tools(STDIO, env={"MCP_WORD": "hello"}, namespace="small") as tools:
+            assert tools[0].tool.full_name == "small__add"
+            (said,) = await asked(tools, "process")
+            pid, word = said.text.split()
+            assert word == "hello"
+            assert not gone(int(pid))
+        assert gone(int(pid))
+
+    run(work())
+
+
+def test_a_cancelled_user_leaves_no_process() -> None:
+    async def work() -> None:
+        seen: list[int] = []
+
+        async def use() -> None:
+            async with mcp_tools(STDIO) as tools:
+                seen.append(int((await asked(tools, "process"))[0].text.split()[0]))
+                await asked(tools, "slow", seconds=60)
+
+        task = asyncio.create_task(use())
+        while not seen:
+            await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert gone(seen[0])
+
+    run(work())
+
+
+def test_it_may_be_left_by_another_task_than_entered_it() -> None:
+    async def work() -> None:
+        held = mcp_tools(STDIO)
+        tools = await asyncio.create_task(held.__aenter__())
+        assert await asked(tools, "add", a=1) == (Text("2"),)
+        await asyncio.create_task(held.__aexit__(None, None, None))
+
+    run(work())
+
+
+def test_a_server_that_dies_fails_its_calls_and_nothing_hangs() -> None:
+    async def work() -> None:
+        async with mcp_tools(STDIO) as tools:
+            with pytest.raises(ToolError, match="die: the server could not run it"):
+                await asked(tools, "die")
+            with pytest.raises(ToolError, match="add: the server could not run it"):
+                await asked(tools, "add", a=1)
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("server", "error", "message"),
+    [
+        ("no-such-command --x", CallerError, "mcp: no-such-command can't be started: No such file"),
+        ("a 'b", CallerError, "is no command line"),
+        ("", CallerError, "expected an http"),
+        ([sys.executable, "-c", "raise OSError('out of paper')"], UpstreamError, "its last words: OSError: out of paper"),
+        ([sys.executable, "-c", "import time; time.sleep(60)"], UpstreamError, "did not answer within 0.5 s"),
+        ("http://me:secret@127.0.0.1:9/mcp?key=x", UpstreamError, "^http://127.0.0.1:9/mcp could not be reached"),
+    ],
+)
+def test_a_server_that_does_not_come_up_is_named(server: Any, error: type[Exception], message: str) -> None:
+    async def work() -> None:
+        # a started interpreter needs its time, one that sleeps gets none
+        seconds = 0.5 if "sleep" in str(server) else 30
+        with pytest.raises(error, match=message):
+            async with mcp_tools(server, connect_timeout=seconds):
+                raise AssertionError
+
+    run(work())
+
+
+BARE = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    said = {"jsonrpc": "2.0", "id": asked["id"]}
+    if asked["method"] == "initialize":
+        about = {"name": "bare", "version": "1"}
+        said["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
+    elif asked["method"] == "tools/list" and sys.argv[1] == "pages":
+        page = int((asked.get("params") or {}).get("cursor") or 0)
+        tool = {"name": f"tool{page}", "inputSchema": {"type": "object", "x-own": page}}
+        said["result"] = {"tools": [tool]} | ({"nextCursor": str(page + 1)} if page < 2 else {})
+    elif asked["method"] == "tools/call":
+        blocks = [
+            {"type": "audio", "data": "YWJj", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "file:///a.bin", "blob": "YWJj"}},
+        ]
+        said["result"] = {"content": blocks, "structuredContent": {"n": 1}}
+    else:
+        said["error"] = {"code": -32601, "message": "no such method"}
+    print(json.dumps(said), flush=True)
+"""
+
+
+def test_a_list_in_pages_is_read_to_its_end_and_every_kind_of_content_is_carried() -> None:
+    async def work() -> None:
+        async with mcp_tools([sys.executable, "-c", BARE, "pages"]) as tools:
+            assert [held.tool.name for held in tools] == ["tool0", "tool1", "tool2"]
+            assert tools[2].tool.schema == {"type": "object", "x-own": 2}
+            assert await asked(tools, "tool1") == (
+                Media("audio", "audio/wav", "YWJj"),
+                Media("file", "application/octet-stream", "YWJj", name="file:///a.bin"),
+                Text('{"n":1}'),
+            )
+
+    run(work())
+
+
+def test_a_server_without_a_list_of_tools_is_named() -> None:
+    async def work() -> None:
+        with pytest.raises(UpstreamError, match="does not list its tools: no such method"):
+            async with mcp_tools([sys.executable, "-c", BARE, "none"]):
+                raise AssertionError
+
+    run(work())
+
+
+def test_without_the_package_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}", name="mcp")
+
+    monkeypatch.setattr("toolglot.agent.mcp_connection.importlib.import_module", absent)
+
+    async def work() -> None:
+        with pytest.raises(CallerError, match=r"pip install 'toolglot\[mcp\]'"):
+            async with mcp_tools(STDIO):
+                raise AssertionError
+
+    run(work())

@@ -1,0 +1,120 @@
+"""The three styles of docstrings, and what people write beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolglot.schema.from_function.docstrings import read_docstring
+
+GOOGLE = """Finds flights.
+
+    Only direct ones,
+    and only today's.
+
+    Args:
+        origin (str): Where from:
+            an airport's code.
+        to (dict[str, tuple(int)], optional): Where to
+        *rest: More.
+        limit:
+            How many at most.
+
+    Returns:
+        list: flights: those found
+    Raises:
+        ValueError: origin: unknown
+    """
+
+NUMPY = """
+    Finds flights.
+
+    Only direct ones,
+    and only today's.
+
+    Parameters
+    ----------
+    origin : str
+        Where from:
+        an airport's code.
+    to : dict, optional
+        Where to
+    *rest
+        More.
+    limit
+        How many at most.
+
+    Returns
+    -------
+    flights : list
+        those found
+    """
+
+REST = """Finds flights.
+
+    Only direct ones,
+    and only today's.
+
+    :param str origin: Where from:
+        an airport's code.
+    :param to: Where to
+    :type to: dict
+    :param *rest: More.
+    :keyword limit: How many at most.
+    :returns: flights
+    :raises ValueError: origin: unknown
+    """
+
+
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, REST], ids=["google", "numpy", "rest"])
+def test_each_style_says_the_same(text: str) -> None:
+    read = read_docstring(text)
+    assert read.description == "Finds flights.\n\nOnly direct ones, and only today's."
+    assert read.parameters == {
+        "origin": "Where from: an airport's code.",
+        "to": "Where to",
+        "rest": "More.",
+        "limit": "How many at most.",
+    }
+
+
+@pytest.mark.parametrize("text", [None, "", "  \n "])
+def test_nothing_said_is_nothing(text: str | None) -> None:
+    assert read_docstring(text).description is None
+
+
+def test_several_names_share_words_in_numpys_style() -> None:
+    assert read_docstring("A.\n\nParameters\n----------\nx, y : int\n    A place.\n").parameters == {
+        "x": "A place.",
+        "y": "A place.",
+    }
+
+
+def test_a_list_in_the_description_keeps_its_lines() -> None:
+    assert read_docstring("Units:\n- C\n- F\n\nDone.").description == "Units:\n- C\n- F\n\nDone."
+
+
+def test_a_word_that_looks_like_a_section_inside_a_sentence_is_none() -> None:
+    read = read_docstring("Takes args: two of them.\n\nNote that parameters\nare many.")
+    assert read.description == "Takes args: two of them.\n\nNote that parameters are many."
+    assert read.parameters == {}
+
+
+def test_what_stands_behind_the_sections_is_not_the_description() -> None:
+    read = read_docstring("A.\n\nArgs:\n    x: One.\n\nMore words.\n")
+    assert (read.description, read.parameters) == ("A.", {"x": "One."})
+
+
+def test_a_default_in_an_entry_is_part_of_its_words() -> None:
+    read = read_docstring("A.\n\nArgs:\n    unit: One of:\n        C: Celsius\n        F: Fahrenheit\n    x: The x")
+    assert read.parameters == {"unit": "One of: C: Celsius F: Fahrenheit", "x": "The x"}
+
+
+def test_a_role_at_the_start_of_a_line_is_no_field() -> None:
+    assert read_docstring(":class:`Foo` is made.\n\n:func:`bar` too: twice").description == (
+        ":class:`Foo` is made.\n\n:func:`bar` too: twice"
+    )
+
+
+def test_fields_that_are_indented_do_not_run_into_each_other() -> None:
+    read = read_docstring("A.\n\n:param x: One\n  :type x: int\n  :param y:\n      Two\n")
+    assert read.parameters == {"x": "One", "y": "Two"}

@@ -1,0 +1,216 @@
+"""Functions of every sort as tools, and a call's arguments as they take them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any, Literal, Optional
+
+import msgspec
+import pydantic
+import pytest
+
+from toolglot.errors import ArgumentsError, CallerError
+from toolglot.schema.from_function import ReadFunction, read_function
+
+if TYPE_CHECKING:
+    from decimal import Decimal as NotThere
+
+
+class Injected:
+    __toolglot_injected__ = True
+
+
+def called(function: Any, arguments: dict[str, Any], context: Any = None) -> Any:
+    bound = read_function(function).bind(arguments, context)
+    return function(*bound.args, **bound.kwargs)
+
+
+def get_weather(city: str, unit: Literal["C", "F"] = "C") -> str:
+    """The weather in a city.
+
+    Args:
+        city: Its name.
+        unit: Of the temperature.
+    """
+    return f"{city} {unit}"
+
+
+def test_a_function_is_read_whole() -> None:
+    read = read_function(get_weather)
+    assert read.tool.name == "get_weather"
+    assert read.tool.description == "The weather in a city."
+    assert read.tool.schema == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string", "description": "Its name."},
+            "unit": {"type": "string", "enum": ["C", "F"], "description": "Of the temperature.", "default": "C"},
+        },
+        "required": ["city"],
+    }
+    assert read.notes == ()
+    assert called(get_weather, {"city": "Rome"}) == "Rome C"
+
+
+def test_a_function_without_parameters_takes_an_empty_object() -> None:
+    def now() -> str:
+        """The time."""
+        return "noon"
+
+    assert read_function(now).tool.schema == {"type": "object", "properties": {}}
+    assert called(now, {}) == "noon"
+
+
+def test_without_hints_anything_is_accepted_and_noted() -> None:
+    def bare(x, y=2):  # type: ignore[no-untyped-def]
+        return [x, y]
+
+    read = read_function(bare)
+    assert read.tool.schema == {"type": "object", "properties": {"x": {}, "y": {"default": 2}}, "required": ["x"]}
+    assert read.notes == (
+        "bare(x): no type hint; any value is accepted",
+        "bare(y): no type hint; any value is accepted",
+        "bare: no docstring; the model sees the name and the parameters alone",
+    )
+    assert called(bare, {"x": {"a": 1}}) == [{"a": 1}, 2]
+
+
+def test_parameters_of_every_kind_find_their_place() -> None:
+    def every(a: int, b: int = 2, /, c: int = 3, *more: int, d: int, e: int = 5, **rest: int) -> Any:
+        return a, b, c, more, d, e, rest
+
+    schema = read_function(every).tool.schema
+    assert schema is not None
+    assert schema["properties"]["more"] == {"type": "array", "items": {"type": "integer"}}
+    assert schema["required"] == ["a", "d"]
+    assert schema["additionalProperties"] == {"type": "integer"}
+    assert called(every, {"a": 1, "d": 4}) == (1, 2, 3, (), 4, 5, {})
+    assert called(every, {"a": 1, "more": [7, 8], "d": 4, "z": 9}) == (1, 2, 3, (7, 8), 4, 5, {"z": 9})
+    assert called(every, {"a": 1, "c": 0, "d": 4}) == (1, 2, 0, (), 4, 5, {})
+    with pytest.raises(ArgumentsError, match="z: expected an integer"):
+        called(every, {"a": 1, "d": 4, "z": "nine"})
+
+
+def test_what_is_unknown_or_missing_is_told() -> None:
+    with pytest.raises(ArgumentsError, match="town: there is no such parameter; there are city, unit"):
+        called(get_weather, {"town": "Rome"})
+    with pytest.raises(ArgumentsError, match="city: is missing"):
+        called(get_weather, {})
+
+
+def test_what_is_injected_is_not_shown() -> None:
+    def whole(city: str, context: Injected, again: Optional[Injected] = None) -> Any:  # noqa: UP045
+        return city, context, again
+
+    schema = read_function(whole).tool.schema
+    assert schema is not None
+    assert list(schema["properties"]) == ["city"]
+    held = Injected()
+    assert called(whole, {"city": "Rome"}, held) == ("Rome", held, held)
+    with pytest.raises(ArgumentsError, match="context: there is no such parameter"):
+        called(whole, {"city": "Rome", "context": {}}, held)
+
+
+class Station:
+    """A station."""
+
+    def at(self, city: str) -> str:
+        """The weather there."""
+        return f"at {city}"
+
+    @classmethod
+    def of(cls, city: str) -> str:
+        """The weather of it."""
+        return f"{cls.__name__} {city}"
+
+    def __call__(self, city: str) -> str:
+        return f"call {city}"
+
+
+@pytest.mark.parametrize(
+    ("thing", "name", "about", "gives"),
+    [
+        (Station().at, "at", "The weather there.", "at Rome"),
+        (Station.of, "of", "The weather of it.", "Station Rome"),
+        (Station(), "Station", "A station.", "call Rome"),
+        (functools.partial(get_weather, unit="F"), "get_weather", "The weather in a city.", "Rome F"),
+    ],
+)
+def test_methods_objects_and_partials_are_functions_too(thing: Any, name: str, about: str, gives: str) -> None:
+    tool = read_function(thing).tool
+    assert (tool.name, tool.description) == (name, about)
+    assert tool.schema is not None
+    assert list(tool.schema["properties"]) == ["city"]
+    assert called(thing, {"city": "Rome"}) == gives
+
+
+def test_a_wrapped_function_shows_what_it_wraps() -> None:
+    @functools.wraps(get_weather)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return get_weather(*args, **kwargs).upper()
+
+    assert read_function(wrapper).tool == read_function(get_weather).tool
+    assert called(wrapper, {"city": "Rome"}) == "ROME C"
+
+
+def test_names_of_a_function_around_are_known_while_it_runs() -> None:
+    class Inner(msgspec.Struct):
+        x: int
+
+    def takes(inner: Inner) -> int:
+        return inner.x
+
+    assert called(takes, {"inner": {"x": 3}}) == 3
+
+
+def test_such_names_are_known_when_the_function_around_is_gone() -> None:
+    def made() -> ReadFunction:
+        class Inner(msgspec.Struct):
+            x: int
+
+        @dataclasses.dataclass
+        class Outer:
+            inner: Inner
+
+        def takes(outer: Outer) -> int:
+            return outer.inner.x
+
+        return read_function(takes)
+
+    read = made()
+    assert read.function(*read.bind({"outer": {"inner": {"x": 3}}}).args) == 3
+
+
+def test_a_hint_that_is_not_there_is_refused() -> None:
+    def lost(x: NotThere) -> None: ...
+
+    with pytest.raises(CallerError, match="lost: a hint can't be resolved: name 'NotThere' is not defined; define it before"):
+        read_function(lost)
+
+
+def test_a_default_of_pydantics_carries_limits_words_and_value() -> None:
+    none: list[int] = pydantic.Field(default_factory=list)
+
+    def few(n: int = pydantic.Field(3, gt=0, description="How many"), m: list[int] = none) -> Any:
+        return n, m
+
+    schema = read_function(few).tool.schema
+    assert schema is not None
+    assert schema["properties"]["n"] == {"type": "integer", "exclusiveMinimum": 0, "description": "How many", "default": 3}
+    assert "required" not in schema
+    assert called(few, {}) == (3, [])
+    with pytest.raises(ArgumentsError, match="n: Input should be greater than 0"):
+        called(few, {"n": 0})
+
+
+def test_a_parameter_that_can_t_be_is_named() -> None:
+    def bad(x: list[complex]) -> None: ...
+
+    with pytest.raises(CallerError, match=r"bad\(x\): complex has no JSON form"):
+        read_function(bad)
+
+
+@pytest.mark.parametrize(("thing", "message"), [(int, "int is a class"), (lambda x: x, "a lambda has no name")])
+def test_what_is_no_function_is_refused(thing: Any, message: str) -> None:
+    with pytest.raises(CallerError, match=message):
+        read_function(thing)
