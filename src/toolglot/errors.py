@@ -4,6 +4,7 @@ ToolglotError
 ├── CallerError            the caller: what was handed in has the wrong shape (`.where` says where)
 │   └── LossError          the caller: strict mode, and the target can't carry something
 ├── ArgumentsError         the model: a call's arguments are no JSON object
+├── ToolError              a tool: it failed, in words that are meant for the model (agent/results.py)
 └── UpstreamError          the provider: it refused, failed or broke off
 """
 
