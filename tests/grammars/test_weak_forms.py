@@ -14,10 +14,10 @@ from tests.grammars.test_python_family import CALLS, DAMAGE, damaged
 from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.grammars.bare_json import BARE_JSON
 from toolglot.grammars.call_expression import CALL_EXPRESSION
-from toolglot.grammars.whole_message import whole_message
 from toolglot.grammars.fences import CODE_FENCES, JSON_FENCES, TOOL_CODE_FENCES
 from toolglot.grammars.pythonic import BARE_LIST
 from toolglot.grammars.react import REACT
+from toolglot.grammars.whole_message import whole_message
 
 NAMES = ("pythonic", "bare_json", "fenced_json", "tool_code", "call_expression", "react")
 CASES = cases(*NAMES)
