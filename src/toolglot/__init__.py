@@ -9,7 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from toolglot.agent.agent import Agent
+    from toolglot.agent.loop import Loop
+    from toolglot.agent.record import replay
     from toolglot.agent.results import ToolError
+    from toolglot.agent.run import Run, ToolRun
     from toolglot.agent.runnable import Context
     from toolglot.catalog.profile import Profile
     from toolglot.catalog.profiles import profile
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agent",
     "ArgumentsError",
     "AsyncClient",
     "Call",
@@ -49,6 +54,7 @@ __all__ = [
     "Extraction",
     "Fault",
     "Finish",
+    "Loop",
     "LossError",
     "Media",
     "Message",
@@ -57,6 +63,7 @@ __all__ = [
     "Reasoning",
     "Reply",
     "Request",
+    "Run",
     "Start",
     "Stop",
     "StreamExtractor",
@@ -65,6 +72,7 @@ __all__ = [
     "ToolCall",
     "ToolError",
     "ToolResult",
+    "ToolRun",
     "ToolglotError",
     "UpstreamError",
     "Usage",
@@ -81,13 +89,18 @@ __all__ = [
     "prepare",
     "profile",
     "read_stream",
+    "replay",
     "tool",
     "unfold",
     "validate",
 ]
 
 _HOMES = {
+    "toolglot.agent.agent": ("Agent",),
+    "toolglot.agent.loop": ("Loop",),
+    "toolglot.agent.record": ("replay",),
     "toolglot.agent.results": ("ToolError",),
+    "toolglot.agent.run": ("Run", "ToolRun"),
     "toolglot.agent.runnable": ("Context",),
     "toolglot.catalog.profile": ("Profile",),
     "toolglot.catalog.profiles": ("profile",),

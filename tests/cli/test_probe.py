@@ -21,6 +21,7 @@ def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_CONFIG_HOME", "TOOLGLOT_CACHE"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("TOOLGLOT_REMEMBER", raising=False)
     monkeypatch.chdir(tmp_path)
 
 
@@ -141,6 +142,7 @@ def probed(llamacpp_server: LlamaServer, tmp_path_factory: pytest.TempPathFactor
         for name in ("XDG_CONFIG_HOME", "TOOLGLOT_CACHE"):
             patch.setenv(name, str(home))
         patch.setenv("NO_PROXY", "127.0.0.1")
+        patch.delenv("TOOLGLOT_REMEMBER", raising=False)
         address = llamacpp_server.address
         done = run("llamacpp/smollm2", "--base-url", address, "--quick", "--ways", "native,constrained", "--json")
         assert done.exit_code == 0, done.output

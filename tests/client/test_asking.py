@@ -216,7 +216,9 @@ def test_the_key_goes_to_its_own_provider_and_into_no_message(tmp_path: Path, mo
     run(work())
 
 
-def test_what_worked_is_counted(tmp_path: Path) -> None:
+def test_what_worked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOOLGLOT_REMEMBER", raising=False)
+
     async def work() -> None:
         async with fault_server() as server:
             kept = Remembered(tmp_path / "ways.json")

@@ -1,0 +1,255 @@
+"""`Agent`: a model with tools, asked until the job is done.
+
+agent = Agent("ollama/qwen3:8b", tools=[get_weather])
+print(agent.run_sync("Weather in Paris?").text)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from types import TracebackType
+from typing import Any, Protocol, Self, cast
+from uuid import uuid4
+
+import msgspec
+
+from toolglot.agent.approval import Approve
+from toolglot.agent.driver import Driver
+from toolglot.agent.limits import Limits
+from toolglot.agent.loop import Loop
+from toolglot.agent.record import Record
+from toolglot.agent.result_cache import ResultCache
+from toolglot.agent.run import Run, ToolRun
+from toolglot.agent.runnable import Runnable, runnable
+from toolglot.agent.workbench import PARALLEL, TIMEOUT, Workbench
+from toolglot.client.asking import AsyncClient
+from toolglot.core.events import Event
+from toolglot.core.messages import Message, Text
+from toolglot.core.request import Request
+from toolglot.core.tools import Toolset
+from toolglot.errors import CallerError
+from toolglot.pipeline.fit import fit
+from toolglot.pipeline.prepare import Call, read_question, to_call
+from toolglot.pipeline.route import Route, resolve
+
+_OF_THE_CLIENT = ("api_key", "base_url", "fallbacks", "policy", "retries", "headers", "transport", "detect", "remembered")
+_OF_A_QUESTION = ("ask", "nonce", "larger_context")  # how it is asked; the rest of the options are the request's
+_OWN_CACHE = ResultCache(0)  # a mark: each agent gets one of its own
+
+
+class Asking(Protocol):
+    """What an agent needs of a client; AsyncClient is one."""
+
+    def stream(
+        self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
+    ) -> AsyncIterator[Event]:
+        """Events as they come."""
+
+    def route(self, model: str) -> Route: ...
+
+
+class _Open(msgspec.Struct, frozen=True):
+    """A client that is open, and the tools: what a run needs."""
+
+    client: Asking
+    tools: dict[str, Runnable]
+
+
+class RunStream:
+    """Events of all turns, and a ToolRun for every call that was run. Afterwards `.run` is the Run."""
+
+    def __init__(self, events: AsyncGenerator[Event | ToolRun], held: list[Driver]) -> None:
+        self._events, self._held = events, held
+
+    @property
+    def run(self) -> Run:
+        if not self._held or self._held[0].run is None:
+            raise CallerError("the run is not over: read its events to the end first", "run")
+        return self._held[0].run
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event | ToolRun:
+        return await anext(self._events)
+
+    async def aclose(self) -> None:
+        """Ends it at once: tools are cancelled, the upstream is closed."""
+        await self._events.aclose()
+
+
+class Agent:
+    """`tools` are functions, `@tool`s, Runnables; `mcp` are commands or addresses of MCP servers, or what `mcp_tools` takes.
+
+    `approve(call)` is asked before each call is run. `record` is a file: every run is kept there and can be replayed. `cache`
+    keeps results of tools that allow it; None turns that off. `limits` has the budgets beside `max_turns`. `options` are
+    those of `prepare` (temperature, tool_choice, response_schema, ask, ...) and of AsyncClient (api_key, base_url, ...).
+
+    Each run opens its connections and MCP servers and closes them; `async with agent:` keeps them open over many.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        tools: Iterable[Any] = (),
+        system: str | None = None,
+        *,
+        max_turns: int | None = None,
+        limits: Limits | None = None,
+        approve: Approve | None = None,
+        record: str | os.PathLike[str] | Record | None = None,
+        cache: ResultCache | None = _OWN_CACHE,
+        client: Asking | None = None,
+        mcp: Iterable[Any] = (),
+        parallel: int = PARALLEL,
+        timeout: float | None = TIMEOUT,
+        make_id: Callable[[], str] | None = None,
+        **options: Any,
+    ) -> None:
+        resolve(model)  # a wrong name is told now, not when it is asked
+        self.model, self.system = model, system
+        self.limits = limits or Limits()
+        if max_turns is not None:
+            self.limits = msgspec.structs.replace(self.limits, turns=max_turns)
+        if self.limits.turns < 1:
+            raise CallerError("the model must be asked at least once", "max_turns")
+        self._own = _by_name(runnable(held) for held in tools)
+        self._mcp = tuple(mcp)
+        self._approve, self._parallel, self._timeout = approve, parallel, timeout
+        self._record = record if isinstance(record, Record) or record is None else Record(record)
+        self._cache = ResultCache() if cache is _OWN_CACHE else cache
+        self._make_id = make_id or _new_id
+        self._client = client
+        self._client_options = {key: options.pop(key) for key in _OF_THE_CLIENT if key in options}
+        if client is not None and self._client_options:
+            raise CallerError(f"{', '.join(self._client_options)}: the client that is given has its own", "client")
+        self._how = {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
+        self._options = options
+        self._opened: _Open | None = None  # by `async with`
+        self._stack = AsyncExitStack()
+
+    # -- asking
+
+    async def run(self, question: Any, **options: Any) -> Run:
+        """Asks, and runs what is called, until it is done or a limit is reached; `.end` says which.
+
+        `question`: a text, messages as OpenAI Chat has them, or an earlier Run's `history` with more behind it. The model's
+        failure before anything was said or done is raised as UpstreamError; after that it is the end of the Run.
+        """
+        stream = self.stream(question, **options)
+        async with aclosing(stream):
+            async for _ in stream:
+                pass
+        return stream.run
+
+    def run_sync(self, question: Any, **options: Any) -> Run:
+        """As `run`, for programs without an event loop; also inside of one (a notebook), which it blocks."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.run(question, **options))
+        with ThreadPoolExecutor(1, "toolglot-agent") as thread:
+            return thread.submit(lambda: asyncio.run(self.run(question, **options))).result()
+
+    def stream(self, question: Any, **options: Any) -> RunStream:
+        """Events as they come, and a ToolRun for each call that was run."""
+        held: list[Driver] = []
+        return RunStream(self._events(question, options, held), held)
+
+    async def _events(self, question: Any, options: dict[str, Any], held: list[Driver]) -> AsyncGenerator[Event | ToolRun]:
+        async with self._ready() as ready:
+            how = self._how | {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
+            request = self.request(question, ready.tools, ready.client.route(self.model), **options)
+
+            def ask(asked: Request) -> AsyncGenerator[Event]:
+                return cast("AsyncGenerator[Event]", ready.client.stream(asked, self.model, **how))
+
+            bench = Workbench(
+                ready.tools, approve=self._approve, parallel=self._parallel, timeout=self._timeout, cache=self._cache
+            )
+            driver = Driver(Loop(request, self.limits, id=self._make_id()), ask, bench, record=self._record)
+            held.append(driver)
+            async with aclosing(driver.events()) as events:
+                async for event in events:
+                    yield event
+
+    def request(
+        self, question: Any, tools: Mapping[str, Runnable] | None = None, route: Route | None = None, **options: Any
+    ) -> Request:
+        """What the loop begins with. It is pure, for those who own the loop: `Loop(agent.request("..."))`."""
+        given = () if _are_messages(question) else question
+        known: Toolset = Toolset(held.tool for held in (self._own if tools is None else tools).values())
+        request = read_question(given, route or resolve(self.model), known, **{**self._options, **options})
+        messages = tuple(question) if _are_messages(question) else request.messages
+        if self.system is not None and not (messages and messages[0].role in ("system", "developer")):
+            messages = (Message("system", (Text(self.system),)), *messages)
+        if not messages:
+            raise CallerError("there is no question", "messages")
+        return msgspec.structs.replace(request, model=self.model, messages=messages, tools=known)
+
+    async def prepare(self, question: Any, **options: Any) -> Call:
+        """What would be sent first, without sending it; MCP servers are asked for their tools."""
+        async with self._ready() as ready:
+            how = self._how | {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
+            route = ready.client.route(self.model)
+            request = self.request(question, ready.tools, route, **options)
+            request = msgspec.structs.replace(request, model=route.model, stream=True, stream_usage=True)
+            return to_call(fit(request, route, **how))
+
+    # -- what is open
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            self._opened = await self._open(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._opened = None
+        await self._stack.__aexit__(kind, error, trace)
+
+    @asynccontextmanager
+    async def _ready(self) -> AsyncIterator[_Open]:
+        if self._opened is not None:
+            yield self._opened
+            return
+        async with AsyncExitStack() as stack:
+            yield await self._open(stack)
+
+    async def _open(self, stack: AsyncExitStack) -> _Open:
+        client = self._client
+        if client is None:
+            client = await stack.enter_async_context(AsyncClient(self.model, **self._client_options))
+        found = list(self._own.values())
+        for server in self._mcp:
+            from toolglot.agent.mcp import mcp_tools  # noqa: PLC0415  (an extra, needed by few)
+
+            options = dict(server) if isinstance(server, Mapping) else {"server": server}
+            found += await stack.enter_async_context(mcp_tools(**options))
+        return _Open(client, _by_name(found))
+
+
+def _by_name(tools: Iterable[Runnable]) -> dict[str, Runnable]:
+    named: dict[str, Runnable] = {}
+    for held in tools:
+        name = held.tool.full_name
+        if name in named:
+            raise CallerError(
+                f"there are two tools with the name {name!r}: give one another name, or its server a namespace", "tools"
+            )
+        named[name] = held
+    return named
+
+
+def _are_messages(question: Any) -> bool:
+    return isinstance(question, (list, tuple)) and bool(question) and all(isinstance(one, Message) for one in question)
+
+
+def _new_id() -> str:
+    return f"run_{uuid4().hex[:20]}"

@@ -1,0 +1,159 @@
+"""What the loop asks for, done: the model asked, tools run side by side, each step put on record.
+
+Whoever leaves early (a cancelled task, a closed stream) takes everything along: tools are cancelled, the upstream is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Literal
+
+from msgspec.structs import replace
+
+from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools, Seen, Step
+from toolglot.agent.record import Begun, Broke, Ended, Entry, Ran, Record, Replied
+from toolglot.agent.results import without_secrets
+from toolglot.agent.run import Run, ToolRun
+from toolglot.agent.workbench import Workbench
+from toolglot.core.events import Event, Fault
+from toolglot.core.fold import fold
+from toolglot.core.reply import Reply
+from toolglot.core.request import Request
+from toolglot.errors import UpstreamError
+
+Ask = Callable[[Request], AsyncGenerator[Event]]
+
+
+class Driver:
+    """Drives one Loop. `ask` is a client's stream; the workbench runs the tools."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        ask: Ask,
+        bench: Workbench,
+        *,
+        record: Record | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        time_of_day: Callable[[], float] = time.time,
+    ) -> None:
+        self.run: Run | None = None  # once it is over
+        self._loop, self._ask, self._bench, self._record = loop, ask, bench, record
+        self._clock, self._time_of_day = clock, time_of_day
+        self._deadline: float | None = None
+        self._seen: Seen = None
+        self._said: list[Event] = []  # in the step that is under way
+        self._ran: list[ToolRun] = []
+        self._since = 0.0  # when that step began
+
+    async def events(self) -> AsyncGenerator[Event | ToolRun]:
+        """Everything as it happens. What the provider refuses before it has said a word is raised, if nothing was done yet."""
+        limit = self._loop.limits.seconds
+        self._since = self._clock()
+        self._deadline = None if limit is None else self._since + limit
+        try:
+            step = self._advance()
+            while not isinstance(step, Done):
+                async with aclosing(self._doing(step)) as told:
+                    async for event in told:
+                        yield event
+                step = self._advance()
+        finally:
+            if self.run is None:
+                self._break_off()
+
+    def _doing(self, step: AskModel | RunTools) -> AsyncGenerator[Event | ToolRun]:
+        return self._asked(step) if isinstance(step, AskModel) else self._worked(step)
+
+    def _advance(self) -> Step:
+        """One step of the loop, and its entry in the record."""
+        now = self._clock()
+        entry = self._entry(now)
+        step = self._loop.next(self._seen, now=now)
+        self._note(entry)
+        self._since, self._said, self._ran = now, [], []
+        if isinstance(step, Done):
+            self.run = run = step.run
+            at = self._time_of_day()
+            self._note(Ended(run.id, at, now, run.end, run.why, run.text, run.turns, run.calls, run.decisions))
+        return step
+
+    def _entry(self, now: float) -> Entry:
+        run, at, seen = self._loop.id, self._time_of_day(), self._seen
+        if seen is None:
+            return Begun(run, at, now, self._loop.request, self._loop.limits)
+        if isinstance(seen, Reply):
+            return Replied(run, at, now, seen, now - self._since)
+        if isinstance(seen, Interrupted):
+            return Broke(run, at, now, seen, tuple(self._ran))
+        return Ran(run, at, now, tuple(self._ran))
+
+    def _note(self, entry: Entry) -> None:
+        if self._record is not None:
+            self._record.add(entry)
+
+    def _break_off(self) -> None:
+        """An error or a cancellation: the loop ends too, so that there is a Run, and a record of it."""
+        if not isinstance(self._seen, Interrupted):
+            self._seen = self._broken("stopped", "the run was cancelled")
+        self._advance()
+
+    def _broken(self, end: Literal["stopped", "time"], why: str) -> Interrupted:
+        """With what was said and done until then."""
+        reply = fold(self._said) if self._said else None
+        return Interrupted(end, why, results=tuple(run.result for run in self._ran), reply=reply)
+
+    # -- the model
+
+    async def _asked(self, step: AskModel) -> AsyncGenerator[Event]:
+        try:
+            async with aclosing(self._ask(step.request)) as told:
+                while (event := await self._in_time(anext(told, None))) is not None:
+                    self._said.append(event)
+                    yield event
+        except TimeoutError:
+            self._seen = self._late()
+        except UpstreamError as error:
+            clean = _without_secrets(error)
+            self._seen = Interrupted("failed", f"the model could not be asked: {clean.message}", clean)
+            if step.turn == 1:
+                raise
+            yield Fault(error)
+        else:
+            reply = fold(self._said)
+            self._seen = reply if reply.error is None else replace(reply, error=_without_secrets(reply.error))
+
+    async def _in_time(self, work: Awaitable[Event | None]) -> Event | None:
+        left = self._left()
+        return await work if left is None else await asyncio.wait_for(work, left)
+
+    def _left(self) -> float | None:
+        return None if self._deadline is None else max(0.0, self._deadline - self._clock())
+
+    def _late(self) -> Interrupted:
+        return self._broken("time", f"{self._loop.limits.seconds:g} seconds are over")
+
+    # -- the tools
+
+    async def _worked(self, step: RunTools) -> AsyncGenerator[ToolRun]:
+        """Each as it ends."""
+        try:
+            async with aclosing(self._bench.run_all(step, self._left())) as told:
+                async for run in told:
+                    self._ran.append(run)
+                    yield run
+        except TimeoutError:
+            self._seen = self._late()
+        else:
+            order = {call.id: at for at, call in enumerate(step.calls)}
+            self._ran.sort(key=lambda run: order[run.call.id])
+            self._seen = [run.result for run in self._ran]
+
+
+def _without_secrets(error: UpstreamError) -> UpstreamError:
+    """For a run and its record: some providers repeat in an error the key that they were sent."""
+    message = without_secrets(error.message)
+    return UpstreamError(message, error.status, error.code, error.retry_after, error.should_retry)

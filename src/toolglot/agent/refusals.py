@@ -1,0 +1,49 @@
+"""A call that the guard refused, as the model is told of it: what was wrong, and what to do now."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolglot.core.messages import Text, ToolCall, ToolResult
+from toolglot.core.reply import Decision, Reply
+from toolglot.text.json_text import loads_object, shown
+
+_AGAIN = "Make the call again"
+ADVICE = {
+    "rejected_unknown_tool": "Call one of these, or answer without a call.",
+    "rejected_schema": f"{_AGAIN} with arguments that satisfy the tool's schema.",
+    "rejected_arguments": f"{_AGAIN}; its arguments must be one JSON object.",
+    "rejected_truncated": f"It never came to its end. {_AGAIN}, whole, and shorter if it was long.",
+    "rejected_malformed": f"{_AGAIN}, in the form that you were shown.",
+    "rejected_limit": "Make fewer or smaller calls.",
+    "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
+}
+_SHOWN = 300  # characters of what was written, told back
+
+
+def refusals(reply: Reply) -> list[Decision]:
+    """The calls of a reply that may not be run. A call cut short that nobody judged is one of them."""
+    told = [held for held in reply.decisions if held.code.startswith("rejected_") and held.call is not None]
+    judged = {held.call.id for held in told if held.call is not None}
+    cut = (part for part in reply.parts if isinstance(part, ToolCall) and not part.sealed and part.id not in judged)
+    return told + [Decision("rejected_truncated", f"{call.full_name}: the call was cut short", call) for call in cut]
+
+
+def as_said(call: ToolCall) -> ToolCall:
+    """The call as it may stand in a history: what is no JSON object would be refused there."""
+    arguments = call.arguments_json if loads_object(call.arguments_json) is not None else "{}"
+    return msgspec.structs.replace(call, arguments_json=arguments, sealed=True)
+
+
+def answer(refused: Decision, call: ToolCall) -> ToolResult:
+    return ToolResult(call.id, call.full_name, (Text(sentence(refused)),), is_error=True)
+
+
+def sentence(refused: Decision) -> str:
+    """Precise, for the model: the reason with its path or names, what it wrote where that can't be seen, and what to do."""
+    words = [f"Not run: {refused.message.rstrip('.')}."]
+    call = refused.call
+    if call is not None and call.name and loads_object(call.arguments_json) is None and call.arguments_json.strip():
+        words.append(f"The arguments were: {shown(call.arguments_json, _SHOWN)}")
+    words.append(ADVICE.get(refused.code, f"{_AGAIN} as the tool wants it."))
+    return " ".join(words)

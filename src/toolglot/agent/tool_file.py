@@ -1,0 +1,60 @@
+"""The tools of a Python file that the user names: its `@tool`s, else its public functions with typed parameters."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from toolglot.core.tools import Tool
+from toolglot.errors import CallerError
+
+
+def load_tools(path: str | Path) -> list[Any]:
+    """The file is run, as `python FILE` would run it: name only files that you trust."""
+    path = Path(path).expanduser().resolve()
+    module = _load(path)
+    public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    marked = [value for value in public.values() if isinstance(value, Tool) and callable(value)]
+    own = [value for value in public.values() if isinstance(value, FunctionType) and value.__module__ == module.__name__]
+    found: list[Any] = marked or [function for function in own if _typed(function)]
+    if not found:
+        untyped = f"; {own[0].__name__} has parameters without type hints" if own else ""
+        raise CallerError(f"{path} has no tools: neither an @tool nor a function with type hints{untyped}", "tools")
+    return found
+
+
+def _typed(function: FunctionType) -> bool:
+    return all(held.annotation is not inspect.Parameter.empty for held in inspect.signature(function).parameters.values())
+
+
+def _load(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise CallerError(f"there is no file {path}", "tools")
+    name = f"toolglot_tools_{path.stem}".replace("-", "_")
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise CallerError(f"{path} is no Python file: its name must end in .py", "tools")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and type hints look their module up there
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))  # for what stands beside it
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise CallerError(f"{path} can't be run: {_where(error, path)}{type(error).__name__}: {error}", "tools") from error
+    return module
+
+
+def _where(error: BaseException, path: Path) -> str:
+    """The last line of the file itself that the error went through."""
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f"line {line}: " if line is not None else ""

@@ -1,0 +1,110 @@
+"""Where calls are run: asked for approval one by one, then side by side, each within its time. A tool never breaks a run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from toolglot.agent.approval import Approve, Denied, allowed
+from toolglot.agent.loop import RunTools
+from toolglot.agent.result_cache import ResultCache
+from toolglot.agent.run import ToolRun
+from toolglot.agent.runnable import Context, Runnable, as_result, error_result
+from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.tools import Toolset
+from toolglot.errors import ToolglotError
+from toolglot.text.json_text import shown
+
+PARALLEL = 8
+TIMEOUT = 120.0  # seconds, of a tool that names none itself
+
+
+class Workbench:
+    """`tools` by their full names. `state` is shared by the tools of a run, which see it in their Context."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, Runnable],
+        *,
+        approve: Approve | None = None,
+        parallel: int = PARALLEL,
+        timeout: float | None = TIMEOUT,
+        cache: ResultCache | None = None,
+        state: dict[str, Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.state: dict[str, Any] = {} if state is None else state
+        self._tools, self._approve, self._timeout, self._cache, self._clock = tools, approve, timeout, cache, clock
+        self._known = Toolset(held.tool for held in tools.values())
+        self._asking, self._slots = asyncio.Lock(), asyncio.Semaphore(parallel)
+
+    async def run_all(self, step: RunTools, seconds: float | None = None) -> AsyncGenerator[ToolRun]:
+        """Each run as it ends. TimeoutError when the seconds are over; whoever leaves cancels what still runs."""
+        tasks = [asyncio.create_task(self.run(call, step.messages)) for call in step.calls]
+        try:
+            for ended in asyncio.as_completed(tasks, timeout=seconds):
+                yield await ended
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def run(self, call: ToolCall, messages: tuple[Message, ...] = ()) -> ToolRun:
+        """One call. What the approval hook raises is the caller's, and goes on; what a tool raises is a result."""
+        async with self._asking:  # a person can answer one question at a time, in the order of the calls
+            todo = await allowed(self._approve, call, self._known)
+        if isinstance(todo, Denied):
+            return _failed(call, todo.why)
+        async with self._slots:
+            return await self._work(call, todo, messages)
+
+    async def _work(self, call: ToolCall, todo: ToolCall, messages: tuple[Message, ...]) -> ToolRun:
+        held = self._tools.get(todo.full_name)
+        if held is None:
+            return _failed(call, f"{todo.full_name} has no code behind it here.")
+        kept = self._cache.get(todo) if self._cache is not None and held.cache_for else None
+        if kept is not None:
+            return ToolRun(call, _told(kept, call, todo), cached=True)
+        began = self._clock()
+        result = await self._result(held, todo, messages)
+        if self._cache is not None and held.cache_for:
+            self._cache.put(todo, result, held.cache_for)
+        error = result.text if result.is_error else None
+        return ToolRun(call, _told(result, call, todo), error, seconds=self._clock() - began)
+
+    async def _result(self, held: Runnable, call: ToolCall, messages: tuple[Message, ...]) -> ToolResult:
+        """Whatever the tool gives, or does: a value of any kind, an error, or nothing within its time."""
+        seconds = self._timeout if held.timeout is None else held.timeout
+        failed: BaseException
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                value = await held.run(call.arguments, Context(messages, call, self.state))
+            return ToolResult(call.id, call.full_name, as_result(value))
+        except TimeoutError as error:
+            failed = ToolglotError(f"there was no result within {seconds:g} seconds") if limit.expired() else error
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # it is this run that is cancelled, not the tool's own work
+                raise
+            failed = error
+        except Exception as error:  # noqa: BLE001  (a tool may raise anything; the model is told)
+            failed = error
+        return ToolResult(call.id, call.full_name, error_result(failed), is_error=True)
+
+
+def _failed(call: ToolCall, why: str) -> ToolRun:
+    return ToolRun(call, ToolResult(call.id, call.full_name, (Text(why),), is_error=True), why)
+
+
+def _told(result: ToolResult, call: ToolCall, done: ToolCall) -> ToolResult:
+    """Where another call was run than the model made, it is told, or it would draw wrong conclusions."""
+    if (done.full_name, done.arguments_json) == (call.full_name, call.arguments_json):
+        return result
+    told = f"Instead of this call, {done.full_name} was run with {shown(done.arguments_json, 500)}.\n"
+    first, *rest = result.parts or (Text(""),)
+    parts = [Text(told + first.text), *rest] if isinstance(first, Text) else [Text(told), first, *rest]
+    return msgspec.structs.replace(result, call_id=call.id, name=call.full_name, parts=tuple(parts))

@@ -1,0 +1,242 @@
+"""`toolglot ask`: a question to a model with tools. The answer goes to stdout as it comes, what happens meanwhile to stderr."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import aclosing, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from toolglot.agent.agent import Agent
+from toolglot.agent.record import encode_run
+from toolglot.agent.run import Run
+from toolglot.agent.tool_file import load_tools
+from toolglot.cli.asking_view import View, plain
+from toolglot.core.messages import Message, Text, ToolCall
+from toolglot.errors import CallerError, UpstreamError
+from toolglot.text.json_text import BadJson, decode, encode
+
+EXAMPLES = """\b
+Examples:
+  toolglot ask "Why is the sky blue?"                                 the embedded model; no key, no server
+  toolglot ask "Weather in Paris?" -m ollama/qwen3:8b --tools my_tools.py
+  toolglot ask "Tidy up this folder" -m anthropic/claude-sonnet-5 --mcp "uvx mcp-server-filesystem ." --approve
+  git diff | toolglot ask "Review this" -m openai/gpt-5
+  toolglot ask "Name and age: Ada, 36" --schema person.json -m llamacpp/any
+  toolglot ask "Weather?" -m groq/qwen3-32b --tools my_tools.py --dry-run    what would be sent, without sending it
+  toolglot ask -m ollama/qwen3:8b --tools my_tools.py                 a chat
+  toolglot ask "..." --record runs.jsonl; toolglot explain runs.jsonl
+"""
+DEFAULT_MODEL = "local/smollm2"
+TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
+
+
+@click.command("ask", epilog=EXAMPLES)
+@click.argument("question", nargs=-1)
+@click.option("-m", "--model", default=DEFAULT_MODEL, envvar="TOOLGLOT_MODEL", show_default=True, help="provider/model")
+@click.option("--tools", "files", multiple=True, metavar="FILE.py", help="Its @tools, or its typed functions; may be repeated.")
+@click.option("--mcp", multiple=True, metavar="CMD_OR_URL", help="An MCP server's tools; may be repeated.")
+@click.option("--approve", is_flag=True, help="Ask before each call is run.")
+@click.option(
+    "--max-turns", type=click.IntRange(1), default=12, show_default=True, help="How often the model is asked at most."
+)
+@click.option("--schema", type=click.File("rb"), help="A JSON Schema that the answer has to satisfy.")
+@click.option("--system", help="The system prompt.")
+@click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="As in OpenAI Chat: -o temperature=0")
+@click.option("--record", metavar="FILE", envvar="TOOLGLOT_RECORD", help="Keep the run (.jsonl or .sqlite), for `explain`.")
+@click.option("--base-url", help="Where the provider is, if not at its usual address.")
+@click.option("--api-key", metavar="env:NAME", help="The variable that holds the key, if not the provider's usual one.")
+@click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole run as JSON.")
+@click.pass_context
+def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry_run: bool, **given: Any) -> None:
+    """Ask a model, let it use tools, and stream its answer.
+
+    Calls, results and fixes are shown on stderr as they happen; the answer alone is on stdout. What is piped in is put behind
+    the question. Without a question, on a terminal, it is a chat.
+
+    Exit codes: 0 it was answered, 1 it was not (stderr says why), 2 wrong use.
+    """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
+    try:
+        asked = _question(question)
+        agent = _agent(given)
+        if dry_run:
+            click.echo(asyncio.run(_prepared(agent, asked or "...", as_json=as_json)))
+        elif asked is None:
+            _chat(agent)
+        else:
+            _end(_ask(agent, asked, View(quiet=as_json)), as_json=as_json)
+    except CallerError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except UpstreamError as error:
+        click.echo(f"error: {given['model']}: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+        sys.exit(1)
+
+
+# -- what was given
+
+
+def _question(words: tuple[str, ...]) -> str | None:
+    """The words and what is piped in. None: there is neither, but a person who can be asked for one."""
+    said = " ".join(words).strip()
+    if sys.stdin.isatty():
+        return said or None
+    piped = sys.stdin.read().strip()
+    if not said and not piped:
+        raise CallerError('there is no question: toolglot ask "..."')
+    return "\n\n".join(part for part in (said, piped) if part)
+
+
+def _agent(given: dict[str, Any]) -> Agent:
+    options: dict[str, Any] = dict(map(_option, given["options"]))
+    if given["schema"] is not None:
+        options["response_schema"] = _schema(given["schema"])
+    if given["api_key"] is not None and not given["api_key"].startswith("env:"):
+        raise CallerError("a key on the command line is seen by others; name its variable: --api-key env:NAME", "--api-key")
+    client = {name: given[name] for name in ("base_url", "api_key") if given[name] is not None}
+    return Agent(
+        given["model"],
+        [tool for path in given["files"] for tool in load_tools(path)],
+        given["system"],
+        max_turns=given["max_turns"],
+        approve=_approve if given["approve"] else None,
+        record=given["record"],
+        mcp=given["mcp"],
+        **client,
+        **options,
+    )
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise CallerError(f"{text!r} is not NAME=VALUE, as in temperature=0", "--option")
+    try:
+        return name, decode(value)
+    except BadJson:
+        return name, value
+
+
+def _schema(file: Any) -> Any:
+    try:
+        return decode(file.read())
+    except BadJson as error:
+        raise CallerError(f"{file.name} is no JSON: {error}", "--schema") from None
+
+
+# -- one question
+
+
+def _ask(agent: Agent, question: Any, view: View) -> Run:
+    return asyncio.run(_asked(agent, question, view))
+
+
+async def _asked(agent: Agent, question: Any, view: View) -> Run:
+    stream = agent.stream(question)
+    async with aclosing(stream):
+        async for event in stream:
+            view.show(event)
+    view.close(stream.run)
+    return stream.run
+
+
+def _end(run: Run, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(encode(as_object(run)).decode())
+    sys.exit(0 if run.ok else 1)
+
+
+def as_object(run: Run) -> dict[str, Any]:
+    """A run for other programs: as it is, with its messages in OpenAI Chat's form."""
+    held = encode_run(run)
+    held.pop("history", None)
+    held["calls"] = [
+        {"id": call.id, "name": call.full_name, "arguments": call.arguments, "raw": call.raw, "fixes": list(call.fixes)}
+        for call in run.calls
+    ]
+    told = [{"code": one.code, "message": one.message, "call": one.call and one.call.id} for one in run.decisions]
+    return {**held, "decisions": told, "notes": list(run.notes), "messages": run.messages}
+
+
+async def _prepared(agent: Agent, question: str, *, as_json: bool) -> str:
+    call = await agent.prepare(question)
+    line = encode(call)
+    if as_json:
+        return line.decode()
+    return msgspec.json.format(line, indent=2).decode()
+
+
+# -- approval
+
+
+async def _approve(call: ToolCall) -> bool | str:
+    """Asked on the terminal itself, for standard input may be a pipe."""
+    click.secho(f"? {plain(call.full_name)}({plain(call.arguments_json)})", fg="yellow", err=True)
+    if call.fixes:
+        click.echo(f"    as the model wrote it: {plain(call.raw.strip())}", err=True)
+    click.echo("  run it? [y]es, [n]o, or say why not: ", err=True, nl=False)
+    try:
+        with Path(TERMINAL).open("r", encoding="utf-8") as terminal:
+            said = (await asyncio.to_thread(terminal.readline)).strip()
+    except OSError:
+        click.echo("there is nobody to ask", err=True)
+        return "there is nobody to ask"
+    if said.lower() in ("y", "yes"):
+        return True
+    return False if said.lower() in ("", "n", "no") else said
+
+
+# -- a chat
+
+
+def _chat(agent: Agent) -> None:
+    """Question after question, the conversation kept; the tools' servers stay up in between."""
+    with suppress(ImportError):
+        import_module("readline")  # being there, it lets `input` edit lines
+    click.echo(f"{agent.model}. /new begins anew, Ctrl-D ends.", err=True)
+    history: tuple[Message, ...] = ()
+    with asyncio.Runner() as runner:
+        runner.run(agent.__aenter__())
+        try:
+            while (line := _line()) is not None:
+                if line == "/new":
+                    history = ()
+                elif line:
+                    history = _turn(runner, agent, (*history, Message("user", (Text(line),))))
+        finally:
+            runner.run(agent.__aexit__(None, None, None))
+
+
+def _line() -> str | None:
+    """What is typed; None at the end. The prompt is no result: where stdout is a file, it goes elsewhere."""
+    prompt = "> " if sys.stdout.isatty() else ""
+    try:
+        if not prompt:
+            click.echo("> ", nl=False, err=True)
+        return input(prompt).strip()
+    except (EOFError, KeyboardInterrupt):
+        click.echo(err=True)
+        return None
+
+
+def _turn(runner: asyncio.Runner, agent: Agent, asked: tuple[Message, ...]) -> tuple[Message, ...]:
+    """One question; what goes wrong is told, and the conversation goes on."""
+    try:
+        return runner.run(_asked(agent, asked, View())).history
+    except UpstreamError as error:
+        click.echo(f"error: {error}", err=True)
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+    return asked[:-1]

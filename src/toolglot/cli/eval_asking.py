@@ -1,0 +1,165 @@
+"""One question of an evaluation, put to a model as its users would put it: by the client, or by an agent where it is a loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from toolglot.agent.agent import Agent
+from toolglot.agent.results import without_secrets
+from toolglot.agent.runnable import Context, Runnable
+from toolglot.catalog.profiles import KINDS
+from toolglot.client.asking import AsyncClient
+from toolglot.client.detect import detect
+from toolglot.client.keys import auth_headers, find_key
+from toolglot.client.remembered import Remembered
+from toolglot.client.transport import Answer, Limits, Transport
+from toolglot.core.tools import Tool
+from toolglot.errors import CallerError, UpstreamError
+from toolglot.evaluation.kept import Kept, Setting, mark
+from toolglot.evaluation.questions import Question
+from toolglot.pipeline.ways import choose_way
+
+Policy = Literal["strict", "balanced", "eager"]
+TURNS = 6  # of a loop: the longest of ours needs three
+_LIMITS = Limits()
+
+
+class Asker:
+    """What has worked before counts for nothing here: every question of a run is asked in the same way."""
+
+    def __init__(
+        self,
+        model: str,
+        transport: Transport,
+        *,
+        ask: str = "auto",
+        policy: Policy = "balanced",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model, self.ask, self.policy = model, ask, policy
+        self.options = dict(options or {})
+        self._transport = transport
+        self._given = {"base_url": base_url, "api_key": api_key}
+        self._memory = Remembered()
+        self._memory.on = False
+
+    async def setting(self) -> Setting:
+        """What the run comes down to. A wrong model, way or key is a CallerError now, not at the first question."""
+        route = self._client(self._transport).route(self.model)
+        row, profile = route.provider, route.profile
+        headers = auth_headers(row, find_key(row, self._given["api_key"]))
+        if self.ask == "auto" and KINDS.get(row.name, "hosted") != "hosted":
+            profile = await detect(route.model, row, self._transport, headers=headers)
+        way = choose_way(self.ask, profile, row, None).name
+        return Setting(self.model, self.ask, way, self.policy, self.options)
+
+    async def put(self, question: Question) -> Kept:
+        tape = _Tape(self._transport)
+        begun = time.perf_counter()
+        put = self._single if question.loop is None else self._loop
+        try:
+            kept = await put(question, self._client(tape))
+        except UpstreamError as error:
+            kept = Kept(question.id, mark(question), error=without_secrets(error.message) or "it failed without a word")
+        seconds = round(time.perf_counter() - begun, 3)
+        return msgspec.structs.replace(kept, seconds=seconds, raw=tuple(map(without_secrets, tape.heard)))
+
+    async def _single(self, question: Question, client: AsyncClient) -> Kept:
+        reply = await client.complete(question.messages, tools=question.tools, ask=self.ask, **self.options)
+        return Kept(
+            question.id,
+            mark(question),
+            tuple(reply.calls),
+            reply.text,
+            reply.decisions,
+            None if reply.stop is None else reply.stop.reason,
+            reply.usage,
+            error=None if reply.error is None else without_secrets(f"the answer broke off: {reply.error.message}"),
+        )
+
+    async def _loop(self, question: Question, client: AsyncClient) -> Kept:
+        tools = [_scripted(tool, question) for tool in question.tools]
+        agent = Agent(self.model, tools, client=client, max_turns=TURNS, cache=None, ask=self.ask, **self.options)
+        run = await agent.run(question.messages)
+        return Kept(
+            question.id,
+            mark(question),
+            run.calls,
+            run.text,
+            run.decisions,
+            "stop" if run.ok else run.end,
+            run.usage,
+            turns=run.turns,
+            error=run.why if run.end == "failed" else None,
+        )
+
+    def _client(self, transport: Transport) -> AsyncClient:
+        return AsyncClient(
+            self.model, policy=self.policy, transport=transport, remembered=self._memory, **self._given
+        )
+
+
+def _scripted(tool: Tool, question: Question) -> Runnable:
+    async def run(_arguments: dict[str, Any], _context: Context) -> str:
+        return question.result_of(tool.full_name)
+
+    return Runnable(tool, run, source="question")
+
+
+def key_by_name(given: str | None) -> str | None:
+    if given is not None and not given.startswith("env:"):
+        raise CallerError("a key on the command line is seen by others; name its variable: --api-key env:NAME", "--api-key")
+    return given
+
+
+# -- what the server said, word for word
+
+
+class _Tape:
+    """A transport that keeps the bodies of the answers to questions; what it carries on is not its to close."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._answers: list[_Taped] = []
+
+    @property
+    def heard(self) -> list[str]:
+        return [b"".join(answer.pieces).decode("utf-8", "replace") for answer in self._answers]
+
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = _LIMITS
+    ) -> Answer:
+        answer = await self._transport.send(method, url, headers, body, limits=limits)
+        if method != "POST":
+            return answer
+        self._answers.append(_Taped(answer))
+        return self._answers[-1]
+
+    async def aclose(self) -> None:
+        return
+
+
+class _Taped:
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.status, self.headers = answer.status, answer.headers
+        self.pieces: list[bytes] = []
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._answer:
+            self.pieces.append(piece)
+            yield piece
+
+    async def read(self) -> bytes:
+        said = await self._answer.read()
+        self.pieces.append(said)
+        return said
+
+    async def aclose(self) -> None:
+        await self._answer.aclose()

@@ -1,0 +1,408 @@
+"""The loop as a machine: told replies and results, it says what to do next. No client, no tool, no clock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolglot.agent.limits import Limits
+from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools, Step
+from toolglot.agent.run import Run
+from toolglot.core.messages import Message, Reasoning, Text, ToolCall, ToolResult
+from toolglot.core.reply import Decision, Reply, Stop, Usage
+from toolglot.core.request import Request
+from toolglot.core.tools import Choice, Tool
+from toolglot.errors import CallerError, UpstreamError
+
+WEATHER = Tool("get_weather", schema={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
+REQUEST = Request("ollama/m", (Message("user", (Text("Weather?"),)),), (WEATHER,))
+
+
+def says(text: str, **more: Any) -> Reply:
+    return Reply(parts=(Text(text),), stop=Stop("stop"), **more)
+
+
+def calls(*made: tuple[str, str], **more: Any) -> Reply:
+    parts = tuple(ToolCall(call_id, "get_weather", f'{{"city":"{city}"}}') for call_id, city in made)
+    return Reply(parts=parts, stop=Stop("calls"), **more)
+
+
+def refuses(code: str, call: ToolCall, why: str = "why", *parts: Any) -> Reply:
+    return Reply(parts=parts, stop=Stop("stop"), decisions=(Decision(code, f"{call.name}: {why}", call),))
+
+
+def results(step: Step, text: str = "18C") -> list[ToolResult]:
+    assert isinstance(step, RunTools)
+    return [ToolResult(call.id, call.name, (Text(text),)) for call in step.calls]
+
+
+def ended(step: Step) -> Run:
+    assert isinstance(step, Done)
+    return step.run
+
+
+def asked(step: Step) -> Request:
+    assert isinstance(step, AskModel)
+    return step.request
+
+
+def in_history(run: Run, kind: type) -> list[Any]:
+    return [part for message in run.history for part in message.parts if type(part) is kind]
+
+
+def test_a_question_a_call_an_answer() -> None:
+    loop = Loop(REQUEST, id="r1")
+    assert asked(loop.next()) == REQUEST
+    step = loop.next(calls(("a", "Rome"), ("b", "Paris"), usage=Usage(10, 5)))
+    assert isinstance(step, RunTools)
+    assert [call.id for call in step.calls] == ["a", "b"]
+    request = asked(loop.next(results(step)))
+    assert [message.role for message in request.messages] == ["user", "assistant", "tool"]
+    run = ended(loop.next(says("Mild.", usage=Usage(20, 3, cache_read=4), notes=("n",))))
+    assert (run.id, run.text, run.end, run.turns, run.ok) == ("r1", "Mild.", "finished", 2, True)
+    assert [call.id for call in run.calls] == ["a", "b"]
+    assert run.usage == Usage(30, 8, cache_read=4)
+    assert run.notes == ("n",)
+    assert [message["role"] for message in run.messages] == ["user", "assistant", "tool", "tool", "assistant"]
+    with pytest.raises(CallerError, match="the run is over"):
+        loop.next(says("more"))
+
+
+def test_thinking_and_its_signatures_stay_in_the_history() -> None:
+    thought = Reasoning("hm", {"anthropic": {"signature": "s"}})
+    loop = Loop(REQUEST)
+    loop.next()
+    step = loop.next(Reply(parts=(thought, ToolCall("a", "get_weather", '{"city":"Rome"}'))))
+    assert asked(loop.next(results(step))).messages[1].parts[0] == thought
+
+
+def test_results_are_in_the_calls_order_whatever_order_they_come_in() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    step = loop.next(calls(("a", "Rome"), ("b", "Paris")))
+    request = asked(loop.next(results(step)[::-1]))
+    assert [part.call_id for part in request.messages[-1].parts if isinstance(part, ToolResult)] == ["a", "b"]
+
+
+REFUSED = {
+    "rejected_unknown_tool": (
+        ToolCall("x", "launch", "{}"),
+        "there is no such tool; there are get_weather",
+        ["get_weather", "Call one of these"],
+    ),
+    "rejected_schema": (ToolCall("x", "get_weather", '{"town":1}'), "city: is required", ["city: is required", "again"]),
+    "rejected_truncated": (ToolCall("x", "get_weather", '{"ci', sealed=False), "the call was cut short", ["cut short", '{"ci']),
+    "rejected_arguments": (ToolCall("x", "get_weather", "[1]"), "can't be read", ["[1]", "one JSON object"]),
+}
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_a_refused_call_goes_back_with_the_precise_reason(code: str) -> None:
+    call, why, told = REFUSED[code]
+    loop = Loop(REQUEST)
+    loop.next()
+    request = asked(loop.next(refuses(code, call, why)))
+    said, result = request.messages[-2].parts[0], request.messages[-1].parts[0]
+    assert isinstance(said, ToolCall)
+    assert isinstance(result, ToolResult)
+    assert said.arguments is not None  # it can stand in a history, whatever was written
+    assert (said.id, said.name, said.sealed) == (result.call_id, call.name, True)
+    assert result.is_error
+    for words in told:
+        assert words in result.text
+    assert ended(loop.next(says("ok"))).decisions[0].code == code
+
+
+def test_a_call_that_names_no_tool_is_answered_in_words() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    bad = ToolCall("", "", sealed=False, written="<tool_call>{")
+    request = asked(loop.next(refuses("rejected_malformed", bad, "no JSON", Text("<tool_call>{"))))
+    assert [message.role for message in request.messages[1:]] == ["assistant", "user"]
+    assert "no JSON" in request.messages[-1].parts[0].text  # type: ignore[union-attr]
+
+
+def test_good_calls_run_beside_refused_ones_and_all_results_are_one_message() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    good, bad = ToolCall("a", "get_weather", '{"city":"Rome"}'), ToolCall("b", "launch", "{}")
+    step = loop.next(refuses("rejected_unknown_tool", bad, "no such tool", good))
+    assert isinstance(step, RunTools)
+    assert step.calls == (good,)
+    request = asked(loop.next(results(step)))
+    told = [part for part in request.messages[-1].parts if isinstance(part, ToolResult)]
+    assert [(part.call_id, part.is_error) for part in told] == [("a", False), ("b", True)]
+
+
+def test_refusals_in_a_row_end_it_and_a_good_call_between_does_not() -> None:
+    bad = refuses("rejected_schema", ToolCall("x", "get_weather", "{}"), "city: is required")
+    loop = Loop(REQUEST)
+    loop.next()
+    for number in range(3):
+        loop.next(bad)
+        loop.next(bad)
+        loop.next(results(loop.next(calls((f"g{number}", f"city {number}")))))
+    loop.next(bad)
+    loop.next(bad)
+    run = ended(loop.next(bad))
+    assert run.end == "refused"
+    assert "city: is required" in run.why
+    answered(run)
+
+
+def test_the_same_call_to_the_same_result_is_stopped_the_third_time() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    for number in range(2):
+        loop.next(results(loop.next(calls((f"c{number}", "Rome")))))
+    spaced = Reply(parts=(ToolCall("c9", "get_weather", '{ "city": "Rome" }'),))
+    request = asked(loop.next(spaced))  # a last word, without tools
+    assert request.choice == Choice("none")
+    run = ended(loop.next(says("18C, I think.")))
+    assert (run.end, run.text) == ("repeated", "18C, I think.")
+    assert "get_weather" in run.why
+    assert "third time" in run.why
+    assert len(run.calls) == 2
+    assert in_history(run, ToolResult)[-1].text.startswith("Not run: get_weather was called")
+
+
+def test_the_last_word_is_the_last_and_within_the_limits() -> None:
+    loop = Loop(REQUEST, Limits(repeats=2))
+    loop.next()
+    loop.next(results(loop.next(calls(("a", "Rome")))))
+    loop.next(calls(("b", "Rome")))
+    run = ended(loop.next(calls(("c", "Oslo"))))
+    assert (run.end, [call.id for call in run.calls]) == ("repeated", ["a"])
+    answered(run)
+    loop = Loop(REQUEST, Limits(turns=2, repeats=2))
+    loop.next()
+    loop.next(results(loop.next(calls(("a", "Rome")))))
+    run = ended(loop.next(calls(("b", "Rome"))))
+    assert (run.end, run.turns) == ("repeated", 2)
+
+
+def test_a_call_whose_result_changes_is_no_repetition() -> None:
+    loop = Loop(REQUEST)
+    step = loop.next()
+    for number in range(6):
+        step = loop.next(results(loop.next(calls((f"c{number}", "Rome"))), f"{number} %"))
+    assert isinstance(step, AskModel)
+
+
+def test_twins_of_one_reply_count_once() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    step = loop.next(calls(*((f"d{number}", "dice") for number in range(5))))
+    assert isinstance(step, RunTools)
+    assert isinstance(loop.next(results(step)), AskModel)
+
+
+def test_the_limit_on_turns_leaves_the_last_results_in_the_history() -> None:
+    loop = Loop(REQUEST, Limits(turns=2))
+    loop.next()
+    loop.next(results(loop.next(calls(("a", "Rome")))))
+    run = ended(loop.next(results(loop.next(calls(("b", "Paris"))), "21C")))
+    assert (run.end, run.turns) == ("turns", 2)
+    assert in_history(run, ToolResult)[-1].text == "21C"
+
+
+def test_the_limits_on_tokens_and_on_time() -> None:
+    loop = Loop(REQUEST, Limits(tokens=100))
+    loop.next()
+    run = ended(loop.next(results(loop.next(calls(("a", "Rome"), usage=Usage(90, 10))))))
+    assert run.end == "tokens"
+    assert "100 tokens" in run.why
+    loop = Loop(REQUEST, Limits(tokens=100))
+    loop.next()
+    assert "does not count tokens" in ended(loop.next(says("x"))).notes[0]
+    loop = Loop(REQUEST, Limits(seconds=5))
+    loop.next(now=1000)
+    step = loop.next(calls(("a", "Rome")), now=1004)
+    assert isinstance(step, RunTools)
+    assert ended(loop.next(results(step), now=1005)).end == "time"
+    loop = Loop(REQUEST, Limits(seconds=5))
+    loop.next(now=1000)
+    run = ended(loop.next(calls(("a", "Rome")), now=1006))
+    assert (run.end, run.calls) == ("time", ())
+
+
+def test_what_was_required_is_required_until_a_call_was_made() -> None:
+    loop = Loop(Request("m", REQUEST.messages, REQUEST.tools, Choice("required")))
+    assert asked(loop.next()).choice == Choice("required")
+    bad = refuses("rejected_schema", ToolCall("x", "get_weather", "{}"))
+    assert asked(loop.next(bad)).choice == Choice("required")
+    assert asked(loop.next(results(loop.next(calls(("a", "Rome")))))).choice is None
+
+
+def test_where_calls_are_forbidden_a_refused_one_does_not_go_back() -> None:
+    loop = Loop(Request("m", REQUEST.messages, REQUEST.tools, Choice("none")))
+    loop.next()
+    run = ended(loop.next(refuses("rejected_choice", ToolCall("x", "get_weather", "{}"), "forbidden", Text("No."))))
+    assert (run.end, run.text) == ("finished", "No.")
+
+
+def test_ids_that_come_again_are_made_new() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    ids = []
+    for city in ("Rome", "Paris", "Oslo"):
+        step = loop.next(calls(("call_0", city), ("call_0", city + "!")))
+        assert isinstance(step, RunTools)
+        ids += [call.id for call in step.calls]
+        loop.next(results(step))
+    assert ids[0] == "call_0"
+    assert len(set(ids)) == 6
+
+
+def test_two_refused_calls_of_one_name_both_get_an_answer() -> None:
+    twins = [ToolCall("launch_0", "launch", f'{{"n":{number}}}') for number in range(2)]
+    loop = Loop(REQUEST)
+    loop.next()
+    reply = Reply(decisions=tuple(Decision("rejected_unknown_tool", "launch: no such tool", call) for call in twins))
+    told = asked(loop.next(reply)).messages[-1].parts
+    assert len({part.call_id for part in told if isinstance(part, ToolResult)}) == 2
+
+
+def test_a_broken_answer_and_a_broken_step() -> None:
+    error = UpstreamError("overloaded", 529)
+    loop = Loop(REQUEST)
+    loop.next()
+    run = ended(loop.next(Reply(parts=(Text("I'll"), ToolCall("a", "get_weather", '{"city":"Rome"}')), error=error)))
+    assert (run.end, run.error, run.text, run.calls) == ("failed", error, "I'll", ())
+    answered(run)
+    loop = Loop(REQUEST)
+    loop.next()
+    step = loop.next(calls(("a", "Rome"), ("b", "Paris")))
+    run = ended(loop.next(Interrupted("stopped", "the user left", results=tuple(results(step)[:1]))))
+    assert (run.end, run.why) == ("stopped", "the user left")
+    assert [held.text for held in in_history(run, ToolResult)] == ["18C", "Broken off, maybe half done: the user left."]
+
+
+def test_what_was_said_before_it_was_stopped_is_kept() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    parts = (
+        Text("Let me"),
+        ToolCall("a", "get_weather", '{"city":"Rome"}'),
+        ToolCall("b", "get_weather", '{"ci', sealed=False),
+    )
+    run = ended(loop.next(Interrupted("stopped", "the user left", reply=Reply(parts=parts, usage=Usage(3)))))
+    assert (run.text, run.usage, run.calls) == ("Let me", Usage(3), ())
+    assert [held.text[:7] for held in in_history(run, ToolResult)] == ["Not run", "Not run"]
+    answered(run)
+
+
+def test_an_answer_that_was_cut_or_empty_says_so() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    run = ended(loop.next(Reply(parts=(Text("It is"),), stop=Stop("length"))))
+    assert run.end == "finished"
+    assert "cut short" in run.notes[0]
+    loop = Loop(REQUEST)
+    loop.next()
+    assert "without a word" in ended(loop.next(Reply(stop=Stop("stop")))).notes[0]
+
+
+def test_a_pause_is_asked_on() -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    request = asked(loop.next(Reply(parts=(Text("..."),), stop=Stop("pause"))))
+    assert request.messages[-1].role == "assistant"
+
+
+def test_what_does_not_fit_is_the_callers_error() -> None:
+    loop = Loop(REQUEST)
+    with pytest.raises(CallerError, match="waits for begin"):
+        loop.next(says("x"))
+    loop.next()
+    with pytest.raises(CallerError, match="waits for reply"):
+        loop.next([])
+    step = loop.next(calls(("a", "Rome")))
+    with pytest.raises(CallerError, match="'z' was not asked for"):
+        loop.next([ToolResult("z")])
+    with pytest.raises(CallerError, match="'a' has its result already"):
+        loop.next(results(step) * 2)
+    request = asked(loop.next([]))
+    assert "No result was given" in request.messages[-1].parts[0].text  # type: ignore[union-attr]
+
+
+def test_messages_can_be_passed_in_again() -> None:
+    from toolglot.wires import find_wire
+
+    loop = Loop(REQUEST)
+    loop.next()
+    loop.next(results(loop.next(calls(("a", "Rome")))))
+    run = ended(loop.next(says("Mild.")))
+    wire = find_wire("openai-chat")
+    assert wire is not None
+    assert wire.read_messages(run.messages) == run.history
+
+
+# -- laws
+
+IDS = st.sampled_from(["", "a", "b", "call_0", "get_weather_0"])
+MADE = st.builds(
+    ToolCall,
+    IDS,
+    st.sampled_from(["get_weather", "launch", ""]),
+    st.sampled_from(["{}", '{"city":"Rome"}', '{"city":"Oslo"}', "[", ""]),
+    sealed=st.booleans(),
+)
+CODES = st.sampled_from(
+    ["rejected_schema", "rejected_unknown_tool", "rejected_truncated", "rejected_malformed", "rescued_text"]
+)
+REPLIES = st.builds(
+    Reply,
+    parts=st.lists(st.builds(Text, st.sampled_from(["", "hi"])) | MADE, max_size=4).map(tuple),
+    stop=st.none() | st.builds(Stop, st.sampled_from(["stop", "calls", "length", "pause"])),
+    usage=st.none() | st.builds(Usage, st.integers(0, 50), st.none() | st.integers(0, 50)),
+    decisions=st.lists(st.builds(Decision, CODES, st.just("x: why"), st.none() | MADE), max_size=3).map(tuple),
+    error=st.none() | st.sampled_from([None, None, UpstreamError("broke", 500)]),
+)
+
+
+def answered(run: Run) -> None:
+    """Every call has exactly one result, in the message behind it."""
+    made = Counter(part.id for part in in_history(run, ToolCall))
+    told = Counter(part.call_id for part in in_history(run, ToolResult))
+    assert made == told
+    assert all(count == 1 for count in made.values())
+    waiting: set[str] = set()
+    for message in run.history:
+        if message.role == "tool":
+            assert {part.call_id for part in message.parts if isinstance(part, ToolResult)} == waiting
+            waiting = set()
+        else:
+            assert not waiting
+            waiting = {part.id for part in message.parts if isinstance(part, ToolCall)}
+    assert not waiting
+
+
+@given(st.lists(REPLIES, min_size=1, max_size=8), st.integers(1, 12), st.none() | st.integers(1, 200), st.integers(0, 30))
+def test_whatever_is_replied_it_ends_and_every_call_has_one_result(
+    replies: list[Reply], turns: int, tokens: int | None, stop_at: int
+) -> None:
+    loop = Loop(REQUEST, Limits(turns=turns, tokens=tokens))
+    step = loop.next()
+    ran: list[str] = []
+    steps = 0
+    while not isinstance(step, Done):
+        steps += 1
+        assert steps <= 2 * turns + 1
+        if isinstance(step, RunTools):
+            ran += [call.id for call in step.calls]
+        if steps == stop_at:
+            step = loop.next(Interrupted("stopped", "enough", reply=replies[0]))
+        elif isinstance(step, AskModel):
+            step = loop.next(replies[(step.turn - 1) % len(replies)])
+        else:
+            step = loop.next(results(step, str(steps)))
+    assert len(ran) == len(set(ran))
+    assert [call.id for call in step.run.calls] == ran
+    assert step.run.turns <= turns
+    assert step.run.why
+    answered(step.run)

@@ -1,0 +1,152 @@
+"""The record of runs: what is in it, what is not, and that it can be replayed to the same Run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agent.scripted import SECRET, agent, called, fails, said
+from toolglot.agent.agent import Agent
+from toolglot.agent.limits import Limits
+from toolglot.agent.record import Begun, Broke, Ended, Ran, Record, Replied, replay
+from toolglot.agent.run import Run
+from toolglot.agent.story import tell
+from toolglot.errors import CallerError, UpstreamError
+
+
+def weather(city: str) -> str:
+    """The weather."""
+    if city == "Atlantis":
+        raise ValueError("no such town")
+    return f"18C in {city}"
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
+
+
+def shot() -> bytes:
+    """A picture."""
+    return PNG
+
+
+CALL = called(("a", "weather", '{"city":"Rome"}'))
+RUNS: dict[str, tuple[Any, ...]] = {
+    "answered": (CALL, said("Mild.")),
+    "an error and a picture": (called(("a", "weather", '{"city":"Atlantis"}'), ("b", "shot", "{}")), said("ok")),
+    "fixed": (called(("a", "weather", "{city: 'Rome'}")), said("ok")),
+    "rescued": (said('<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>'), said("ok")),
+    "refused": (called(("a", "launch", "{}")), called(("a", "weather", '{"town":1}')), said("I can't.")),
+    "refused for good": (called(("a", "launch", "{}")),) * 3,
+    "repeated": (CALL, CALL, CALL, said("ok")),
+    "ids again": (called(("a", "weather", '{"city":"Rome"}')), called(("a", "weather", '{"city":"Oslo"}')), said("ok")),
+    "failed late": (CALL, fails(503, "busy")),
+    "turns": (CALL,) * 2,
+}
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "sqlite"])
+@pytest.mark.parametrize("name", RUNS)
+def test_replayed_it_is_the_same_run(name: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"runs.{suffix}"
+    limits = Limits(turns=2) if name == "turns" else Limits()
+    asked, _ = agent(*RUNS[name], tools=[weather, shot], record=path, limits=limits)
+    run = asked.run_sync("Weather in Rome?")
+    again = replay(path)
+    assert again == run
+    assert again.messages == run.messages
+    assert tell(Record(path).entries()).end == run.end
+
+
+def test_steps_with_their_times(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "runs.jsonl"
+    asked, _ = agent(CALL, said("ok"), tools=[weather], record=path)
+    asked.run_sync("go")
+    entries = Record(path).entries()
+    assert [type(entry) for entry in entries] == [Begun, Replied, Ran, Replied, Ended]
+    assert all(entry.at > 1e9 for entry in entries)
+    assert all(later.now >= earlier.now for earlier, later in pairwise(entries))
+    assert path.stat().st_mode & 0o077 == 0
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["step"] for line in lines] == ["begun", "replied", "ran", "replied", "ended"]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "db"])
+def test_no_key_is_in_it(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "in-the-environment")
+
+    def printenv() -> str:
+        """The environment."""
+        return "SOME_TOKEN is in-the-environment"
+
+    path = tmp_path / f"runs.{suffix}"
+    first = called(("a", "printenv", "{}"))
+    broken = [*said("Hm")[:2], b'data: {"error": {"message": "bad key sk-not-to-be-seen-0123456789", "code": 500}}\n\n']
+    for last in (fails(401, f"Incorrect API key provided: {SECRET}"), broken):
+        asked, _ = agent(first, last, tools=[printenv], record=path)
+        run = asked.run_sync("go")
+        assert SECRET not in str(run)
+        assert replay(path).why == run.why
+    kept = path.read_bytes()
+    assert SECRET.encode() not in kept
+    assert b"in-the-environment" not in kept
+
+
+def test_many_runs_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    runs: list[Run] = []
+    for word in ("one", "two", "three"):
+        asked, _ = agent(CALL, said(word), tools=[weather], record=path)
+        runs.append(asked.run_sync(word))
+    assert Record(path).runs() == [run.id for run in runs]
+    assert replay(path) == runs[-1]
+    assert replay(path, runs[0].id) == runs[0]
+    with sqlite3.connect(path) as base:
+        assert base.execute("SELECT COUNT(DISTINCT run) FROM steps").fetchone() == (3,)
+    base.close()
+
+
+def test_a_run_that_was_raised_or_killed_is_on_record(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    asked, _ = agent(fails(500, "busy"), record=path)
+    with pytest.raises(UpstreamError):
+        asked.run_sync("go")
+    assert isinstance(Record(path).entries()[1], Broke)
+    assert replay(path).end == "failed"
+    asked, _ = agent(CALL, said("ok"), tools=[weather], record=path)
+    asked.run_sync("go")
+    kept = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join(kept[:-3]) + b"\n" + kept[-3][:40])  # killed amid a line
+    run = replay(path)
+    assert (run.end, run.why) == ("stopped", "the record ends while tools worked")
+
+
+def test_what_is_no_record_says_so(tmp_path: Path) -> None:
+    with pytest.raises(CallerError, match="no record that can be read"):
+        replay(tmp_path / "none.jsonl")
+    (tmp_path / "poem.sqlite").write_text("roses are red, violets are blue" * 99)
+    with pytest.raises(CallerError, match="no record that can be read"):
+        replay(tmp_path / "poem.sqlite")
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(CallerError, match="no run"):
+        replay(tmp_path / "empty.jsonl")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CallerError, match="can't be written"):
+        agent(said("x"), record=tmp_path / "file" / "runs.jsonl")[0].run_sync("go")
+
+
+def test_a_record_may_be_shared(tmp_path: Path) -> None:
+    import asyncio
+
+    record = Record(tmp_path / "runs.sqlite")
+    agents: list[Agent] = [agent(CALL, said(str(number)), tools=[weather], record=record)[0] for number in range(5)]
+
+    async def work() -> list[Run]:
+        return list(await asyncio.gather(*(one.run("go") for one in agents)))
+
+    for run in asyncio.run(work()):
+        assert replay(record, run.id) == run

@@ -1,0 +1,323 @@
+"""`toolglot ask`: what a user types and sees, in this process and, over HTTP and on a terminal, as one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.agent.scripted import Scripted, called, fails, said, serving
+from toolglot.agent.agent import Agent
+from toolglot.agent.record import replay
+from toolglot.agent.tool_file import load_tools
+from toolglot.cli import ask as ask_command
+from toolglot.errors import CallerError
+
+TOOLS = '''
+def get_weather(city: str) -> str:
+    """The weather."""
+    return f"18C in {city}"
+
+def _private(x: int) -> int:
+    return x
+
+def untyped(x):
+    return x
+'''
+MARKED = '''
+from beside import NAME
+from toolglot.schema.from_function import tool
+
+@tool(name=NAME)
+def a() -> int:
+    """A."""
+    return 1
+
+def helper(x: int) -> int:
+    return x
+'''
+CALL = called(("a", "get_weather", '{"city":"Rome"}'))
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> str:
+    (tmp_path / "my_tools.py").write_text(TOOLS)
+    return str(tmp_path / "my_tools.py")
+
+
+class Asked:
+    """`toolglot ask` with a scripted provider."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.monkeypatch = monkeypatch
+        self.transport = Scripted()
+
+    def __call__(self, *words: str, answers: Any = (), given: str = "", **more: Any) -> Result:
+        self.transport = Scripted(*answers)
+        self.monkeypatch.setattr(ask_command, "Agent", self._agent)
+        return CliRunner().invoke(ask_command.command, ["-m", "openai/gpt-5", *words], input=given, **more)
+
+    def _agent(self, *args: Any, **options: Any) -> Agent:
+        return Agent(*args, **{"api_key": "k", **options, "transport": self.transport})
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    monkeypatch.delenv("TOOLGLOT_RECORD", raising=False)
+    monkeypatch.setenv("TOOLGLOT_REMEMBER", "0")
+    return Asked(monkeypatch)
+
+
+def test_the_answer_is_on_stdout_and_the_way_there_on_stderr(ask: Asked, tools: str) -> None:
+    done = ask("Weather in Rome?", "--tools", tools, answers=[CALL, said("It is| mild.")])
+    assert done.exit_code == 0
+    assert done.stdout == "It is mild.\n"
+    assert 'call get_weather({"city":"Rome"})' in done.stderr
+    assert "result get_weather: 18C in Rome" in done.stderr
+    assert done.stderr.index("call ") < done.stderr.index("result ")
+
+
+def test_fixes_refusals_and_errors_are_shown(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("def half(n: int) -> int:\n    '''Halves.'''\n    raise ValueError('odd')\n")
+    answers = [called(("a", "launch", "{}")), called(("b", "half", "{n: 3}")), said("No.")]
+    done = ask("go", "--tools", str(tmp_path / "t.py"), answers=answers)
+    assert "rejected_unknown_tool" in done.stderr
+    assert "there are half" in done.stderr
+    assert "as written: {n: 3}" in done.stderr
+    assert "error half: ValueError: odd" in done.stderr
+    assert done.exit_code == 0
+
+
+def test_colours_only_where_they_are_wanted(ask: Asked, tools: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[" in ask("go", "--tools", tools, answers=[CALL, said("ok")], color=True).stderr
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in ask("go", "--tools", tools, answers=[CALL, said("ok")], color=True).stderr
+
+
+def test_a_tool_can_not_steer_the_terminal(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("def evil() -> str:\n    '''Evil.'''\n    return 'a\\x1b[2Jb\\x1b]0;title\\x07c\\x07'\n")
+    done = ask("go", "--tools", str(tmp_path / "t.py"), answers=[called(("a", "evil", "{}")), said("ok")])
+    assert "result evil: abc" in done.stderr
+
+
+def test_what_is_piped_in_stands_behind_the_question(ask: Asked) -> None:
+    ask("Review", "this:", given="diff --git\n", answers=[said("ok")])
+    assert ask.transport.sent[0]["messages"][-1]["content"] == "Review this:\n\ndiff --git"
+    ask(given="only this", answers=[said("ok")])
+    assert ask.transport.sent[0]["messages"][-1]["content"] == "only this"
+
+
+def test_options_reach_the_request(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"type":"object"}')
+    words = ["--system", "Be brief.", "-o", "temperature=0", "-o", "user=me", "--schema", str(tmp_path / "s.json")]
+    ask("go", *words, answers=[said("{}")])
+    sent = ask.transport.sent[0]
+    assert sent["messages"][0]["content"] == "Be brief."
+    assert (sent["temperature"], sent["user"]) == (0, "me")
+    assert sent["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+
+def test_the_whole_run_as_json(ask: Asked, tools: str) -> None:
+    done = ask("go", "--tools", tools, "--json", answers=[CALL, said("Mild.")])
+    held = json.loads(done.stdout)
+    assert (held["text"], held["end"], held["turns"]) == ("Mild.", "finished", 2)
+    assert held["calls"][0]["arguments"] == {"city": "Rome"}
+    assert [message["role"] for message in held["messages"]] == ["user", "assistant", "tool", "assistant"]
+    assert held["usage"] == {"input": 20, "output": 10}
+    assert done.stderr == ""
+
+
+def test_a_record_and_its_replay(ask: Asked, tools: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    done = ask("go", "--tools", tools, "--record", str(path), "--json", answers=[CALL, said("Mild.")])
+    assert replay(path).id == json.loads(done.stdout)["id"]
+
+
+def test_dry_run_sends_nothing(ask: Asked, tools: str) -> None:
+    done = ask("Weather?", "--tools", tools, "--dry-run", "--base-url", "http://127.0.0.1:9/v1")
+    held = json.loads(done.stdout)
+    assert held["url"] == "http://127.0.0.1:9/v1/chat/completions"
+    assert held["headers"]["Authorization"] == "Bearer $OPENAI_API_KEY"
+    assert held["body"]["tools"][0]["function"]["name"] == "get_weather"
+    assert ask.transport.sent == []
+    assert ask("x", "--dry-run", "--json").stdout.count("\n") == 1
+
+
+def test_ends_that_are_no_answer_exit_with_1_and_say_why(ask: Asked, tools: str) -> None:
+    done = ask("go", "--tools", tools, "--max-turns", "1", answers=[CALL])
+    assert done.exit_code == 1
+    assert "turns: the model was asked 1 times, which is the limit" in done.stderr
+    refused = fails(400, "no such model")
+    done = ask("go", answers=[refused])
+    assert done.exit_code == 1
+    assert "error: openai/gpt-5: no such model" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "there is no question"),
+        (("x", "-m", "opnai/gpt-5"), "did you mean openai"),
+        (("x", "--tools", "no-such.py"), "there is no file"),
+        (("x", "--max-turns", "0"), "--max-turns"),
+        (("x", "-o", "temperature"), "is not NAME=VALUE"),
+        (("x", "--api-key", "sk-123"), "env:NAME"),
+    ],
+)
+def test_wrong_use_ends_with_2(ask: Asked, words: tuple[str, ...], told: str) -> None:
+    done = ask(*words)
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+TYPED = {
+    "y\n": "18C in Rome",
+    "n\n": "The call was not allowed.",
+    "not there\n": "The call was not allowed: not there",
+    "": "The call was not allowed.",
+}
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_approval_is_asked_on_the_terminal(ask: Asked, tools: str, tmp_path: Path, typed: str) -> None:
+    told = TYPED[typed]
+    (tmp_path / "tty").write_text(typed)
+    ask.monkeypatch.setattr(ask_command, "TERMINAL", str(tmp_path / "tty"))
+    done = ask("go", "--tools", tools, "--approve", answers=[called(("a", "get_weather", "{city: 'Rome'}")), said("ok")])
+    assert '? get_weather({"city":"Rome"})' in done.stderr
+    assert "as the model wrote it: {city: 'Rome'}" in done.stderr
+    assert told in ask.transport.told(1)[0]["content"]
+
+
+def test_without_anybody_to_ask_nothing_is_allowed(
+    ask: Asked, tools: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ask_command, "TERMINAL", str(tmp_path / "none"))
+    ask("go", "--tools", tools, "--approve", answers=[CALL, said("ok")])
+    assert "there is nobody to ask" in ask.transport.told(1)[0]["content"]
+
+
+def test_help_has_examples() -> None:
+    done = CliRunner().invoke(ask_command.command, ["--help"])
+    assert done.exit_code == 0
+    for word in ("--dry-run", "--approve", "Examples:", "Exit codes"):
+        assert word in done.stdout
+
+
+# -- as a process
+
+SLOW = '''
+import sys, time
+
+def slow() -> int:
+    """Slow."""
+    sys.stderr.write("begun\\n")
+    sys.stderr.flush()
+    time.sleep(60)
+    return 1
+'''
+PROGRAM = "from toolglot.cli.ask import command; command()"
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "OPENAI_API_KEY": "k", "NO_COLOR": "1", "TOOLGLOT_REMEMBER": "0"}
+
+
+def test_a_process_over_http(tools: str) -> None:
+    with serving(CALL, said("Mild.")) as (address, _):
+        words = ["Weather?", "-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
+        )
+    assert (done.returncode, done.stdout) == (0, "Mild.\n")
+    assert "result get_weather: 18C in Rome" in done.stderr
+
+
+def test_an_interrupt_ends_it_at_once_and_is_on_record(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    record = tmp_path / "runs.sqlite"
+    with serving(called(("a", "slow", "{}"))) as (address, _):
+        words = [
+            "go",
+            "-m",
+            "openai/gpt-5",
+            "--tools",
+            str(tmp_path / "slow.py"),
+            "--base-url",
+            address,
+            "--record",
+            str(record),
+        ]
+        with subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *words],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        ) as process:
+            assert process.stderr is not None
+            assert [process.stderr.readline() for _ in range(2)] == ["call slow({})\n", "begun\n"]
+            process.send_signal(signal.SIGINT)
+            assert process.stderr.read() == "stopped\n"
+            assert process.wait(20) == 1
+    run = replay(record)
+    assert run.end == "stopped"
+    assert run.messages[-1]["content"].startswith("Error: Broken off, maybe half done")
+
+
+def test_a_chat_on_a_terminal(tools: str) -> None:
+    """The conversation is kept: the second question goes out with the first answer before it."""
+    with serving(CALL, said("Mild."), said("Rome."), said("New.")) as (address, bodies):
+        words = ["-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *words],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        ) as process:
+            os.write(ours, b"Weather?\nWhere?\n/new\nHello\n\x04")
+            out, err = process.communicate(timeout=60)
+        os.close(ours)
+        os.close(theirs)
+    assert process.returncode == 0, err
+    assert out.splitlines() == ["Mild.", "Rome.", "New."]
+    assert [len(body["messages"]) for body in bodies] == [1, 3, 5, 1]
+    assert "/new begins anew" in err
+
+
+# -- the file of tools
+
+
+def test_tools_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(TOOLS)
+    assert [tool.__name__ for tool in load_tools(tmp_path / "plain.py")] == ["get_weather"]
+    (tmp_path / "beside.py").write_text("NAME = 'beside'\n")
+    (tmp_path / "marked.py").write_text(MARKED)
+    assert [tool.name for tool in load_tools(tmp_path / "marked.py")] == ["beside"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1\n", "has no tools"),
+        ("def f(x): ...\n", "f has parameters without type hints"),
+        ("\n1/0\n", "line 2: ZeroDivisionError: division by zero"),
+        ("def f(:\n", "SyntaxError"),
+    ],
+)
+def test_a_file_without_tools_says_what_is_wrong(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    with pytest.raises(CallerError, match=told):
+        load_tools(tmp_path / "bad.py")
