@@ -250,6 +250,7 @@ def test_a_fault_of_the_server_is_told_in_its_own_words() -> None:
 
 
 def test_what_worked_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOOLGLOT_REMEMBER", raising=False)
     kept = Remembered(tmp_path / "ways.json")
     with upstream(good, listed=VLLM_LIST) as server:
         run("vllm/my-qwen", server.url, ("native", "tagged"), remembered=kept)

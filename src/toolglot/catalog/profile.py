@@ -28,6 +28,7 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     parameters: float | None = None  # billions, where the name or the server tells
     native: dict[str, bool] = {}  # by kind of server (ollama, llamacpp, vllm, lmstudio, openrouter, hosted): takes `tools`
     ask: str | None = None  # the way of asking that works best, where it is known: native | dialect:<name> | constrained
+    decides: bool = True  # it can tell whether a call is due; where not, the layer does (`pipeline/gate.py`)
     reasoning: tuple[str, str] | None = None  # how its thoughts begin and end in text
     refuses: tuple[str, ...] = ()  # what its chat template can't take: system, tool, alternation
     facts: dict[str, str] = {}  # field -> where it comes from, where that is not `source`

@@ -33,6 +33,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     context_length: Positive | UnsetType = UNSET
     parameters: float | UnsetType = UNSET
     ask: Ask | UnsetType = UNSET
+    decides: bool | UnsetType = UNSET
     reasoning: tuple[str, str] | UnsetType = UNSET
     refuses: tuple[Refused, ...] | UnsetType = UNSET
 

@@ -46,7 +46,7 @@ def most_relevant(
 
 def _weights(tools: tuple[Tool, ...], _: str) -> list[dict[str, float]]:
     """Of each tool its words, and what each is worth: one that all tools share tells nothing."""
-    words = [set(_words(f"{_CAMEL.sub(' ', tool.full_name)} {tool.description or ''}")) for tool in tools]
+    words = [set(words_of(f"{_CAMEL.sub(' ', tool.full_name)} {tool.description or ''}")) for tool in tools]
     counts = Counter(word for held in words for word in held)
     return [{word: math.log((1 + len(tools)) / counts[word]) for word in sorted(held)} for held in words]
 
@@ -57,13 +57,13 @@ def _said(messages: tuple[Message, ...]) -> dict[str, float]:
     weight = 1.0
     for message in reversed([one for one in messages if one.role in ("user", "assistant")][-_LATELY:]):
         for part in message.parts:
-            for word in set(_words(part.text[:_MOST_TEXT])) if isinstance(part, Text) else ():
+            for word in set(words_of(part.text[:_MOST_TEXT])) if isinstance(part, Text) else ():
                 found[word] = max(found.get(word, 0.0), weight)
         weight *= _FADING
     return found
 
 
-def _words(text: str) -> Iterable[str]:
+def words_of(text: str) -> Iterable[str]:
     for word in _WORD.findall(text.lower()):
         ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
         stem = word.removesuffix(ending)
