@@ -1,101 +1,130 @@
-"""`toolglot demo`: one conversation with two tools, carried through every pair of APIs, whole and streamed."""
+"""`toolglot demo`: the gateway with the embedded model behind it, and a client with two tools that talks to it over HTTP."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import subprocess
 import sys
+import tempfile
 import time
-from importlib.resources import files
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import msgspec
 
-from toolglot.core.fold import fold
-from toolglot.core.messages import ToolResult
-from toolglot.pipeline.convert import convert, convert_stream, read_request, read_stream
-from toolglot.pipeline.route import speech
-from toolglot.text.json_text import encode
-from toolglot.wires import NAMES
+from toolglot.errors import ToolglotError
 
-WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-REQUEST: dict[str, Any] = {
-    "model": "any-model",
-    "messages": [
-        {"role": "system", "content": "Answer briefly."},
-        {"role": "user", "content": "Weather and time in Paris?"},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {"id": "call_a", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"Paris"}'}},
-                {"id": "call_b", "type": "function", "function": {"name": "get_time", "arguments": "{}"}},
-            ],
-        },
-        {"role": "tool", "tool_call_id": "call_a", "content": "18C, clear"},
-        {"role": "tool", "tool_call_id": "call_b", "content": "14:05"},
-        {"role": "user", "content": "And in Rome?"},
-    ],
-    "tools": [
-        {"type": "function", "function": {"name": "get_weather", "description": "Weather now", "parameters": WEATHER}},
-        {"type": "function", "function": {"name": "get_time", "description": "Local time"}},
-    ],
-    "max_tokens": 300,
-}
-WANTED = [("get_weather", {"city": "Rome"}), ("get_time", {})]
+CONFIG = """\
+[[upstream]]
+name = "embedded"
+provider = "local"
+
+[[route]]
+model = "*"
+to = "embedded/smollm2"
+"""
+QUESTIONS = ("What is the weather in Paris?", "Convert 12 kilometers to miles.")
+_STARTS_WITHIN = 120  # seconds: the first time, the weights are fetched when the first question comes, not before
+WEATHER = {"Paris": "18 degrees, clear sky", "Rome": "24 degrees, sunny"}
+
+
+def get_weather(city: str) -> str:
+    """The weather in a city now.
+
+    Args:
+        city: The name of the city.
+    """
+    return WEATHER.get(city, "no report")
+
+
+def convert_distance(kilometers: float) -> str:
+    """Converts a distance from kilometers to miles.
+
+    Args:
+        kilometers: The distance in kilometers.
+    """
+    return f"{kilometers * 0.621371:.2f} miles"
 
 
 @click.command("demo")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome of every pair as JSON.")
-def command(as_json: bool) -> None:
-    """Carry one conversation through all 25 pairs of APIs, requests and streamed replies, and check each.
+@click.option("--pairs", is_flag=True, help="Carry one conversation through all 25 pairs of APIs instead, and check each.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def command(pairs: bool, as_json: bool) -> None:
+    """Start the gateway on this machine with the embedded model, and let a client with two tools talk to it over HTTP.
 
-    Nothing is sent anywhere: the reply is a recorded Anthropic stream. Exits with 1 if a pair loses a call or a result.
+    Prints each call, its result and the final answer; then the gateway is stopped. Needs toolglot[gateway,local]. The model is
+    very small (135 million parameters): its words are poor, its calls are right. Exits with 1 if a question got no good call.
     """
-    began = time.process_time()
-    recorded = files("toolglot.cli").joinpath("demo_stream.txt").read_bytes()
-    outcome = {source: {target: _pair(source, target, recorded) for target in NAMES} for source in NAMES}
-    spent = time.process_time() - began
-    right = sum(pair == "ok" for row in outcome.values() for pair in row.values())
+    if pairs:
+        from toolglot.cli.demo_pairs import run  # noqa: PLC0415
+
+        run(as_json)
+        return
+    began = time.monotonic()
+    outcomes = []
+    try:
+        with _gateway() as address:
+            _tell(f"The gateway listens on {address}, with the embedded model smollm2 behind it.")
+            outcomes = [_asked(address, question, quiet=as_json) for question in QUESTIONS]
+    except (ToolglotError, OSError) as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    right = sum(bool(outcome["calls"]) for outcome in outcomes)
     if as_json:
-        click.echo(encode({"pairs": outcome, "right": right, "cpu_seconds": round(spent, 3)}).decode())
-    else:
-        _show(outcome, right, spent, recorded)
-    sys.exit(0 if right == len(NAMES) ** 2 else 1)
+        click.echo(json.dumps({"questions": outcomes, "right": right}))
+    _tell(f"\n{right} of {len(QUESTIONS)} questions answered with a call, in {time.monotonic() - began:.1f} s. The gateway is stopped.")
+    sys.exit(0 if right == len(QUESTIONS) else 1)
 
 
-def _pair(source: str, target: str, recorded: bytes) -> str:
-    """The request to `source`, on to `target`; the reply from anthropic to `source`, on to `target`."""
-    request = convert(convert(REQUEST, "openai-chat", source), source, target)
-    results = [
-        (part.name, part.text)
-        for message in read_request(request, speech(target)).messages
-        for part in message.parts
-        if isinstance(part, ToolResult)
-    ]
-    if results != [("get_weather", "18C, clear"), ("get_time", "14:05")]:
-        return f"results lost: {results}"
-    first = b"".join(convert_stream([recorded], "anthropic", source))
-    second = b"".join(convert_stream([first], source, target))
-    calls = [(call.name, call.arguments) for call in fold(read_stream([second], target)).calls]
-    return "ok" if calls == WANTED else f"calls lost: {calls}"
+def _tell(text: str) -> None:
+    click.echo(text, err=True)
 
 
-def _show(outcome: dict[str, dict[str, str]], right: int, spent: float, recorded: bytes) -> None:
-    click.secho("One request with two tools, on five APIs", bold=True)
-    for wire in NAMES:
-        body = convert(REQUEST, "openai-chat", wire)
-        click.echo(f"  {wire:17} {len(encode(body)):5} bytes   {_first_tool(body)}")
-    click.secho("\nA recorded Anthropic stream, as an OpenAI Chat client would see it", bold=True)
-    for line in b"".join(convert_stream([recorded], "anthropic", "openai-chat")).decode().splitlines():
-        if '"tool_calls"' in line or '"content":"' in line or "DONE" in line:
-            click.echo("  " + (line if len(line) < 160 else f"{line[:72]} ... {line[-80:]}"))
-    click.secho("\nFrom each API (down) to each (across): request, results and streamed calls", bold=True)
-    click.echo(" " * 19 + "  ".join(f"{wire:16}" for wire in NAMES))
-    for source, row in outcome.items():
-        click.echo(f"  {source:17}" + "  ".join(f"{pair:16.16}" for pair in row.values()))
-    click.echo(f"\n{right} of {len(NAMES) ** 2} pairs right, in {spent * 1000:.0f} ms of CPU time.")
-    click.echo("Next: toolglot convert --help")
+def _asked(address: str, question: str, *, quiet: bool) -> dict[str, object]:
+    """One question to the gateway, as any OpenAI client would put it."""
+    from toolglot.agent.agent import Agent  # noqa: PLC0415
+
+    agent = Agent(
+        "openai/smollm2",
+        tools=[get_weather, convert_distance],
+        base_url=f"{address}/v1",
+        api_key="demo",
+        temperature=0,
+        max_tokens=120,
+        max_turns=3,
+    )
+    run = agent.run_sync(question)
+    calls = [{"name": call.name, "arguments": call.arguments} for call in run.calls]
+    results = [message["content"] for message in run.messages if message["role"] == "tool"]
+    if not quiet:
+        click.echo(f"\nuser    {question}")
+        for call, result in zip(calls, results, strict=False):
+            click.echo(f"call    {call['name']}({json.dumps(call['arguments'])})")
+            click.echo(f"result  {result}")
+        click.echo(f"answer  {run.text.strip()}")
+        for note in dict.fromkeys(decision.message for decision in run.decisions):
+            click.echo(f"        ({note})")
+    return {"question": question, "calls": calls, "results": results, "answer": run.text, "end": run.end}
 
 
-def _first_tool(body: dict[str, Any]) -> str:
-    return msgspec.json.encode(body["tools"][0]).decode()[:84] + " ..."
+@contextlib.contextmanager
+def _gateway() -> Iterator[str]:
+    """A gateway as a process of its own, as `toolglot serve` starts it; its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "toolglot.toml"
+        config.write_text(CONFIG)
+        command = [sys.executable, "-m", "toolglot.cli.main", "serve", "--config", str(config), "--port", "0", "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+            try:
+                line = process.stdout.readline() if process.stdout else ""
+                if not line:
+                    raise OSError(f"the gateway did not start (exit code {process.wait(_STARTS_WITHIN)})")
+                yield msgspec.json.decode(line)["url"]
+            finally:
+                process.terminate()
+                try:
+                    process.wait(30)
+                except subprocess.TimeoutExpired:
+                    process.kill()

@@ -16,7 +16,8 @@ COMMANDS = {
     "models": "What is known of a model and how it should be asked, and where each fact comes from.",
     "parse": "Read the calls out of a model's text, and say why each was heard, fixed or refused.",
     "probe": "Ask a running server a few tool questions in each way: what works, and what is wrong.",
-    "demo": "Carry one conversation through every pair of APIs, and show what happens.",
+    "serve": "The gateway: any client on five APIs, any model behind it, no wrong call.",
+    "demo": "Start the gateway with the embedded model, and let a client with two tools talk to it.",
 }
 
 

@@ -1,0 +1,99 @@
+"""`toolglot demo --pairs`: one conversation with two tools, carried through every pair of APIs, whole and streamed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib.resources import files
+from typing import Any
+
+import click
+import msgspec
+
+from toolglot.core.fold import fold
+from toolglot.core.messages import ToolResult
+from toolglot.pipeline.convert import convert, convert_stream, read_request, read_stream
+from toolglot.pipeline.route import speech
+from toolglot.text.json_text import encode
+from toolglot.wires import NAMES
+
+WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+REQUEST: dict[str, Any] = {
+    "model": "any-model",
+    "messages": [
+        {"role": "system", "content": "Answer briefly."},
+        {"role": "user", "content": "Weather and time in Paris?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "call_a", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"Paris"}'}},
+                {"id": "call_b", "type": "function", "function": {"name": "get_time", "arguments": "{}"}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_a", "content": "18C, clear"},
+        {"role": "tool", "tool_call_id": "call_b", "content": "14:05"},
+        {"role": "user", "content": "And in Rome?"},
+    ],
+    "tools": [
+        {"type": "function", "function": {"name": "get_weather", "description": "Weather now", "parameters": WEATHER}},
+        {"type": "function", "function": {"name": "get_time", "description": "Local time"}},
+    ],
+    "max_tokens": 300,
+}
+WANTED = [("get_weather", {"city": "Rome"}), ("get_time", {})]
+
+
+def run(as_json: bool) -> None:
+    """All 25 pairs of APIs, requests and streamed replies, each checked. Exits with 1 if a pair loses a call or a result.
+
+    Nothing is sent anywhere: the reply is a recorded Anthropic stream.
+    """
+    began = time.process_time()
+    recorded = files("toolglot.cli").joinpath("demo_stream.txt").read_bytes()
+    outcome = {source: {target: _pair(source, target, recorded) for target in NAMES} for source in NAMES}
+    spent = time.process_time() - began
+    right = sum(pair == "ok" for row in outcome.values() for pair in row.values())
+    if as_json:
+        click.echo(encode({"pairs": outcome, "right": right, "cpu_seconds": round(spent, 3)}).decode())
+    else:
+        _show(outcome, right, spent, recorded)
+    sys.exit(0 if right == len(NAMES) ** 2 else 1)
+
+
+def _pair(source: str, target: str, recorded: bytes) -> str:
+    """The request to `source`, on to `target`; the reply from anthropic to `source`, on to `target`."""
+    request = convert(convert(REQUEST, "openai-chat", source), source, target)
+    results = [
+        (part.name, part.text)
+        for message in read_request(request, speech(target)).messages
+        for part in message.parts
+        if isinstance(part, ToolResult)
+    ]
+    if results != [("get_weather", "18C, clear"), ("get_time", "14:05")]:
+        return f"results lost: {results}"
+    first = b"".join(convert_stream([recorded], "anthropic", source))
+    second = b"".join(convert_stream([first], source, target))
+    calls = [(call.name, call.arguments) for call in fold(read_stream([second], target)).calls]
+    return "ok" if calls == WANTED else f"calls lost: {calls}"
+
+
+def _show(outcome: dict[str, dict[str, str]], right: int, spent: float, recorded: bytes) -> None:
+    click.secho("One request with two tools, on five APIs", bold=True)
+    for wire in NAMES:
+        body = convert(REQUEST, "openai-chat", wire)
+        click.echo(f"  {wire:17} {len(encode(body)):5} bytes   {_first_tool(body)}")
+    click.secho("\nA recorded Anthropic stream, as an OpenAI Chat client would see it", bold=True)
+    for line in b"".join(convert_stream([recorded], "anthropic", "openai-chat")).decode().splitlines():
+        if '"tool_calls"' in line or '"content":"' in line or "DONE" in line:
+            click.echo("  " + (line if len(line) < 160 else f"{line[:72]} ... {line[-80:]}"))
+    click.secho("\nFrom each API (down) to each (across): request, results and streamed calls", bold=True)
+    click.echo(" " * 19 + "  ".join(f"{wire:16}" for wire in NAMES))
+    for source, row in outcome.items():
+        click.echo(f"  {source:17}" + "  ".join(f"{pair:16.16}" for pair in row.values()))
+    click.echo(f"\n{right} of {len(NAMES) ** 2} pairs right, in {spent * 1000:.0f} ms of CPU time.")
+    click.echo("Next: toolglot convert --help")
+
+
+def _first_tool(body: dict[str, Any]) -> str:
+    return msgspec.json.encode(body["tools"][0]).decode()[:84] + " ..."
