@@ -308,3 +308,14 @@ def test_blocks_that_a_reader_left_open_are_closed(end: Event, calls: str) -> No
 def test_the_reason_follows_the_calls_that_left(said: str, blocks: list[Event], wanted: str) -> None:
     found = reply(plan_for(), blocks, end=Finish(Stop(said, "raw")))  # type: ignore[arg-type]
     assert found.stop == Stop(wanted, "raw")  # type: ignore[arg-type]
+
+
+def test_a_name_that_the_wire_changed_is_known_in_text_too() -> None:
+    """The model was shown the legal name, and writes it: the call leaves under the tool's own."""
+    tools = Toolset([Tool("kinematics.time", "How long", CITY)])
+    plan = plan_for(tools=tools)
+    sent = legalise(plan.request, plan.route.wire.names).tools[0].name
+    assert sent != "kinematics.time"
+    for name in (sent, "kinematics.time"):
+        found = reply(plan, text(f'<tool_call>{{"name": "{name}", "arguments": {PARIS}}}</tool_call>'))
+        assert [(call.name, call.arguments_json) for call in found.calls] == [("kinematics.time", PARIS)]

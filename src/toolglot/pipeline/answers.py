@@ -68,9 +68,13 @@ class Answers:
         if plan.way.kind == "constrained":
             ear = ConstrainedExtractor(self._known.callable, self._policy)
         else:
-            ear = StreamExtractor(self._known.callable, dialect=plan.hears, policy=self._policy, calls=calls, nonce=plan.nonce)
+            tools = self._known.sent if plan.way.kind == "native" else self._known.callable
+            ear = StreamExtractor(tools, dialect=plan.hears, policy=self._policy, calls=calls, nonce=plan.nonce)
         unasked = plan.hears if plan.way.kind == "native" else None
-        return HeardText(ear, self._take_index, self._with_id, self._forbidden, unasked)
+        return HeardText(ear, self._take_index, self._named, self._forbidden, unasked)
+
+    def _named(self, event: Open, numbered: str) -> Open:
+        return self._with_id(self._restored(event), numbered)
 
     def feed(self, event: Event) -> list[Event]:
         out: list[Event] = []
@@ -151,7 +155,7 @@ class Answers:
             self._text.deafen(out)
         numbered = f"{event.name}_{self._opened}"
         self._opened += 1
-        call = _NativeCall(self._with_id(self._restored(event), numbered), [])
+        call = _NativeCall(self._named(event, numbered), [])
         self._native[event.index] = call
         if self._pass and self._may_be_told(call.open):
             self._calls += 1
@@ -295,12 +299,22 @@ class _Known(msgspec.Struct, frozen=True):
     names: Names
     by_name: dict[str, Tool]
     callable: Toolset  # all but those that a vendor's server runs
+    sent: Toolset  # these, and under the names that the model was shown where the wire allows no others
 
 
 def _known(tools: tuple[Tool, ...], key: tuple[str, NameRule]) -> _Known:
     ours = tuple(tool for tool in tools if tool.kind != "server")
     callable_ = tools if isinstance(tools, Toolset) and len(ours) == len(tools) else Toolset(ours)
-    return _Known(Names(tools, key[1]), {tool.full_name: tool for tool in ours}, callable_)
+    names, rule = Names(tools, key[1]), key[1]
+    shown = [] if not names.changed else [_as_sent(tool, names, rule) for tool in ours]
+    by_name = {tool.full_name: tool for tool in ours}
+    others = [tool for tool in shown if tool.full_name not in by_name]
+    return _Known(names, by_name, callable_, Toolset([*ours, *others]) if others else callable_)
+
+
+def _as_sent(tool: Tool, names: Names, rule: NameRule) -> Tool:
+    namespace = tool.namespace if rule.namespaces else None
+    return msgspec.structs.replace(tool, name=names.out(tool.name, tool.namespace), namespace=namespace)
 
 
 def _as_call(call: _NativeCall, end: Close) -> ToolCall:

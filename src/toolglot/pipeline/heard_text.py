@@ -37,7 +37,7 @@ class _Block(msgspec.Struct):
 
 
 class HeardText:
-    """`take_index` numbers blocks, `name_call` gives a call its id, `forbids` says why a call may not be made.
+    """`take_index` numbers blocks, `name_call` gives a call its tool's name and its id, `forbids` says why a call may not be made.
 
     `unasked` is a dialect that the listener takes for granted though nobody asked for it: its calls are rescued ones.
     """
@@ -144,8 +144,8 @@ class HeardText:
             self._text = block
             return
         if event.kind == "call":
-            block.muted = self._forbids(event)
             block.opened = self._name_call(event, f"{event.name}_{self._heard}")
+            block.muted = self._forbids(block.opened)
             self._heard += 1
             if block.muted is not None:
                 return
