@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench serve clean
+.PHONY: demo test check bench bench-ask-full serve clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
@@ -40,6 +40,13 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/stream.py
 	$(BIN)/python bench/client.py
 	$(BIN)/python bench/prompts.py
+	$(BIN)/python bench/ask/run.py --model smollm2 --questions 60
+	$(BIN)/python bench/ask/run.py --model qwen --questions 15
+	$(BIN)/python bench/ask/score.py --check
+
+bench-ask-full: $(VENV)/.bench  # both models, all ways, all questions: hours
+	$(BIN)/python bench/ask/run.py --full
+	$(BIN)/python bench/ask/score.py --check
 
 $(VENV)/.bench: $(VENV)/.test
 	$(BIN)/python -m pip install -q --group bench
