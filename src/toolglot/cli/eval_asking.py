@@ -45,7 +45,7 @@ class Asker:
         self.model, self.ask, self.policy = model, ask, policy
         self.options = dict(options or {})
         self._transport = transport
-        self._given = {"base_url": base_url, "api_key": api_key}
+        self._base_url, self._api_key = base_url, api_key
         self._memory = Remembered()
         self._memory.on = False
 
@@ -53,7 +53,7 @@ class Asker:
         """What the run comes down to. A wrong model, way or key is a CallerError now, not at the first question."""
         route = self._client(self._transport).route(self.model)
         row, profile = route.provider, route.profile
-        headers = auth_headers(row, find_key(row, self._given["api_key"]))
+        headers = auth_headers(row, find_key(row, self._api_key))
         if self.ask == "auto" and KINDS.get(row.name, "hosted") != "hosted":
             profile = await detect(route.model, row, self._transport, headers=headers)
         way = choose_way(self.ask, profile, row, None).name
@@ -80,6 +80,7 @@ class Asker:
             reply.decisions,
             None if reply.stop is None else reply.stop.reason,
             reply.usage,
+            notes=reply.notes,
             error=None if reply.error is None else without_secrets(f"the answer broke off: {reply.error.message}"),
         )
 
@@ -96,12 +97,18 @@ class Asker:
             "stop" if run.ok else run.end,
             run.usage,
             turns=run.turns,
+            notes=run.notes,
             error=run.why if run.end == "failed" else None,
         )
 
     def _client(self, transport: Transport) -> AsyncClient:
         return AsyncClient(
-            self.model, policy=self.policy, transport=transport, remembered=self._memory, **self._given
+            self.model,
+            api_key=self._api_key,
+            base_url=self._base_url,
+            policy=self.policy,
+            transport=transport,
+            remembered=self._memory,
         )
 
 
