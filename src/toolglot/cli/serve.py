@@ -1,0 +1,104 @@
+"""`toolglot serve`: the gateway, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolglot.errors import CallerError
+from toolglot.text.json_text import encode
+
+if TYPE_CHECKING:
+    from toolglot.gateway.config import Config
+
+DEFAULT_FILE = "toolglot.toml"
+
+EXAMPLES = """\b
+Examples:
+  toolglot serve                          ./toolglot.toml, or without one whatever runs on this machine
+  toolglot serve --config my.toml
+  toolglot serve --port 9000
+"""
+
+CLIENTS = """\
+Point a client at it (any model's name that a route takes):
+  Claude Code   ANTHROPIC_BASE_URL={url} ANTHROPIC_AUTH_TOKEN={key} claude
+  Codex         base_url = "{url}/v1" and wire_api = "responses" in ~/.codex/config.toml
+  OpenAI SDKs   OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key}
+  Gemini CLI    GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key} gemini
+  Ollama        OLLAMA_HOST={url}"""
+
+
+@click.command("serve", epilog=EXAMPLES)
+@click.option("--config", "path", type=click.Path(path_type=Path), help="The configuration; ./toolglot.toml where it is there.")
+@click.option("--host", help="The address to listen on; anything but loopback needs keys.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on.")
+@click.option("--json", "as_json", is_flag=True, help="Print the address and the routes as JSON, on one line.")
+def command(path: Path | None, host: str | None, port: int | None, as_json: bool) -> None:
+    """Serve any client on five APIs, with any model behind it: every tool call is checked on the way.
+
+    With no configuration it serves the embedded model, and whatever of Ollama, llama.cpp, LM Studio and vLLM answers
+    on its usual port on this machine.
+    """
+    try:
+        from toolglot.gateway.serving import listen, make_gateway, make_server  # noqa: PLC0415
+    except ImportError as error:
+        click.echo(f"error: the gateway needs {error.name}: pip install 'toolglot[gateway]'", err=True)
+        sys.exit(2)
+    if path is None and Path(DEFAULT_FILE).is_file():
+        path = Path(DEFAULT_FILE)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    try:
+        gateway = make_gateway(path, host, port)
+        config = gateway.live.config
+        listening = listen(config.server.host, config.server.port)
+    except CallerError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    url = f"http://{_shown_host(config.server.host)}:{listening.getsockname()[1]}"
+    click.echo(_as_json(url, config) if as_json else _told(url, path, config))
+    sys.stdout.flush()
+    _run(make_server(gateway).serve(sockets=[listening]))
+
+
+def _run(serving: object) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends what runs, and then raises the signal again
+    try:
+        import uvloop  # noqa: PLC0415
+
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    except ImportError:  # there is none for Windows
+        runner = asyncio.Runner()
+    with runner:
+        try:
+            runner.run(serving)  # type: ignore[arg-type]
+        except KeyboardInterrupt:
+            sys.exit(0)  # all that ran has ended: uvicorn raises it again at the very end
+
+
+def _shown_host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _told(url: str, path: Path | None, config: Config) -> str:
+    rows = [(row.model, row.to) for row in config.routes]
+    width = min(40, max((len(model) for model, _ in rows), default=0))
+    key = "$TOOLGLOT_KEY" if config.keys else "any"
+    return "\n".join(
+        [
+            f"toolglot listens on {click.style(url, bold=True)}",
+            f"Routes, from {path}:" if path is not None else "Routes, from what runs on this machine:",
+            *(f"  {model:<{width}}  {to}" for model, to in rows),
+            CLIENTS.format(url=url, key=key),
+        ]
+    )
+
+
+def _as_json(url: str, config: Config) -> str:
+    return encode({"url": url, "routes": [{"model": row.model, "to": row.to} for row in config.routes]}).decode()

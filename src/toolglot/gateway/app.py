@@ -1,0 +1,116 @@
+"""The ASGI application: the door, the limits, the endpoint, and an end to every request, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from contextlib import nullcontext
+from typing import Any
+
+from toolglot.errors import CallerError, ToolglotError, UpstreamError
+from toolglot.gateway.converse import Call
+from toolglot.gateway.door import ANYONE, enter
+from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, retry_headers
+from toolglot.gateway.fronts import CHAT, Front
+from toolglot.gateway.records import Record
+from toolglot.gateway.state import Gateway, log
+from toolglot.gateway.table import Endpoint, find_endpoint, front_for
+
+_LEFT = 499  # the client left: as nginx notes it
+_SLOW = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send", "timeout_pool"})
+_CLOSES = frozenset({408, 413, 415})  # the rest of the body is not waited for
+
+
+class App:
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(Exchange(scope, receive, send))
+        elif scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+
+    # -- one request
+
+    async def _http(self, exchange: Exchange) -> None:
+        gateway, live = self.gateway, self.gateway.live
+        record = gateway.records.begin(exchange.request_id, "")
+        front, endpoint = CHAT, None
+        clock = time.perf_counter()
+        try:
+            front = front_for(exchange.path)
+            endpoint, told = find_endpoint(exchange.method, exchange.path)
+            front = endpoint.front
+            record.wire = front.wire.name
+            server = live.config.server
+            owner = ANYONE if endpoint.open else enter(exchange, live.config.keys, server.host)
+            limited = gateway.gate.place(owner, server.max_concurrent, server.rate, server.burst)
+            with limited if endpoint.limited else nullcontext():
+                await endpoint.handler(Call(gateway, live, exchange, front, owner, record, told))
+        except asyncio.CancelledError:
+            if not exchange.left:
+                raise
+            record.status = _LEFT
+        except ClientLeft:
+            record.status = _LEFT
+        except ToolglotError as error:
+            await self._fail(exchange, front, record, as_fault(error))
+        except Exception as error:  # noqa: BLE001  (the last guard: the client gets an answer, and the log the reason)
+            log.exception("a fault of the gateway's own")
+            await self._fail(exchange, front, record, UpstreamError("the gateway failed", 500, type(error).__name__))
+        finally:
+            exchange.close()
+            self._over(endpoint, record, clock)
+
+    async def _fail(self, exchange: Exchange, front: Front, record: Record, error: UpstreamError) -> None:
+        """An error in the client's own shape. What has begun can only be broken off: that is seen as a fault too."""
+        status, body = front.wire.write_fault(error)
+        record.status, record.code = status, error.code or ""
+        if exchange.started:
+            log.warning("%s broke off: %s", exchange.request_id, error.code)
+            return
+        headers = retry_headers(error)
+        if status in _CLOSES:
+            headers.append((b"connection", b"close"))
+        await exchange.json(body, status, headers)
+
+    def _over(self, endpoint: Endpoint | None, record: Record, clock: float) -> None:
+        if endpoint is not None and endpoint.asks:
+            record.seconds = time.perf_counter() - clock
+            self.gateway.records.keep(record)
+
+    # -- the server's life
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        tasks: list[asyncio.Task[None]] = []
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                tasks = [asyncio.create_task(_running(work(self.gateway))) for work in self.gateway.around]  # type: ignore[arg-type]
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                await self.gateway.aclose()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+async def _running(work: Coroutine[Any, Any, None]) -> None:
+    await work
+
+
+def as_fault(error: ToolglotError) -> UpstreamError:
+    """Every error as one that a wire can write."""
+    if isinstance(error, UpstreamError):
+        if error.status is None and error.code in _SLOW:
+            return UpstreamError(error.message, 504, error.code, error.retry_after, error.should_retry)
+        if error.status is not None and error.status < 400:  # an answer that came under a success and is none
+            return UpstreamError(error.message, 502, error.code, error.retry_after, error.should_retry)
+        return error
+    if isinstance(error, CallerError):
+        return UpstreamError(str(error), error.status, "invalid_request_error")
+    return UpstreamError(str(error), 502, "fault")

@@ -1,0 +1,106 @@
+"""Getting an answer: tried once more where that may help, and then from the next route; all before the first event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import msgspec
+
+from toolglot.client.exchange import Begun, Sending, begin, new_call_id, sending, whole
+from toolglot.client.transport import Limits, Transport
+from toolglot.core.events import Event
+from toolglot.core.request import Request
+from toolglot.errors import UpstreamError
+from toolglot.gateway.routing import Target
+from toolglot.pipeline.answers import Answers
+from toolglot.pipeline.fit import fit
+from toolglot.pipeline.plan import Plan
+
+T = TypeVar("T")
+
+_PAUSE = 0.25  # seconds before the one further try
+_LONGEST = 1.0  # what a server may demand; beyond it the client is told at once
+_BROKEN = frozenset({"dns_failed", "connect_failed", "timeout_connect", "cut_off"})  # faults below HTTP worth a further try
+_OF_THE_REQUEST = frozenset({400, 413, 415, 422})  # another route would say the same
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """An answer that has begun: a stream, or all of it."""
+
+    target: Target
+    plan: Plan
+    answers: Answers
+    begun: Begun | None
+    events: list[Event]
+    tried: tuple[str, ...]  # what failed before
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """What all attempts share."""
+
+    transport: Transport
+    limits: Limits
+    wire: str = ""  # the client's, and headers of its that go to a server of the same
+    passed_on: dict[str, str] = {}
+
+
+async def open_answer(asking: Asking, request: Request, targets: tuple[Target, ...]) -> Opened:
+    """The first target that answers; the first one's error where none does."""
+    first: UpstreamError | None = None
+    tried: list[str] = []
+    for target in targets:
+        try:
+            return await _open(asking, request, target, tuple(tried))
+        except UpstreamError as error:
+            first = first or error
+            tried.append(f"{target.name} failed before it answered: {error.code or error.status or 'fault'}")
+            if error.status in _OF_THE_REQUEST:
+                break
+    raise first or UpstreamError("there is no route", 404, "model_not_found")
+
+
+async def _open(asking: Asking, request: Request, target: Target, tried: tuple[str, ...]) -> Opened:
+    this = prepared(asking, request, target, stream=request.stream and target.route.profile.supports_streaming)
+    if not this.plan.request.stream:
+        answers, events = await once_more(lambda: _whole(this, target))
+        return Opened(target, this.plan, answers, None, events, tried)
+    begun = await once_more(lambda: begin(this))
+    return Opened(target, this.plan, answers_for(this.plan, target), begun, [], tried)
+
+
+def prepared(asking: Asking, request: Request, target: Target, *, stream: bool) -> Sending:
+    """What is sent to a target for a request."""
+    fitted = msgspec.structs.replace(request, model=target.route.model, stream=stream, stream_usage=stream)
+    plan = fit(fitted, target.route, ask=target.row.ask)
+    headers = target.headers
+    if asking.passed_on and target.route.wire.name == asking.wire:
+        headers = {**asking.passed_on, **headers}
+    return sending(plan, asking.transport, headers, asking.limits)
+
+
+def answers_for(plan: Plan, target: Target) -> Answers:
+    return Answers(plan, policy=target.row.policy, calls=target.row.calls, make_id=new_call_id)
+
+
+async def _whole(this: Sending, target: Target) -> tuple[Answers, list[Event]]:
+    answers = answers_for(this.plan, target)
+    return answers, await whole(this, answers)
+
+
+async def once_more(attempt: Callable[[], Awaitable[T]]) -> T:
+    try:
+        return await attempt()
+    except UpstreamError as error:
+        if not _worth_it(error):
+            raise
+        wait = _PAUSE if error.retry_after is None else error.retry_after
+    await asyncio.sleep(wait)
+    return await attempt()
+
+
+def _worth_it(error: UpstreamError) -> bool:
+    if not error.retryable or (error.retry_after or 0) > _LONGEST:
+        return False
+    return error.code in _BROKEN if error.status is None else error.status >= 500

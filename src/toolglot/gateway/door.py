@@ -1,0 +1,57 @@
+"""Who may come in: a key where keys are set; and where none are, only programs of this machine, no web page in its browser."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from urllib.parse import urlsplit
+
+from toolglot.client.keys import Secret
+from toolglot.errors import UpstreamError
+from toolglot.gateway.config import is_loopback
+from toolglot.gateway.exchange import Exchange
+
+ANYONE = "anyone"
+
+
+def enter(exchange: Exchange, keys: tuple[Secret, ...], host: str) -> str:
+    """Whom the request is counted for; an error where it may not come in."""
+    if not keys:
+        _must_be_local(exchange, host)
+        return ANYONE
+    shown = _shown(exchange).encode("utf-8", "replace")
+    found = ""
+    for number, key in enumerate(keys):  # all of them, always: how long it takes tells nothing
+        if compare_digest(shown, key.reveal().encode()):
+            found = f"key {number + 1}"
+    if not found:
+        raise UpstreamError(
+            "no key of this gateway was given: send one as Authorization: Bearer, x-api-key, x-goog-api-key or ?key=",
+            401,
+            "invalid_api_key",
+        )
+    return found
+
+
+def _shown(exchange: Exchange) -> str:
+    bearer = exchange.header(b"authorization")
+    if bearer[:7].lower() == "bearer ":
+        return bearer[7:].strip()
+    return exchange.header(b"x-api-key") or exchange.header(b"x-goog-api-key") or exchange.asked("key")
+
+
+def _must_be_local(exchange: Exchange, host: str) -> None:
+    """A page of some site must not use the user's models: neither by its origin nor by a name that leads to loopback."""
+    called = exchange.headers.get(b"host")
+    if called is not None and not _own(f"//{called.decode('latin-1')}", host):
+        raise UpstreamError("this gateway has no keys, and so answers only to this machine's own names", 403, "foreign_host")
+    origin = exchange.headers.get(b"origin")
+    if origin is not None and origin.startswith(b"http") and not _own(origin.decode("latin-1"), host):
+        raise UpstreamError("this gateway has no keys, and so answers no page of another site", 403, "foreign_origin")
+
+
+def _own(url: str, host: str) -> bool:
+    try:
+        name = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    return name == host or is_loopback(name)

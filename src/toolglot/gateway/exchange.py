@@ -1,0 +1,159 @@
+"""One HTTP request and its answer, on bare ASGI. Nothing here knows what is said."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import parse_qs
+from uuid import uuid4
+
+from toolglot.errors import UpstreamError
+from toolglot.text.json_text import encode
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = Iterable[tuple[bytes, bytes]]
+
+JSON = b"application/json"
+_LONGEST = 4000  # of a header of ours
+
+
+class ClientLeft(Exception):  # noqa: N818
+    """The client is gone: there is nobody to answer."""
+
+
+class Exchange:
+    __slots__ = ("_receive", "_send", "_watcher", "ended", "headers", "id", "left", "method", "path", "query", "started")
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._watcher: asyncio.Task[None] | None = None
+        self.id = uuid4().hex
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.headers: Mapping[bytes, bytes] = dict(scope["headers"])  # names in lower case; the last of several wins
+        self.query: bytes = scope["query_string"]
+        self.left = False  # the client is gone
+        self.started = False  # the answer's head has been sent
+        self.ended = False
+
+    @property
+    def request_id(self) -> str:
+        return f"req_{self.id}"
+
+    def header(self, name: bytes) -> str:
+        return self.headers.get(name, b"").decode("latin-1")
+
+    def asked(self, name: str) -> str:
+        """A value of the query; "" where there is none."""
+        if not self.query:
+            return ""
+        try:
+            found = parse_qs(self.query.decode("latin-1"), keep_blank_values=True, max_num_fields=64)
+        except ValueError:
+            return ""
+        return found.get(name, [""])[-1]
+
+    # -- in
+
+    async def body(self, most: int, seconds: float) -> bytes:
+        """The whole body, within a size and a time."""
+        if self.headers.get(b"content-encoding", b"identity") != b"identity":
+            raise UpstreamError("the body must not be compressed", 415, "unsupported_encoding")
+        told = self.headers.get(b"content-length", b"")
+        if told.isdigit() and int(told) > most:
+            raise too_large(most)
+        message = await self._next(seconds)
+        pieces = [_piece(message)]
+        size = len(pieces[0])
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while size <= most and message.get("more_body", False):
+            message = await self._next(until - loop.time())
+            pieces.append(_piece(message))
+            size += len(pieces[-1])
+        if size > most:
+            raise too_large(most)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def _next(self, seconds: float) -> MutableMapping[str, Any]:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._receive()
+        except TimeoutError:
+            raise UpstreamError("the request did not come in time", 408, "slow_client") from None
+
+    def watch(self) -> None:
+        """From now on a client that leaves cancels the task that serves it. Call it once the body has been read."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._watcher = asyncio.get_running_loop().create_task(self._until_gone(task))
+
+    async def _until_gone(self, task: asyncio.Task[Any]) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        if not self.ended:
+            self.left = True
+            task.cancel()
+
+    def close(self) -> None:
+        if self._watcher is not None:
+            self._watcher.cancel()
+
+    # -- out
+
+    async def start(self, status: int, media: bytes, more: Headers = (), length: int | None = None) -> None:
+        headers = [(b"content-type", media), (b"x-request-id", self.request_id.encode()), *more]
+        if length is not None:
+            headers.append((b"content-length", b"%d" % length))
+        self.started = True
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def piece(self, data: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+
+    async def end(self, data: bytes = b"") -> None:
+        self.ended = True
+        await self._send({"type": "http.response.body", "body": data})
+
+    async def answer(self, status: int, body: bytes, more: Headers = (), media: bytes = JSON) -> None:
+        """The whole answer at once."""
+        await self.start(status, media, more, len(body))
+        await self.end(body)
+
+    async def json(self, value: Any, status: int = 200, more: Headers = ()) -> None:
+        await self.answer(status, encode(value), more)
+
+
+def _piece(message: MutableMapping[str, Any]) -> bytes:
+    if message["type"] == "http.disconnect":
+        raise ClientLeft
+    piece: bytes = message.get("body", b"")
+    return piece
+
+
+def too_large(most: int) -> UpstreamError:
+    return UpstreamError(f"the body is larger than {most} bytes", 413, "request_too_large")
+
+
+def header_text(words: Iterable[str], between: str = "; ") -> bytes:
+    """Text as a header takes it: one line, no letter that HTTP would refuse, and not too long."""
+    text = between.join(words)
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST - 3] + "..."
+    if not text.isascii() or not text.isprintable():
+        text = "".join(char if " " <= char <= "~" else " " if char.isspace() else "?" for char in text)
+    return text.encode("ascii")
+
+
+def retry_headers(error: UpstreamError) -> list[tuple[bytes, bytes]]:
+    """The time after which it is worth trying again, as every SDK reads it."""
+    if error.retry_after is None:
+        return []
+    return [
+        (b"retry-after", b"%d" % math.ceil(error.retry_after)),
+        (b"retry-after-ms", b"%d" % math.ceil(error.retry_after * 1000)),
+    ]

@@ -1,0 +1,214 @@
+"""One turn of a conversation: read, routed, asked, guarded, mended, written. The same way for every pair of wires."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+import msgspec
+
+from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
+from toolglot.core.fold import fold
+from toolglot.core.interfaces import Answering, Writer
+from toolglot.core.reply import Decision, Reply
+from toolglot.core.request import Request
+from toolglot.errors import UpstreamError
+from toolglot.gateway.attempts import Asking, Opened
+from toolglot.gateway.downstream import Downstream
+from toolglot.gateway.exchange import Exchange, header_text
+from toolglot.gateway.fronts import Front
+from toolglot.gateway.mend import Mended, ending, mend, refusals, worth_mending
+from toolglot.gateway.records import CallSeen, DecisionSeen, Record
+from toolglot.text.json_text import encode
+
+BeforeEnd = Callable[[], Awaitable[None]]
+
+
+class Turn:
+    """`keep`: all that is said is needed at the end, to be stored or recorded."""
+
+    def __init__(
+        self, asking: Asking, front: Front, request: Request, opened: Opened, record: Record, *, keep: bool, content: bool
+    ) -> None:
+        self._asking, self._front, self._request, self._opened = asking, front, request, opened
+        self._record, self._content = record, content
+        row = opened.target.row
+        self._mends = row.mend if row.calls == "hold" else 0
+        self._keeps = keep or (self._mends > 0 and bool(request.tools))
+        self._kept: list[Event] = []
+        self._blocks = 0
+        self._said = False  # text or a call has left
+        self._texts: set[int] = set()
+        self._calls: dict[int, Open] = {}
+        self._decisions: list[Decision] = []
+
+    def reply(self) -> Reply:
+        """All that left; needs `keep`."""
+        return fold(self._kept)
+
+    # -- the two ways out
+
+    async def whole(self, answering: Answering) -> bytes:
+        """The reply's body. One that broke off is an error here: half of it is no reply."""
+        reply = fold(await self._finished(self._opened.events))
+        if reply.error is not None:
+            raise reply.error
+        body = encode(self._front.wire.write_reply(reply, answering, self._record.notes))
+        self._record.notes = list(dict.fromkeys(self._record.notes))
+        return body
+
+    async def stream(self, writer: Writer, notes: list[str], out: Downstream, before_end: BeforeEnd | None = None) -> None:
+        """Text flows; what must be mended is mended behind it, then the end comes. `before_end` runs when all is known."""
+        async with aclosing(self._batches()) as batches:
+            async for batch in batches:
+                last = batch[-1]
+                ends = type(last) is Finish or type(last) is Fault
+                if ends:
+                    batch = batch[:-1]
+                self._see(batch)
+                await _write(writer, batch, out)
+                if ends:
+                    batch = await self._ending(last)
+                    self._see(batch)
+                    if before_end is not None:
+                        await before_end()
+                    await _write(writer, batch, out)
+        rest = writer.close()
+        if rest:
+            await out.send(rest)
+        self._record.notes = list(dict.fromkeys([*self._record.notes, *notes]))
+
+    async def _finished(self, events: list[Event]) -> list[Event]:
+        if not events or not isinstance(events[-1], Finish | Fault):
+            events = [*events, Fault(UpstreamError("the answer has no end", 502, "bad_answer"))]
+        self._see(events[:-1])
+        last = await self._ending(events[-1])
+        self._see(last)
+        return [*events[:-1], *last]
+
+    # -- events as they come
+
+    async def _batches(self) -> AsyncGenerator[list[Event], None]:
+        """What leaves for each piece that came. A line that breaks is a Fault, and held text leaves before it."""
+        begun, answers = self._opened.begun, self._opened.answers
+        if begun is None:
+            if self._opened.events:
+                yield self._opened.events
+            return
+        try:
+            left = [out for event in begun.first for out in answers.feed(event)]
+            if left:
+                yield left
+            broken: UpstreamError | None = None
+            try:
+                async for chunk in begun.chunks:
+                    left = [out for event in begun.reader.feed(chunk) for out in answers.feed(event)]
+                    if left:
+                        yield left
+            except UpstreamError as error:
+                broken = error
+            rest: list[Event] = begun.reader.close()
+            if broken is not None:
+                rest = [*(event for event in rest if not isinstance(event, Fault)), Fault(broken)]
+            left = [out for event in rest for out in answers.feed(event)] + answers.close()
+            if left:
+                yield left
+        finally:
+            await begun.answer.aclose()
+
+    def _see(self, events: list[Event]) -> None:
+        """What the record and the end need to know."""
+        for event in events:
+            kind = type(event)
+            if kind is Delta:
+                if not self._said and event.index in self._texts and event.text.strip():  # type: ignore[union-attr]
+                    self._said = True
+            elif isinstance(event, Open):
+                self._blocks += 1
+                if event.kind == "text":
+                    self._texts.add(event.index)
+                elif event.kind == "call":
+                    self._said = True
+                    self._calls[event.index] = event
+                elif event.kind != "reasoning":
+                    self._said = True
+            elif isinstance(event, Close):
+                if event.index in self._calls:
+                    self._see_call(self._calls.pop(event.index), event)
+                self._decisions += event.decisions
+            elif isinstance(event, Finish | Fault):
+                self._see_end(event)
+        if self._keeps:
+            self._kept += events
+
+    def _see_call(self, opened: Open, end: Close) -> None:
+        refused = next((one.code for one in end.decisions if one.code.startswith("rejected_")), "")
+        if refused:
+            seen = CallSeen(opened.source, "refused", refused)  # passed on as it was, and told so
+        else:
+            seen = CallSeen(opened.source, "fixed" if end.fixes else "passed", end.fixes[0] if end.fixes else "")
+        if self._content:
+            seen = msgspec.structs.replace(seen, tool=opened.full_name, written=end.written)
+        self._record.calls.append(seen)
+
+    def _see_end(self, event: Finish | Fault) -> None:
+        record = self._record
+        self._decisions += event.decisions
+        for one in event.decisions:
+            if one.code.startswith("rejected_"):
+                source = one.call.source if one.call is not None else "native"
+                seen = CallSeen(source, "refused", one.code)
+                if self._content and one.call is not None:
+                    seen = msgspec.structs.replace(seen, tool=one.call.full_name, written=one.call.raw)
+                record.calls.append(seen)
+        record.decisions = [DecisionSeen(one.code, one.message if self._content else None) for one in self._decisions]
+        record.notes = list(dict.fromkeys([*self._opened.tried, *event.notes]))
+        if isinstance(event, Fault):
+            record.code = event.error.code or "fault"
+        elif event.usage is not None:
+            record.input, record.output = event.usage.input, event.usage.output
+
+    # -- the end
+
+    async def _ending(self, last: Event) -> list[Event]:
+        if not isinstance(last, Finish):
+            return [last]
+        refused = refusals(last)
+        if not refused:
+            return [last]
+        mended = Mended(left=refused)
+        if self._mends and worth_mending(last, self._request):
+            said = fold(self._kept)
+            mended = await mend(self._asking, self._request, self._opened.target, said, refused=refused, times=self._mends)
+            self._record.mended = mended.asked
+        return ending(last, mended, self._blocks, alone=not self._said)
+
+
+async def _write(writer: Writer, events: list[Event], out: Downstream) -> None:
+    data = b"".join([writer.feed(event) for event in events])
+    if data:
+        await out.send(data)
+
+
+def about(opened: Opened) -> list[tuple[bytes, bytes]]:
+    """What an answer's head says of its origin."""
+    return [(b"x-toolglot-upstream", header_text([opened.target.name]))]
+
+
+async def begin_stream(exchange: Exchange, front: Front, opened: Opened, array: bool) -> None:
+    notes = [*opened.tried, *opened.plan.notes]
+    headers = [*about(opened), (b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
+    if notes:
+        headers.append((b"x-toolglot-notes", header_text(notes)))
+    media = "application/json" if array else front.wire.media_type
+    await exchange.start(200, media.encode(), headers)
+
+
+def whole_headers(opened: Opened, record: Record) -> list[tuple[bytes, bytes]]:
+    headers = about(opened)
+    codes = dict.fromkeys(one.code for one in record.decisions)
+    if codes:
+        headers.append((b"x-toolglot-decisions", header_text(codes, ", ")))
+    if record.notes:
+        headers.append((b"x-toolglot-notes", header_text(record.notes)))
+    return headers

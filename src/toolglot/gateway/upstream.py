@@ -1,0 +1,73 @@
+"""A server that the gateway asks: a row of the catalog, with the address, the key and the wire of the configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import msgspec
+
+from toolglot.catalog.model_names import in_provider_form
+from toolglot.catalog.profiles import profile
+from toolglot.catalog.providers import Provider, unknown
+from toolglot.client import weights
+from toolglot.client.embedded import SCHEME
+from toolglot.client.keys import Secret, auth_headers, find_key
+from toolglot.errors import CallerError
+from toolglot.pipeline.route import Route
+from toolglot.wires import NAMES, find_wire
+
+_LAST_SEGMENT = re.compile(r"/(?:v\d+[a-z0-9]*|api)/*$")
+_SCHEMES = ("http", "https", SCHEME)
+
+
+class Upstream(msgspec.Struct, frozen=True):
+    name: str
+    row: Provider
+    key: Secret | None = None
+
+    @property
+    def embedded(self) -> bool:
+        return self.row.base_url.startswith(f"{SCHEME}:")
+
+    @property
+    def root(self) -> str:
+        """The address without the API's version segment."""
+        return _LAST_SEGMENT.sub("", self.row.base_url)
+
+    def headers(self) -> dict[str, str]:
+        return auth_headers(self.row, self.key)
+
+    def takes(self, model: str) -> bool:
+        """Whether a client may name this model: of the embedded ones only those known, for others are paths on this machine."""
+        return not self.embedded or model in weights.ROWS
+
+    def route(self, model: str) -> Route:
+        wire = find_wire(self.row.wire)
+        if wire is None:
+            raise CallerError(unknown("wire", self.row.wire, list(NAMES)), "wire")
+        return Route(self.row, wire, in_provider_form(model, self.row.model_names), profile(model, self.row.name))
+
+
+def as_upstream(
+    name: str,
+    row: Provider,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    wire: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Upstream:
+    key = find_key(row, api_key, environ)
+    if base_url is not None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in _SCHEMES or (parts.scheme != SCHEME and not parts.hostname) or parts.username is not None:
+            raise CallerError(f"an address is http(s)://host[:port][/path]; got {base_url!r}", "base_url")
+        row = msgspec.structs.replace(row, base_url=base_url.rstrip("/"))
+    if wire is not None and wire != row.wire:
+        if find_wire(wire) is None:
+            raise CallerError(unknown("wire", wire, list(NAMES)), "wire")
+        # another wire has another version segment: what the address ends in is the old one's
+        row = msgspec.structs.replace(row, wire=wire, base_url=_LAST_SEGMENT.sub("", row.base_url))
+    return Upstream(name, row, key)

@@ -1,0 +1,256 @@
+"""What goes wrong upstream or in a request: told in the client's own shape, tried again where it may help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests.gateway.running import WIRES, config, request_of, run, serving
+from tests.gateway.scripts import fixture, in_turn, question, said, text
+from tests.gateway.upstream_server import Said, streamed, upstream_server, whole
+from tests.laws.conversations import stream as recorded
+from toolglot.core.events import Fault
+from toolglot.core.fold import fold
+from toolglot.gateway.config import read_config
+from toolglot.pipeline.route import speech
+
+
+def message_in(wire: str, body: Any) -> str:
+    """Where each API has an error's words."""
+    held = body["error"] if wire == "ollama" else body["error"]["message"]
+    assert isinstance(held, str)
+    return held
+
+
+def shape_of(wire: str, body: Any) -> None:
+    if wire == "anthropic":
+        assert body["type"] == "error"
+        assert body["error"]["type"]
+    elif wire == "gemini":
+        assert isinstance(body["error"]["code"], int)
+        assert body["error"]["status"].isupper()
+    elif wire == "ollama":
+        assert next(iter(body)) == "error"
+    else:
+        assert body["error"]["type"]
+
+
+@pytest.mark.parametrize("client", WIRES)
+def test_an_upstreams_refusal_keeps_its_status_words_and_time(client: str) -> None:
+    async def work() -> None:
+        refusal = whole({"error": {"message": "slow down", "code": "rate_limit_exceeded"}}, 429, retry_after="7")
+        async with upstream_server(in_turn(refusal)) as up, serving(config(up)) as gateway:
+            for stream in (False, True):
+                path, sent = request_of(client, question(client, "openai-chat/m"), stream=stream)
+                status, body, headers = await gateway.ask("POST", path, sent)
+                assert (status, headers["retry-after"]) == (429, "7")
+                shape_of(client, body)
+                assert message_in(client, body) == "slow down"
+            up.play = in_turn(whole({"error": {"message": "slow down"}}, 429))
+            assert (await gateway.ask("POST", path, sent))[0] == 429
+            assert len(up.asked) == 3  # 429 is handed on at once
+
+    run(work())
+
+
+WRONG: list[Callable[[dict[str, Any]], Any]] = [
+    lambda sent: b"{",
+    lambda sent: b"[]",
+    lambda sent: b"\xff\xfe",
+    lambda sent: {**sent, "messages": 5, "input": 5, "contents": 5},
+    lambda sent: {**sent, "tools": "x"},
+    lambda sent: b'{"a":' + b"[" * 5000,
+    lambda sent: b'{"model":"m","messages":' + b"[" * 500 + b"]" * 500 + b"}",
+]
+
+
+def test_a_bad_request_is_told_in_the_clients_shape() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            for client, change in product(WIRES, WRONG):
+                path, sent = request_of(client, question(client, "anthropic/m"), stream=False)
+                got, body, headers = await gateway.ask("POST", path, change(sent))
+                assert got == 400
+                shape_of(client, body)
+                assert headers["x-request-id"].startswith("req_")
+            assert up.asked == []
+
+    run(work())
+
+
+def test_unknown_models_paths_and_methods() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            for client in WIRES:
+                path, sent = request_of(client, question(client, "nowhere"), stream=True)
+                status, body, _ = await gateway.ask("POST", path, sent)
+                assert status == 404
+                assert "nowhere" in message_in(client, body)
+            for client in WIRES:
+                path, sent = request_of(client, question(client, "gemini/" + "x" * 400), stream=False)
+                assert (await gateway.ask("POST", path, sent))[0] == 404  # names are kept: they must not be long
+            for method, path, status in (
+                ("GET", "/nothing", 404),
+                ("GET", "/v1/messages", 405),
+                ("POST", "/v1/models", 405),
+                ("GET", "/v1beta/nothing", 404),
+                ("POST", "/v1beta/models/x:forget", 405),
+                ("DELETE", "/v1/chat/completions", 405),
+            ):
+                assert (await gateway.ask(method, path))[0] == status, path
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_server_error_is_tried_once_more(stream: bool) -> None:
+    async def work() -> None:
+        broken = whole({"error": {"message": "oops"}}, 503)
+        async with upstream_server(in_turn(broken, text("fine"))) as up, serving(config(up)) as gateway:
+            reply = await gateway.reply("openai-chat", question("openai-chat", "anthropic/m"), stream=stream)
+            assert (reply.text, len(up.asked)) == ("fine", 2)
+            up.play, up.asked = in_turn(broken), []
+            path, sent = request_of("anthropic", question("anthropic", "gemini/m"), stream=stream)
+            assert (await gateway.ask("POST", path, sent))[0] == 503
+            assert len(up.asked) == 2
+            up.play, up.asked = in_turn(whole({"error": {"message": "later"}}, 503, retry_after="30")), []
+            status, _, headers = await gateway.ask("POST", path, sent)
+            assert (status, headers["retry-after"], len(up.asked)) == (503, "30", 1)  # longer than a gateway may wait
+
+    run(work())
+
+
+def test_a_server_that_is_not_there_is_a_bad_gateway() -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            for client in WIRES:
+                path, sent = request_of(client, question(client, "ollama/m"), stream=True)
+                status, body, _ = await gateway.ask("POST", path, sent)
+                assert status == 502
+                shape_of(client, body)
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("failing", [whole({"error": {"message": "busy"}}, 429), whole({"error": {"message": "x"}}, 404)])
+def test_the_next_route_answers_where_the_first_fails(failing: Said, stream: bool) -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(failing)) as bad, upstream_server(in_turn(text("from b"))) as good:
+            made = read_config(
+                f'[[upstream]]\nname = "a"\nprovider = "vllm"\nbase_url = "{bad.url}"\n'
+                f'[[upstream]]\nname = "b"\nprovider = "anthropic"\nbase_url = "{good.url}/v1"\napi_key = "k"\n'
+                '[[route]]\nmodel = "m*"\nto = "a/one"\n[[route]]\nmodel = "*"\nto = "b/two"\n'
+            )
+            async with serving(made) as gateway:
+                path, sent = request_of("openai-chat", question("openai-chat", "m1"), stream=stream)
+                status, body, headers = await gateway.ask("POST", path, sent)
+                assert (status, headers["x-toolglot-upstream"]) == (200, "b/two")
+                assert "a/one failed" in headers["x-toolglot-notes"]
+                assert "from b" in str(body)
+                assert good.asked[0].body["model"] == "two"
+
+    run(work())
+
+
+def test_a_request_that_is_wrong_is_not_offered_to_the_next_route() -> None:
+    async def work() -> None:
+        refusal = whole({"error": {"message": "bad schema"}}, 400)
+        async with upstream_server(in_turn(refusal)) as up:
+            made = read_config(
+                f'[[upstream]]\nname = "a"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
+                '[[route]]\nmodel = "*"\nto = "a/one"\n[[route]]\nmodel = "*"\nto = "a/two"\n'
+            )
+            async with serving(made) as gateway:
+                path, sent = request_of("openai-chat", question("openai-chat", "m"), stream=False)
+                assert (await gateway.ask("POST", path, sent))[0] == 400
+                assert len(up.asked) == 1
+
+    run(work())
+
+
+@pytest.mark.parametrize("client", WIRES)
+def test_a_stream_that_breaks_keeps_what_was_said_and_ends_with_the_fault(client: str) -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            for upstream in WIRES:
+                data = recorded("plain_text", upstream)
+                up.play = in_turn(streamed(upstream, data[: len(data) * 3 // 4], breaks=True))
+                path, sent = request_of(client, question(client, f"{upstream}/m", ()), stream=True)
+                status, body, _ = await gateway.ask("POST", path, sent)
+                assert status == 200
+                events = speech(client).wire.reader(None).feed(body)  # and not `close`, which tells of missing ends itself
+                assert isinstance(events[-1], Fault), (upstream, body)
+                assert fold(events).text
+
+    run(work())
+
+
+def test_a_whole_answer_that_breaks_is_a_bad_gateway() -> None:
+    async def work() -> None:
+        half = Said(200, {}, [b'{"half'], breaks=True)
+        async with upstream_server(in_turn(half)) as up, serving(config(up)) as gateway:
+            path, sent = request_of("gemini", question("gemini", "ollama/m", ()), stream=False)
+            assert (await gateway.ask("POST", path, sent))[0] == 502
+            assert len(up.asked) == 2
+
+    run(work())
+
+
+def test_an_answer_that_is_no_json_is_a_bad_gateway() -> None:
+    async def work() -> None:
+        async with upstream_server(lambda asked: Said(200, {}, [b"<html>"])) as up, serving(config(up)) as gateway:
+            for upstream in WIRES:
+                path, sent = request_of("anthropic", question("anthropic", f"{upstream}/m"), stream=False)
+                status, body, _ = await gateway.ask("POST", path, sent)
+                assert (status, body["type"]) == (502, "error"), upstream
+
+    run(work())
+
+
+def test_a_redirect_is_not_followed() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as other:
+            moved = Said(307, {"location": other.url}, [b"{}"])
+            async with upstream_server(in_turn(moved)) as up, serving(config(up)) as gateway:
+                path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m"), stream=False)
+                status, _, _ = await gateway.ask("POST", path, sent)
+                assert (status, len(up.asked), other.asked) == (502, 1, [])
+
+    run(work())
+
+
+def test_text_that_streams_is_not_held_back_by_a_slow_upstream() -> None:
+    async def work() -> None:
+        slow = text("one two three four five " * 4)
+        async with upstream_server(lambda asked: said(asked, slow, 0.02)) as up, serving(config(up)) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "anthropic/m", ()), stream=True)
+            answer = await gateway.send("POST", path, sent)
+            pieces = [piece async for piece in answer]
+            await answer.aclose()
+            assert len(pieces) > 3
+
+    run(work())
+
+
+def test_a_fault_of_our_own_tells_nothing_of_its_cause(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work() -> None:
+        def broken(*_: object, **__: object) -> None:
+            raise ZeroDivisionError("a secret of the house")
+
+        monkeypatch.setattr("toolglot.gateway.attempts.fit", broken)
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            for client in WIRES:
+                path, sent = request_of(client, question(client, "gemini/m"), stream=True)
+                status, body, _ = await gateway.ask("POST", path, sent)
+                assert status == 500
+                shape_of(client, body)
+                assert "secret" not in str(body)
+
+    run(work())
+    assert "a secret of the house" in caplog.text

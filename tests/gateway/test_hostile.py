@@ -1,0 +1,110 @@
+"""Input that means harm, on every endpoint of the real server: an answer below 500, and never a word of our own code."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.gateway.running import WIRES, config, request_of, run, serving
+from tests.gateway.scripts import fixture
+from tests.gateway.upstream_server import upstream_server
+from tests.laws.conversations import CASES, body
+from toolglot.gateway.table import EXACT
+
+STRANGE: list[Any] = [
+    None,
+    True,
+    -1,
+    1e308,
+    2**70,
+    "",
+    "\u0000",
+    "\ud800x".encode("utf-8", "replace").decode(),
+    [],
+    [[]],
+    {},
+    {"": {}},
+    "x" * 3000,
+]
+PATHS = [path for _, path in EXACT] + [
+    "/v1beta/models/m:generateContent",
+    "/v1/models/%2e%2e%2f:streamGenerateContent",
+    "/models/m:countTokens",
+    "/v1/responses/%00",
+    "/toolglot/decisions/%ff",
+    "/v1/models/%F0%9F%92%A9",
+    "//",
+    "/../../etc/passwd",
+]
+
+
+def damaged(value: Any, chance: random.Random) -> Any:
+    """The same, with one place in it made strange."""
+    places: list[tuple[Any, Any]] = []
+
+    def walk(held: Any) -> None:
+        for key in held if isinstance(held, dict) else range(len(held)) if isinstance(held, list) else ():
+            places.append((held, key))
+            walk(held[key])
+
+    value = msgspec.json.decode(msgspec.json.encode(value))
+    walk(value)
+    holder, key = chance.choice(places)
+    holder[key] = chance.choice(STRANGE)
+    return value
+
+
+@pytest.mark.parametrize("client", WIRES)
+def test_damaged_requests(client: str) -> None:
+    async def work() -> None:
+        chance = random.Random(7)  # noqa: S311
+        async with upstream_server(fixture("parallel_calls")) as up, serving(config(up)) as gateway:
+            for number in range(250):
+                case = chance.choice(CASES)
+                sent = {**body(case, client, "request"), "model": f"{chance.choice(WIRES)}/m"}
+                path, sent = request_of(client, sent, stream=bool(number % 2))
+                data = damaged(sent, chance)
+                status, held, _ = await gateway.ask("POST", path, data)
+                assert status < 500, (data, held)
+
+    run(work())
+
+
+def test_strange_methods_paths_and_bodies() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            for path in PATHS:
+                for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"):
+                    for data in (b"", b"\x00" * 9, b'{"model":' * 99, b"null", b'{"model": "\xff"}', b"[" * 99999):
+                        status, held, _ = await gateway.ask(method, path, data)
+                        assert status < 500, (method, path, data[:20], held)
+                        assert b"File " not in (held if isinstance(held, bytes) else msgspec.json.encode(held))
+
+    run(work())
+
+
+RAW = [
+    b"\x00\x01\x02\r\n\r\n",
+    b"GET\r\n\r\n",
+    b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: -5\r\n\r\n",
+    b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello",
+    b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\nhello",
+    b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /v1/models?key=%ff%zz&=&&a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nhost: [::\r\nconnection: close\r\n\r\n",
+    b"GET /v1/models HTTP/1.1\r\nhost: [::\r\nconnection: close\r\n\r\n",
+    b"GET /v1/models HTTP/1.1\r\nhost: localhost\r\norigin: http://[\r\nconnection: close\r\n\r\n",
+]
+
+
+def test_bytes_that_are_hardly_http() -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9", server="client_timeout = 0.3")) as gateway:
+            for raw in RAW:
+                assert b" 500 " not in await gateway.raw(raw), raw
+            assert (await gateway.ask("GET", "/healthz"))[0] == 200
+
+    run(work())

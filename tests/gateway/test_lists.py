@@ -1,0 +1,228 @@
+"""Lists of models, Ollama's own endpoints, counting tokens, and the gateway's own pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.gateway.running import WIRES, config, request_of, run, serving
+from tests.gateway.scripts import WEATHER, calls, fixture, in_turn, question, text, weather
+from tests.gateway.upstream_server import Asked, Said, upstream_server, whole
+from toolglot.gateway.config import read_config
+
+LISTS: dict[str, Any] = {
+    "/v1/models": {"object": "list", "data": [{"id": "m-one"}, {"id": "m-two"}, {"no": "id"}, 5]},
+    "/v1beta/models": {"models": [{"name": "models/g-one"}]},
+    "/api/tags": {"models": [{"name": "o-one:1b"}]},
+}
+
+
+def _play(asked: Asked) -> Said:
+    return whole(LISTS[asked.path]) if asked.path in LISTS else fixture("plain_text")(asked)
+
+
+def _config(url: str) -> Any:
+    return read_config(
+        f'[[upstream]]\nname = "v"\nprovider = "vllm"\nbase_url = "{url}/v1"\n'
+        f'[[upstream]]\nname = "o"\nprovider = "ollama"\nbase_url = "{url}"\nwire = "ollama"\n'
+        f'[[upstream]]\nname = "g"\nprovider = "gemini"\nbase_url = "{url}"\napi_key = "k"\n'
+        '[[upstream]]\nname = "gone"\nprovider = "vllm"\nbase_url = "http://127.0.0.1:9"\n'
+        '[[route]]\nmodel = "claude-x"\nto = "v/m-one"\n'
+        '[[route]]\nmodel = "m-*"\nto = "v/*"\n'
+        '[[route]]\nmodel = "o-*"\nto = "o/*"\n'
+        '[[route]]\nmodel = "g-*"\nto = "g/*"\n'
+        '[[route]]\nmodel = "*"\nto = "gone/*"\n'
+    )
+
+
+NAMES = ["claude-x", "m-one", "m-two", "o-one:1b", "g-one"]
+
+
+def test_lists_merge_all_upstreams_in_each_vendors_shape() -> None:
+    async def work() -> None:
+        async with upstream_server(_play) as up, serving(_config(up.url)) as gateway:
+            _, body, _ = await gateway.ask("GET", "/v1/models")
+            assert [row["id"] for row in body["data"]] == NAMES
+            assert body["data"][1]["owned_by"] == "v"
+            _, body, _ = await gateway.ask("GET", "/v1/models", anthropic_version="2023-06-01")
+            assert [(row["type"], row["id"]) for row in body["data"]] == [("model", name) for name in NAMES]
+            for path, headers in (("/v1/models", {"x_goog_api_key": "x"}), ("/v1beta/models", {}), ("/models", {})):
+                _, body, _ = await gateway.ask("GET", path, **headers)
+                assert [row["name"] for row in body["models"]] == [f"models/{name}" for name in NAMES], path
+            _, body, _ = await gateway.ask("GET", "/api/tags")
+            assert [row["name"] for row in body["models"]] == NAMES
+            assert len({row["digest"] for row in body["models"]}) == len(NAMES)
+            assert len([asked for asked in up.asked if asked.path == "/v1/models"]) == 1  # believed for a while
+
+    run(work())
+
+
+def test_one_model() -> None:
+    async def work() -> None:
+        async with upstream_server(_play) as up, serving(_config(up.url)) as gateway:
+            assert (await gateway.ask("GET", "/v1/models/m-one"))[1]["id"] == "m-one"
+            assert (await gateway.ask("GET", "/v1beta/models/o-one:1b"))[1]["name"] == "models/o-one:1b"
+            assert (await gateway.ask("GET", "/v1/models/x/y", anthropic_version="1"))[1]["type"] == "model"
+
+    run(work())
+
+
+def test_ollamas_own() -> None:
+    async def work() -> None:
+        async with upstream_server(_play) as up, serving(_config(up.url)) as gateway:
+            for body in ({"model": "claude-x"}, {"name": "claude-x"}):
+                status, shown, _ = await gateway.ask("POST", "/api/show", body)
+                assert status == 200
+                assert "completion" in shown["capabilities"]
+                assert f"{shown['model_info']['general.architecture']}.context_length" in shown["model_info"] or True
+            assert (await gateway.ask("POST", "/api/show", {}))[0] == 400
+            assert (await gateway.ask("POST", "/api/show", b"nonsense"))[0] == 400
+            _, version, _ = await gateway.ask("GET", "/api/version")
+            assert tuple(map(int, version["version"].split("."))) >= (0, 13, 4)
+
+    run(work())
+
+
+def test_tokens_are_counted_by_llamacpp_and_estimated_elsewhere() -> None:
+    async def work() -> None:
+        def play(asked: Asked) -> Said:
+            if asked.path == "/apply-template":
+                return whole({"prompt": f"<|im_start|>{asked.body['messages'][-1]['content']}"})
+            if asked.path == "/tokenize":
+                return whole({"tokens": list(range(len(asked.body["content"])))})
+            return Said(404)
+
+        async with upstream_server(play) as up:
+            made = read_config(
+                f'[[upstream]]\nname = "l"\nprovider = "llamacpp"\nbase_url = "{up.url}/v1"\n'
+                f'[[upstream]]\nname = "v"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
+                '[[route]]\nmodel = "l-*"\nto = "l/*"\n[[route]]\nmodel = "v-*"\nto = "v/*"\n'
+            )
+            async with serving(made) as gateway:
+                sent = question("anthropic", "l-m", (), "x" * 27)
+                _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens?beta=true", sent)
+                assert (body, headers["x-toolglot-tokens"]) == ({"input_tokens": 12 + 27}, "counted")
+                sent = question("anthropic", "v-m", (WEATHER,), "x" * 700)
+                _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", sent)
+                assert 200 < body["input_tokens"] < 400
+                assert headers["x-toolglot-tokens"] == "estimated"
+                sent = question("gemini", "v-m", (), "x" * 700)
+                sent.pop("model")
+                _, plain, _ = await gateway.ask("POST", "/v1beta/models/v-m:countTokens", sent)
+                _, inner, _ = await gateway.ask("POST", "/models/v-m:countTokens", {"generateContentRequest": sent})
+                assert plain["totalTokens"] == inner["totalTokens"] > 200
+                up.play = lambda asked: Said(500)
+                sent = question("anthropic", "l-m", (), "x" * 27)
+                _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", sent)
+                assert headers["x-toolglot-tokens"] == "estimated"
+
+    run(work())
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_first_look_is_answered(method: str) -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            assert (await gateway.ask(method, "/"))[0] == 200
+            assert (await gateway.ask("GET", "/readyz"))[1] == {"status": "ready"}
+        async with serving(read_config("")) as gateway:
+            assert (await gateway.ask("GET", "/readyz"))[0] == 503
+
+    run(work())
+
+
+def test_a_websocket_is_declined_at_once() -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
+            tried = await gateway.raw(head + b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZQ==\r\n\r\n")
+            assert tried.startswith(b"HTTP/1.1 426 ")
+
+    run(work())
+
+
+# -- what is remembered of a request
+
+
+def test_a_request_can_be_looked_up_with_codes_only() -> None:
+    async def work() -> None:
+        written = text(
+            'I look. <tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": "3"}}\n</tool_call>'
+        )
+        async with upstream_server(in_turn(written)) as up, serving(config(up)) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "anthropic/secret-name"), stream=False)
+            _, _, headers = await gateway.ask("POST", path, sent)
+            assert headers["x-toolglot-upstream"] == "anthropic/secret-name"
+            assert headers["x-toolglot-decisions"] == "coerced_type, rescued_text"
+            _, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{headers['x-request-id']}")
+            assert [one["code"] for one in record["decisions"]] == ["coerced_type", "rescued_text"]
+            assert record["calls"] == [{"dialect": "hermes", "outcome": "fixed", "code": record["calls"][0]["code"]}]
+            assert "Paris" not in str(record)
+            assert "get_weather" not in str(record)
+            assert (record["input"], record["output"], record["status"]) == (10, 5, 200)
+            assert (await gateway.ask("GET", "/toolglot/decisions/req_none"))[0] == 404
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_content_is_kept_where_asked_for(stream: bool) -> None:
+    async def work() -> None:
+        made = calls(weather({"city": "Paris"}), words="Look:")
+        async with upstream_server(in_turn(made)) as up, serving(config(up, server="record = true")) as gateway:
+            path, sent = request_of("anthropic", question("anthropic", "gemini/m"), stream=stream)
+            _, _, headers = await gateway.ask("POST", path, sent, x_api_key="k-secret")
+            _, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{headers['x-request-id']}")
+            assert "Weather in Paris?" in str(record["content"]["request"])
+            assert "Look:" in str(record["content"]["reply"])
+            assert record["calls"][0]["tool"] == "get_weather"
+            assert "k-secret" not in str(record)
+            assert "k-up" not in str(record)
+
+    run(work())
+
+
+def test_only_the_last_ones_are_kept() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "nowhere"), stream=False)
+            first = (await gateway.ask("POST", path, sent))[2]["x-request-id"]
+            for _ in range(200):
+                await gateway.ask("POST", path, sent)
+            assert len(gateway.gateway.records.recent()) == 200
+            assert gateway.gateway.records.find(first) is None
+
+    run(work())
+
+
+def test_metrics() -> None:
+    async def work() -> None:
+        bad = calls(weather({"city": "Paris"}), weather({}, "nothing", "call_2"))
+        async with upstream_server(in_turn(bad)) as up, serving(config(up, route="mend = 0")) as gateway:
+            for client in WIRES:
+                await gateway.reply(client, question(client, "anthropic/m"), stream=True)
+            _, page, headers = await gateway.ask("GET", "/metrics")
+            assert headers["content-type"].startswith("text/plain")
+            lines = page.decode().splitlines()
+            assert 'toolglot_requests_total{model="m",status="200",upstream="anthropic",wire="gemini"} 1.0' in lines
+            assert 'toolglot_calls_total{code="",dialect="native",model="m",outcome="passed"} 5.0' in lines
+            assert (
+                'toolglot_calls_total{code="rejected_unknown_tool",dialect="native",model="m",outcome="refused"} 5.0' in lines
+            )
+            assert 'toolglot_tokens_total{kind="input",model="m"} 50.0' in lines
+            assert 'toolglot_first_token_seconds_count{model="m",wire="ollama"} 1.0' in lines
+            assert "toolglot_running_requests 0.0" in lines
+
+    run(work())
+
+
+def test_metrics_tell_only_so_many_models_apart() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            for number in range(210):
+                await gateway.reply("openai-chat", question("openai-chat", f"gemini/m{number}", ()), stream=False)
+            page = (await gateway.ask("GET", "/metrics"))[1].decode()
+            assert 'toolglot_requests_total{model="other",status="200",upstream="gemini",wire="openai-chat"} 10.0' in page
+
+    run(work())

@@ -1,0 +1,149 @@
+"""Streams in time: signs of life, clients that leave or take nothing, and a server that is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from tests.gateway.running import WIRES, config, read_back, request_of, run, serving
+from tests.gateway.scripts import fixture, question, said, text
+from tests.gateway.upstream_server import Asked, Said, streamed, upstream_server
+from tests.laws.conversations import stream as recorded
+from toolglot.core.messages import Text
+from toolglot.core.reply import Reply, Stop
+
+SLOW = "word " * 12
+
+
+async def _until(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    for _ in range(int(seconds / 0.01)):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come to pass")
+
+
+@pytest.mark.parametrize("client", WIRES)
+def test_a_silent_stream_gives_signs_of_life_that_are_no_text(client: str) -> None:
+    signs = {"anthropic": b"event: ping", "gemini": b"\n\n\n\n", "ollama": b'"content":""},"done":false}'}
+
+    async def work() -> None:
+        data = recorded("plain_text", "openai-chat")
+
+        def play(asked: Asked) -> Said:
+            middle = data.index(b"\n\n", len(data) // 2) + 2
+            return Said(200, {"content-type": "text/event-stream"}, [data[:middle], data[middle:]], gap=0.35)
+
+        async with upstream_server(play) as up, serving(config(up, "openai-chat", server="ping = 0.1")) as gateway:
+            path, sent = request_of(client, question(client, "openai-chat/m"), stream=True)
+            _, body, _ = await gateway.ask("POST", path, sent)
+            assert signs.get(client, b": ping\n\n") in body
+            up.play = fixture("plain_text")
+            _, quick, _ = await gateway.ask("POST", path, sent)
+            assert signs.get(client, b": ping\n\n") not in quick
+            assert read_back(client, body).text == read_back(client, quick).text != ""
+
+    run(work())
+
+
+def test_gemini_streams_an_array_where_events_are_not_asked_for() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("parallel_calls")) as up, serving(config(up)) as gateway:
+            path, sent = request_of("gemini", question("gemini", "anthropic/m"), stream=True)
+            status, body, headers = await gateway.ask("POST", path.removesuffix("?alt=sse"), sent)
+            assert (status, headers["content-type"]) == (200, "application/json")
+            assert isinstance(body, list)
+            assert all("candidates" in chunk for chunk in body)
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_leaves_closes_the_upstream(stream: bool) -> None:
+    async def work() -> None:
+        data = recorded("plain_text", "anthropic")
+
+        def play(asked: Asked) -> Said:
+            return Said(200, {"content-type": "text/event-stream"}, [data[:900], b" "], gap=20.0)
+
+        async with upstream_server(play) as up, serving(config(up, "anthropic")) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "anthropic/m"), stream=stream)
+            asking = asyncio.ensure_future(gateway.send("POST", path, sent))
+            await _until(lambda: up.asked)
+            if stream:
+                answer = await asking
+                await answer.aclose()
+            else:
+                asking.cancel()
+            await asyncio.wait_for(up.left.wait(), 5)
+            await _until(gateway.gateway.records.recent)
+            assert gateway.gateway.records.recent()[0].status == 499
+            assert gateway.gateway.gate.running == 0
+
+    run(work())
+
+
+def test_a_client_that_takes_nothing_is_given_up() -> None:
+    async def work() -> None:
+        flood = Reply("r", "m", (Text("x" * 140_000),), Stop("stop"))
+        async with upstream_server(lambda asked: streamed(asked.wire, said_bytes(asked, flood), size=65536)) as up:
+            made = config(up, "openai-chat", server="client_timeout = 0.4")
+            async with serving(made) as gateway:
+                path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m", ()), stream=True)
+                data = msgspec.json.encode(sent)
+                deaf = socket.socket()
+                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                deaf.connect(("127.0.0.1", gateway.port))
+                _, writer = await asyncio.open_connection(sock=deaf, limit=1024)
+                writer.write(
+                    b"POST %b HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n" % (path.encode(), len(data)) + data
+                )
+                await _until(gateway.gateway.records.recent, 10)
+                assert gateway.gateway.records.recent()[0].status == 499
+                writer.transport.abort()
+
+    run(work())
+
+
+def said_bytes(asked: Asked, reply: Reply) -> bytes:
+    return b"".join(said(asked, reply).chunks)
+
+
+def test_a_server_that_is_told_to_stop_ends_what_runs() -> None:
+    async def work() -> None:
+        async with upstream_server(lambda asked: said(asked, text(SLOW), 0.05)) as up:
+            async with serving(config(up, "openai-chat")) as gateway:
+                path, sent = request_of("anthropic", question("anthropic", "openai-chat/m", ()), stream=True)
+                answer = await gateway.send("POST", path, sent)
+                reading = asyncio.ensure_future(answer.read())
+                await asyncio.sleep(0.1)
+                stopping = asyncio.ensure_future(gateway.stop())
+                data = await reading
+                await stopping
+            assert read_back("anthropic", data).text == SLOW
+
+    run(work())
+
+
+def test_parallel_requests_do_not_mix() -> None:
+    async def work() -> None:
+        def play(asked: Asked) -> Said:
+            words = str(asked.body)
+            number = words[words.index("number ") :].split()[1].strip("'\"},]")
+            return said(asked, text(f"answer {number}. " * 5), 0.002)
+
+        async with upstream_server(play) as up, serving(config(up)) as gateway:
+
+            async def one(number: int) -> None:
+                client, upstream = WIRES[number % 5], WIRES[number // 5 % 5]
+                body = question(client, f"{upstream}/m", (), f"number {number} end")
+                reply = await gateway.reply(client, body, stream=bool(number % 2))
+                assert reply.text == f"answer {number}. " * 5
+
+            await asyncio.gather(*map(one, range(50)))
+
+    run(work())

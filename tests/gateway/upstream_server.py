@@ -1,0 +1,143 @@
+"""A server that speaks all five wires by script: it plays the fixtures' replies and streams, and keeps what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from tests.laws.conversations import pieces
+
+# how a path ends -> the wire that is asked
+ENDS = {
+    "/v1/chat/completions": "openai-chat",
+    "/v1/responses": "openai-responses",
+    "/v1/messages": "anthropic",
+    ":generateContent": "gemini",
+    ":streamGenerateContent": "gemini",
+    "/api/chat": "ollama",
+}
+
+
+@dataclass
+class Asked:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def wire(self) -> str:
+        return next(wire for end, wire in ENDS.items() if self.path.partition("?")[0].endswith(end))
+
+    @property
+    def streams(self) -> bool:
+        return ":streamGenerateContent" in self.path or bool(self.body.get("stream"))
+
+
+@dataclass
+class Said:
+    """An answer. `chunks` are sent one by one with `gap` seconds between; `breaks`: then the line breaks."""
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    chunks: list[bytes] = field(default_factory=list)
+    gap: float = 0.0
+    breaks: bool = False
+
+
+Play = Callable[[Asked], Said | Awaitable[Said]]
+
+
+@dataclass
+class Upstream:
+    play: Play = lambda _: Said(500)
+    port: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    left: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway closed while an answer was running
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (asked := await _read(reader)) is not None:
+                self.asked.append(asked)
+                said = self.play(asked)
+                await _write(writer, reader, said if isinstance(said, Said) else await said, self.left)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.left.set()
+        finally:
+            writer.transport.abort()
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked | None:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    line, *rest = head.decode("latin-1").rstrip().split("\r\n")
+    headers = {name.lower(): value for name, value in (part.split(": ", 1) for part in rest)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    method, path, _ = line.split(" ")
+    return Asked(method, path, headers, msgspec.json.decode(body) if body else None)
+
+
+async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, said: Said, left: asyncio.Event) -> None:
+    headers = {"content-type": "application/json", **said.headers, "transfer-encoding": "chunked"}
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    writer.write(f"HTTP/1.1 {said.status} Said\r\n{head}\r\n".encode())
+    for number, chunk in enumerate(said.chunks):
+        if number and said.gap:
+            gone = asyncio.ensure_future(reader.read(1))
+            done, _ = await asyncio.wait({gone}, timeout=said.gap)
+            if done:
+                left.set()
+                raise ConnectionResetError
+            gone.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await gone
+        writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        await writer.drain()
+    if said.breaks:
+        raise ConnectionResetError
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+
+
+@contextlib.asynccontextmanager
+async def upstream_server(play: Play) -> AsyncIterator[Upstream]:
+    held = Upstream(play)
+    tasks: set[asyncio.Task[None]] = set()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(held.handle(reader, writer))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 22)
+    held.port = server.sockets[0].getsockname()[1]
+    try:
+        yield held
+    finally:
+        server.close()
+        for task in list(tasks):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+# -- what it says
+
+
+def whole(body: Any, status: int = 200, **headers: str) -> Said:
+    return Said(status, {name.replace("_", "-"): value for name, value in headers.items()}, [msgspec.json.encode(body)])
+
+
+def streamed(wire: str, data: bytes, size: int = 61, gap: float = 0.0, breaks: bool = False) -> Said:
+    media = "application/x-ndjson" if wire == "ollama" else "text/event-stream"
+    return Said(200, {"content-type": media}, list(pieces(data, size)), gap, breaks)
