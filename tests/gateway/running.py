@@ -46,7 +46,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 def config(upstream: Upstream | str, *wires: str, server: str = "", route: str = "") -> Config:
     """Each wire an upstream of its name, and a route `<wire>/*` to it; `route` is added to every one."""
     url = upstream if isinstance(upstream, str) else upstream.url
-    text = f"[server]\nport = 0\n{server}\n"
+    text = f"[server]\nport = 0\ndetect = false\n{server}\n"
     for wire in wires or WIRES:
         text += f'[[upstream]]\nname = "{wire}"\nprovider = "{PROVIDERS[wire]}"\nbase_url = "{url}"\napi_key = "k-up"\n'
         text += f'[[route]]\nmodel = "{wire}/*"\nto = "{wire}/*"\n{route}\n'

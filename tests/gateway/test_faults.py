@@ -161,7 +161,7 @@ def test_a_request_that_is_wrong_is_not_offered_to_the_next_route() -> None:
         refusal = whole({"error": {"message": "bad schema"}}, 400)
         async with upstream_server(in_turn(refusal)) as up:
             made = read_config(
-                f'[[upstream]]\nname = "a"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
+                f'[server]\ndetect = false\n[[upstream]]\nname = "a"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
                 '[[route]]\nmodel = "*"\nto = "a/one"\n[[route]]\nmodel = "*"\nto = "a/two"\n'
             )
             async with serving(made) as gateway:

@@ -51,7 +51,7 @@ def sending(plan: Plan, transport: Transport, headers: Mapping[str, str], limits
 async def send(this: Sending) -> Answer:
     """The answer's head; a refusal is raised as the provider's error."""
     answer = await this.transport.send("POST", this.url, this.headers, this.body, limits=this.limits)
-    if answer.status < 400:
+    if answer.status < 300:
         return answer
     try:
         body = await answer.read()
@@ -83,7 +83,7 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
         held = None
     if not isinstance(held, dict):
         said = body[:200].decode("utf-8", "replace")
-        raise UpstreamError(f"the answer is no JSON object: {said!r}", answer.status, "bad_answer")
+        raise UpstreamError(f"the answer is no JSON object: {said!r}", None, "bad_answer")
     reply = wire.read_reply(held, channel(this.plan))
     if reply.error is not None and not reply.parts:
         raise with_late_wait(reply.error, answer.headers, time.time())

@@ -8,6 +8,8 @@ from typing import TypeVar
 
 import msgspec
 
+from toolglot.catalog.profiles import KINDS
+from toolglot.client.detect import detect
 from toolglot.client.exchange import Begun, Sending, begin, new_call_id, sending, whole
 from toolglot.client.transport import Limits, Transport
 from toolglot.core.events import Event
@@ -42,6 +44,7 @@ class Asking(msgspec.Struct, frozen=True):
 
     transport: Transport
     limits: Limits
+    detect: bool = True
     wire: str = ""  # the client's, and headers of its that go to a server of the same
     passed_on: dict[str, str] = {}
 
@@ -62,12 +65,22 @@ async def open_answer(asking: Asking, request: Request, targets: tuple[Target, .
 
 
 async def _open(asking: Asking, request: Request, target: Target, tried: tuple[str, ...]) -> Opened:
+    target = await _known(asking, request, target)
     this = prepared(asking, request, target, stream=request.stream and target.route.profile.supports_streaming)
     if not this.plan.request.stream:
         answers, events = await once_more(lambda: _whole(this, target))
         return Opened(target, this.plan, answers, None, events, tried)
     begun = await once_more(lambda: begin(this))
     return Opened(target, this.plan, answers_for(this.plan, target), begun, [], tried)
+
+
+async def _known(asking: Asking, request: Request, target: Target) -> Target:
+    """With what the server says of the model, where that decides how it is asked and can be asked for; it is kept a while."""
+    row = target.route.provider
+    if not asking.detect or not request.tools or target.row.ask != "auto" or KINDS.get(row.name, "hosted") == "hosted":
+        return target
+    told = await detect(target.route.model, row, asking.transport, headers=target.headers)
+    return msgspec.structs.replace(target, route=msgspec.structs.replace(target.route, profile=told))
 
 
 def prepared(asking: Asking, request: Request, target: Target, *, stream: bool) -> Sending:

@@ -51,7 +51,7 @@ class Gateway:
     def _made_live(self, config: Config) -> Live:
         server = config.server
         limits = Limits(server.connect_timeout, server.first_byte_timeout, server.idle_timeout)
-        asking = Asking(self.transport, limits)
+        asking = Asking(self.transport, limits, server.detect)
         return Live(config, Routing(config), asking, Listing(config, self.transport))
 
     async def aclose(self) -> None:
