@@ -13,7 +13,9 @@ from toolglot.wires import NAMES
 
 def demo(*words: str) -> tuple[int, Any, str]:
     command = [sys.executable, "-m", "toolglot.cli.main", "demo", *words, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "NO_COLOR": "1"})
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, "NO_COLOR": "1"}
+    )
     return done.returncode, json.loads(done.stdout), done.stderr
 
 

@@ -126,8 +126,8 @@ def test_colours_where_they_are_wanted(path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_wrong_use_ends_with_2(path: Path) -> None:
-    assert explain("run_x").exit_code == 2
-    assert "--record says where" in explain("run_x").stderr
+    nowhere = explain("run_x", "--gateway", "http://127.0.0.1:9")
+    assert (nowhere.exit_code, "run_x is no file" in nowhere.stderr) == (2, True)
     recorded(path, said("x"))
     assert "holds no run run_x" in explain("run_x", "--record", path).stderr
     assert "holds 2 runs run_" in (recorded(path, said("x")), explain("run_", "--record", path).stderr)[1]

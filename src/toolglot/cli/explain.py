@@ -1,4 +1,4 @@
-"""`toolglot explain`: a recorded run, step by step, and why."""
+"""`toolglot explain`: a recorded run, step by step, or a request of the running gateway, and why."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import msgspec
 from toolglot.agent.record import Record, as_json
 from toolglot.agent.story import CallStory, Story, Turn, tell
 from toolglot.cli.asking_view import colour, plain
+from toolglot.cli.explain_request import GATEWAY, fetched, lines
 from toolglot.core.reply import Decision
 from toolglot.errors import CallerError
 from toolglot.text.json_text import encode
@@ -23,6 +24,7 @@ Examples:
   toolglot explain runs.jsonl                       the latest run of a record
   toolglot explain run_5f0c... --record runs.jsonl  one of them; TOOLGLOT_RECORD names the file too
   toolglot explain runs.jsonl --list                the runs that there are
+  toolglot explain req_8a1f...                      a request of the gateway on this machine, by its x-request-id
   toolglot explain runs.jsonl --json | jq '.turns[].refused'
 """
 _LONG = 300
@@ -31,14 +33,30 @@ _LONG = 300
 @click.command("explain", epilog=EXAMPLES)
 @click.argument("run")
 @click.option("--record", metavar="FILE", envvar="TOOLGLOT_RECORD", help="Where RUN is kept, if RUN is an id.")
+@click.option(
+    "--gateway", metavar="URL", default=GATEWAY, show_default=True, help="Where RUN is asked for, if it is a request's id."
+)
+@click.option(
+    "--key-env", metavar="NAME", default="TOOLGLOT_KEY", show_default=True, help="The variable with the gateway's key."
+)
 @click.option("--list", "only_list", is_flag=True, help="Only list the runs.")
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def command(ctx: click.Context, run: str, record: str | None, only_list: bool, in_json: bool) -> None:
-    """Say of RUN (an id, or a file that was recorded to) why each call was rescued, fixed or refused, and why none was made."""
+def command(
+    ctx: click.Context, run: str, record: str | None, gateway: str, key_env: str, only_list: bool, in_json: bool
+) -> None:
+    """Say of RUN why each call was rescued, fixed or refused, and why none was made.
+
+    RUN is a file that was recorded to, the id of a run in it (--record), or the id of a request that a running gateway has
+    answered. A gateway keeps codes only, unless it was told to record.
+    """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
     try:
+        if record is None and not Path(run).expanduser().is_file() and not only_list:
+            held = fetched(run, gateway, key_env)
+            click.echo(_json(held) if in_json else "\n".join(lines(held)))
+            return
         kept, wanted = _found(run, record)
         if only_list:
             stories = [tell(kept.entries(one)) for one in kept.runs()]
