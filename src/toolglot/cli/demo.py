@@ -74,9 +74,8 @@ def command(pairs: bool, as_json: bool) -> None:
     right = sum(bool(outcome["calls"]) for outcome in outcomes)
     if as_json:
         click.echo(json.dumps({"questions": outcomes, "right": right}))
-    _tell(
-        f"\n{right} of {len(QUESTIONS)} questions answered with a call, in {time.monotonic() - began:.1f} s. The gateway is stopped."
-    )
+    spent = time.monotonic() - began
+    _tell(f"\n{right} of {len(QUESTIONS)} questions answered with a call, in {spent:.1f} s. The gateway is stopped.")
     sys.exit(0 if right == len(QUESTIONS) else 1)
 
 

@@ -35,9 +35,8 @@ async def _fetched(request_id: str, gateway: str, secret: str) -> dict[str, Any]
         finally:
             await answer.aclose()
     except UpstreamError as error:
-        raise CallerError(
-            f"{request_id} is no file, and no gateway answers at {gateway} ({error.message}); a run's id needs --record", "RUN"
-        ) from None
+        why = f"{request_id} is no file, and no gateway answers at {gateway} ({error.message}); a run's id needs --record"
+        raise CallerError(why, "RUN") from None
     finally:
         await transport.aclose()
     if answer.status in _REFUSED:
