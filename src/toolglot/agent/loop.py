@@ -13,14 +13,14 @@ from typing import Literal
 import msgspec
 
 from toolglot.agent.limits import Limits
-from toolglot.agent.refusals import answer, as_said, refusals, sentence
-from toolglot.agent.run import End, Run, add_usage, total_tokens
+from toolglot.agent.run import End, Run, total_tokens
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
-from toolglot.core.reply import Decision, Reply, Usage
+from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.pipeline.guard_calls import canonical
+from toolglot.pipeline.refusals import answer, as_said, refusals, sentence
 
 
 class AskModel(msgspec.Struct, frozen=True):

@@ -50,18 +50,5 @@ class Run(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.end == "finished"
 
 
-def add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
-    """Both together; what neither tells stays untold."""
-    if first is None or second is None:
-        return first or second
-    names = ("input", "output", "cache_read", "cache_write", "reasoning")
-    sums = {name: _sum(getattr(first, name), getattr(second, name)) for name in names}
-    return Usage(**sums, extra=second.extra or first.extra)
-
-
-def _sum(first: int | None, second: int | None) -> int | None:
-    return second if first is None else first if second is None else first + second
-
-
 def total_tokens(usage: Usage | None) -> int:
     return 0 if usage is None else (usage.input or 0) + (usage.output or 0)

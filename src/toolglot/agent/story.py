@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import msgspec
 
 from toolglot.agent.record import Begun, Broke, Ended, Entry, Ran, Replied
-from toolglot.agent.refusals import refusals
 from toolglot.agent.run import ToolRun
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.core.reply import Decision, Reply, Usage
 from toolglot.core.request import Request
 from toolglot.errors import CallerError
+from toolglot.pipeline.refusals import refusals
 
 
 class CallStory(msgspec.Struct, frozen=True):

@@ -61,3 +61,16 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     def calls(self) -> list[ToolCall]:
         """The calls that are whole. One cut short stays in `parts`, with `sealed` False."""
         return [part for part in self.parts if type(part) is ToolCall and part.sealed]
+
+
+def add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
+    """Both together; what neither tells stays untold."""
+    if first is None or second is None:
+        return first or second
+    names = ("input", "output", "cache_read", "cache_write", "reasoning")
+    sums = {name: _sum(getattr(first, name), getattr(second, name)) for name in names}
+    return Usage(**sums, extra=second.extra or first.extra)
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return second if first is None else first if second is None else first + second

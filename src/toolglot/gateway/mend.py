@@ -8,17 +8,15 @@ from toolglot.client.exchange import new_call_id, whole
 from toolglot.core.events import Event, Finish
 from toolglot.core.fold import fold, unfold_part
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
-from toolglot.core.reply import Decision, Reply, Stop, Usage
+from toolglot.core.reply import Decision, Reply, Stop, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.attempts import Asking, answers_for, prepared
 from toolglot.gateway.routing import Target
 from toolglot.pipeline.guard_calls import canonical
-from toolglot.text.json_text import loads_object, shown
+from toolglot.pipeline.refusals import answer, as_said, sentence
 
 _ACCEPTED = "Accepted. It has not been run yet; do not make this call again."
-_AGAIN = "Make the call again with this put right. Do not explain."
-_SHOWN = 500  # characters of what the model wrote
 
 
 class Mended(msgspec.Struct, frozen=True):
@@ -59,7 +57,7 @@ async def mend(
             return Mended(tuple(taken), refused, tuple(decisions), usage, (note,), asked)
         new = _missing(said, made, len(refused))
         made, taken = made + new, taken + new
-        usage = added(usage, said.usage)
+        usage = add_usage(usage, said.usage)
         decisions += said.decisions
         decisions += [Decision("mended_call", f"{call.full_name}: asked again, and this came.", call) for call in new]
         missing = len(refused) - len(new)
@@ -92,36 +90,20 @@ def _asked_again(request: Request, said: Reply, refused: tuple[Decision, ...]) -
         results.append(ToolResult(call.id, call.full_name, (Text(_ACCEPTED),)))
     loose: list[str] = []
     for number, one in enumerate(refused):
-        told = f"{one.message} {_AGAIN}"
-        back = _sound(one.call, number)
-        if back is None:
-            loose.append(told)
+        if one.call is None or not one.call.name.strip():
+            loose.append(sentence(one))
             if one.call is not None and one.call.written:
                 parts.append(Text(one.call.written))
             continue
+        back = as_said(one.call if one.call.id else msgspec.structs.replace(one.call, id=f"refused_{number}"))
         parts.append(back)
-        results.append(ToolResult(back.id, back.full_name, (Text(_with_written(told, one.call)),), is_error=True))
+        results.append(answer(one, back))
     turn = [Message("assistant", tuple(parts))] if parts else []
     if results:
         turn.append(Message("tool", tuple(results)))
     if loose:
         turn.append(Message("user", (Text("\n".join(loose)),)))
     return msgspec.structs.replace(request, messages=(*request.messages, *turn))
-
-
-def _sound(call: ToolCall | None, number: int) -> ToolCall | None:
-    """The refused call as a history can hold it: with a name, an id of its own, and arguments that are an object."""
-    if call is None or not call.name.strip():
-        return None
-    readable = loads_object(call.arguments_json) is not None
-    arguments = call.arguments_json if readable else "{}"
-    return ToolCall(call.id or f"refused_{number}", call.name, arguments, call.namespace, call.custom)
-
-
-def _with_written(told: str, call: ToolCall | None) -> str:
-    if call is None or loads_object(call.arguments_json) is not None:
-        return told
-    return f"{told} What you wrote was: {shown(call.raw, _SHOWN)}"
 
 
 # -- what the client is told
@@ -138,7 +120,7 @@ def ending(finish: Finish, mended: Mended, index: int, *, alone: bool) -> list[E
         stop = Stop("calls", stop.raw)
     elif alone and mended.left:
         events += unfold_part(index, Text(_named(mended.left)))
-    usage, notes = added(finish.usage, mended.usage), (*finish.notes, *mended.notes)
+    usage, notes = add_usage(finish.usage, mended.usage), (*finish.notes, *mended.notes)
     decisions = (*finish.decisions, *mended.decisions)
     return [*events, msgspec.structs.replace(finish, stop=stop, usage=usage, notes=notes, decisions=decisions)]
 
@@ -146,15 +128,3 @@ def ending(finish: Finish, mended: Mended, index: int, *, alone: bool) -> list[E
 def _named(refused: tuple[Decision, ...]) -> str:
     told = "; ".join(dict.fromkeys(one.message.rstrip(".") for one in refused))
     return f"(The model made a tool call that was refused. {told}.)"
-
-
-def added(first: Usage | None, second: Usage | None) -> Usage | None:
-    """Tokens of two replies together; what neither tells stays untold."""
-    if first is None or second is None:
-        return first or second
-    counts = {
-        field: (getattr(first, field) or 0) + (getattr(second, field) or 0)
-        for field in ("input", "output", "cache_read", "cache_write", "reasoning")
-        if getattr(first, field) is not None or getattr(second, field) is not None
-    }
-    return Usage(**counts, extra=first.extra)
