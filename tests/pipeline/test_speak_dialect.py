@@ -219,3 +219,19 @@ def test_any_calls_are_read_back(name: str, arguments: list[dict[str, Any]]) -> 
     spoken = speak(Request("m", (Message("assistant", calls),), TOOLS), dialect(name))
     found = extract(text(spoken.messages[1]), TOOLS, dialect=name)
     assert made(found.calls) == made(calls)
+
+
+def test_behind_results_stands_what_to_do_with_them() -> None:
+    made_up = "call_" + "0" * 24
+    messages = (
+        Message("user", (Text("Weather?"),)),
+        Message("assistant", (ToolCall(made_up, "get_weather", '{"city": "Rome"}'),)),
+        Message("tool", (ToolResult(made_up, "get_weather", (Text("sunny"),)),)),
+    )
+    asked = speak(Request("m", messages, TOOLS), dialect("tagged"))
+    last = "".join(part.text for part in asked.messages[-1].parts if isinstance(part, Text))
+    assert "sunny" in last
+    assert last.endswith("only if something is still missing.")
+    assert made_up not in str(asked)  # what we made up is written as a number: models copy what they see
+    further = speak(Request("m", (*messages, Message("user", (Text("And in Oslo?"),))), TOOLS), dialect("tagged"))
+    assert "still missing" not in str(further)

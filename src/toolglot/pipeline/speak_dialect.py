@@ -17,7 +17,7 @@ from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.nonce import with_nonce
 from toolglot.pipeline.prompts import callable_tools, named_style, teach
-from toolglot.pipeline.turns import ResultsAs, Spoken, merged, with_lesson, without_system
+from toolglot.pipeline.turns import ResultsAs, Spoken, merged, reminded, with_lesson, without_system
 
 
 def speak(
@@ -40,6 +40,8 @@ def speak(
     told = [] if notes is None else notes
     tools = taught(request.tools, request.choice, told)
     messages = Spoken(with_nonce(dialect, nonce) if nonce is not None else dialect, told).history(request.messages, results_as)
+    if tools and results_as == "user" and request.messages and request.messages[-1].role == "tool":
+        messages = reminded(messages)
     if tools:
         choice, parallel = request.choice, request.parallel
         words = choice and (choice.mode, choice.names)

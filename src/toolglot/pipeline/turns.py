@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import groupby
 from typing import Any, Literal
@@ -16,6 +17,8 @@ from toolglot.text.json_text import loads_object
 
 ResultsAs = Literal["user", "tool"]
 _SYSTEM = ("system", "developer")
+_MADE_UP = re.compile(r"call_[0-9a-f]{24}(?:_\d+)?")  # as the client and the gateway make them
+_NOW = "Answer the question with this now. Make a further call only if something is still missing."
 
 
 class Spoken:
@@ -23,6 +26,7 @@ class Spoken:
 
     def __init__(self, dialect: Dialect, notes: list[str]) -> None:
         self.dialect, self.notes = dialect, notes
+        self._short: dict[str, str] = {}  # ids that we made up, as numbers: a small model copies what it sees, at length
 
     def history(self, messages: tuple[Message, ...], results_as: ResultsAs) -> list[Message]:
         spoken: list[Message] = []
@@ -50,7 +54,8 @@ class Spoken:
             for call in calls:
                 if loads_object(call.arguments_json) is None:
                     self.notes.append(f"call of {call.full_name}: its arguments are no JSON object; written as none")
-            said.append(Text(self.dialect.render_calls(calls)))
+            shown = tuple(msgspec.structs.replace(call, id=self._id(call.id)) for call in calls)
+            said.append(Text(self.dialect.render_calls(shown)))
         return _joined(said, "\n")
 
     def _results(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -69,7 +74,17 @@ class Spoken:
             parts.append(Text(f"{' ' if parts else ''}[{kinds}: below]"))
         if result.is_error:
             parts = said_as_error(parts)
-        return [Text(self.dialect.render_result(msgspec.structs.replace(result, parts=tuple(parts)))), *beside]
+        told = msgspec.structs.replace(result, call_id=self._id(result.call_id), parts=tuple(parts))
+        return [Text(self.dialect.render_result(told)), *beside]
+
+    def _id(self, call_id: str) -> str:
+        return self._short.setdefault(call_id, str(len(self._short) + 1)) if _MADE_UP.fullmatch(call_id) else call_id
+
+
+def reminded(messages: list[Message]) -> list[Message]:
+    """Behind results that came last: what to do with them. A small model is prone to make the same call again."""
+    last = messages[-1]
+    return [*messages[:-1], msgspec.structs.replace(last, parts=_joined([*last.parts, Text(_NOW)], "\n\n"))]
 
 
 def without_system(messages: list[Message], notes: list[str]) -> list[Message]:
