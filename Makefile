@@ -14,6 +14,7 @@ $(VENV)/.base: pyproject.toml
 
 $(VENV)/.test: $(VENV)/.local
 	$(BIN)/python -m pip install -q --group test --group check
+	$(BIN)/python tests/node.py
 	touch $@
 
 demo: $(VENV)/.local

@@ -1,8 +1,10 @@
-"""The vendors' own SDKs against the gateway, with a model behind it that only writes text: each gets a real call."""
+"""The vendors' Python SDKs against the gateway, with a model behind it that only writes text: each makes real files."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -13,124 +15,126 @@ from google import genai
 from google.genai import types
 
 from tests.gateway.running import Running, config, run, serving
-from tests.gateway.scripts import said, text
-from tests.gateway.upstream_server import Asked, Said, upstream_server
+from tests.gateway.text_model import ANSWER, ASK, CONTENT, FORMS, MODEL, RESULT, writes_files
+from tests.gateway.upstream_server import upstream_server
 
-SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-FUNCTION: dict[str, Any] = {"name": "get_weather", "description": "The weather", "parameters": SCHEMA}
-QUESTION = "Weather in Paris?"
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+    "required": ["path", "content"],
+}
+FUNCTION: dict[str, Any] = {"name": "write_file", "description": "Write a text file", "parameters": SCHEMA}
+MODEL_NAME = f"openai-chat/{MODEL}"
 
-
-def model_of_text(asked: Asked) -> Said:
-    """It knows no tools but by prompt: writes a call, and when it sees the result, an answer."""
-    if "18C" in str(asked.body):
-        return said(asked, text("It is 18C in Paris."))
-    return said(asked, text('I will look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'))
-
-
-async def chat(gateway: Running, model: str, stream: bool) -> str:
-    async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="x") as client:
-        messages: list[Any] = [{"role": "user", "content": QUESTION}]
-        tools: list[Any] = [{"type": "function", "function": FUNCTION}]
-        if stream:
-            async with client.chat.completions.stream(model=model, messages=messages, tools=tools) as events:
-                async for _ in events:
-                    pass
-                message: Any = (await events.get_final_completion()).choices[0].message
-        else:
-            message = (await client.chat.completions.create(model=model, messages=messages, tools=tools)).choices[0].message
-        assert message.tool_calls
-        call = message.tool_calls[0]
-        assert call.type == "function"
-        assert call.function.name == "get_weather"
-        messages += [
-            message.model_dump(exclude_none=True),
-            {"role": "tool", "tool_call_id": call.id, "content": "18C"},
-        ]
-        answer = await client.chat.completions.create(model=model, messages=messages, tools=tools)
-        return answer.choices[0].message.content or ""
+RunTool = Callable[[str, Any], str]
+Talk = Callable[[Running, str, bool, RunTool], Awaitable[str]]
 
 
-async def responses(gateway: Running, model: str, stream: bool) -> str:
-    async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="x") as client:
-        tools: list[Any] = [{"type": "function", **FUNCTION}]
-        if stream:
-            async with client.responses.stream(model=model, input=QUESTION, tools=tools) as events:
-                async for _ in events:
-                    pass
-                first: Any = await events.get_final_response()
-        else:
-            first = await client.responses.create(model=model, input=QUESTION, tools=tools)
-        call = next(item for item in first.output if item.type == "function_call")
-        second = await client.responses.create(
-            model=model,
-            tools=tools,
-            previous_response_id=first.id,
-            input=[{"type": "function_call_output", "call_id": call.call_id, "output": "18C"}],
-        )
-        return str(second.output_text)
+async def chat(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
+    messages: list[Any] = [{"role": "user", "content": question}]
+    asked: Any = {"model": MODEL_NAME, "messages": messages, "tools": [{"type": "function", "function": FUNCTION}]}
+
+    async def ask() -> Any:
+        if not stream:
+            return (await client.chat.completions.create(**asked)).choices[0]
+        async with client.chat.completions.stream(**asked) as events:
+            async for _ in events:
+                pass
+            return (await events.get_final_completion()).choices[0]
+
+    async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0) as client:
+        first = await ask()
+        assert first.finish_reason == "tool_calls"
+        [call] = first.message.tool_calls
+        result = run_tool(call.function.name, json.loads(call.function.arguments))
+        messages += [first.message.model_dump(exclude_none=True), {"role": "tool", "tool_call_id": call.id, "content": result}]
+        return str((await ask()).message.content)
 
 
-async def messages(gateway: Running, model: str, stream: bool) -> str:
-    async with anthropic.AsyncAnthropic(base_url=gateway.url, api_key="x") as client:
-        said: list[Any] = [{"role": "user", "content": QUESTION}]
-        tools: list[Any] = [{"name": "get_weather", "description": "The weather", "input_schema": SCHEMA}]
-        assert (await client.messages.count_tokens(model=model, messages=said, tools=tools)).input_tokens > 10
-        if stream:
-            async with client.messages.stream(model=model, messages=said, tools=tools, max_tokens=100) as events:
-                first: Any = await events.get_final_message()
-        else:
-            first = await client.messages.create(model=model, messages=said, tools=tools, max_tokens=100)
+async def responses(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
+    tools: list[Any] = [{"type": "function", **FUNCTION}]
+
+    async def ask(**asked: Any) -> Any:
+        if not stream:
+            return await client.responses.create(model=MODEL_NAME, tools=tools, **asked)
+        async with client.responses.stream(model=MODEL_NAME, tools=tools, **asked) as events:
+            async for _ in events:
+                pass
+            return await events.get_final_response()
+
+    async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0) as client:
+        first = await ask(input=question)
+        [call] = [item for item in first.output if item.type == "function_call"]
+        output = run_tool(call.name, json.loads(call.arguments))
+        result = {"type": "function_call_output", "call_id": call.call_id, "output": output}
+        return str((await ask(previous_response_id=first.id, input=[result])).output_text)
+
+
+async def messages(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
+    said: list[Any] = [{"role": "user", "content": question}]
+    tools: list[Any] = [{"name": FUNCTION["name"], "description": FUNCTION["description"], "input_schema": SCHEMA}]
+    asked: Any = {"model": MODEL_NAME, "messages": said, "tools": tools}
+
+    async def ask() -> Any:
+        if not stream:
+            return await client.messages.create(max_tokens=1000, **asked)
+        async with client.messages.stream(max_tokens=1000, **asked) as events:
+            return await events.get_final_message()
+
+    async with anthropic.AsyncAnthropic(base_url=gateway.url, api_key="x", max_retries=0) as client:
+        assert (await client.messages.count_tokens(**asked)).input_tokens > 10
+        first = await ask()
         assert first.stop_reason == "tool_use"
-        call = next(block for block in first.content if block.type == "tool_use")
-        result = {"type": "tool_result", "tool_use_id": call.id, "content": "18C"}
+        [call] = [block for block in first.content if block.type == "tool_use"]
+        result = {"type": "tool_result", "tool_use_id": call.id, "content": run_tool(call.name, call.input)}
         said += [{"role": "assistant", "content": first.content}, {"role": "user", "content": [result]}]
-        second = await client.messages.create(model=model, messages=said, tools=tools, max_tokens=100)
-        return "".join(block.text for block in second.content if block.type == "text")
+        return "".join(block.text for block in (await ask()).content if block.type == "text")
 
 
-async def gemini(gateway: Running, model: str, stream: bool) -> str:
-    options = types.HttpOptions(base_url=gateway.url)
-    client = genai.Client(api_key="x", http_options=options)
+async def gemini(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
+    client = genai.Client(api_key="x", http_options=types.HttpOptions(base_url=gateway.url))
+    declared = types.FunctionDeclaration(**{**FUNCTION, "parameters": None}, parameters_json_schema=SCHEMA)
     wanted = types.GenerateContentConfig(
-        tools=[
-            types.Tool(
-                function_declarations=[
-                    types.FunctionDeclaration(**{**FUNCTION, "parameters": None}, parameters_json_schema=SCHEMA)
-                ]
-            )
-        ],
+        tools=[types.Tool(function_declarations=[declared])],
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
     )
-    said: list[Any] = [types.Content(role="user", parts=[types.Part(text=QUESTION)])]
-    made: list[Any] = []
-    if stream:
-        async for chunk in await client.aio.models.generate_content_stream(model=model, contents=said, config=wanted):
-            made += chunk.function_calls or []
-    else:
-        made += (await client.aio.models.generate_content(model=model, contents=said, config=wanted)).function_calls or []
-    result = types.Part(function_response=types.FunctionResponse(id=made[0].id, name=made[0].name, response={"output": "18C"}))
-    said += [types.Content(role="model", parts=[types.Part(function_call=made[0])]), types.Content(role="user", parts=[result])]
-    answer = await client.aio.models.generate_content(model=model, contents=said, config=wanted)
+    said: list[Any] = [types.Content(role="user", parts=[types.Part(text=question)])]
+
+    async def ask() -> list[types.Part]:
+        asked: Any = {"model": MODEL_NAME, "contents": said, "config": wanted}
+        if stream:
+            replies = [chunk async for chunk in await client.aio.models.generate_content_stream(**asked)]
+        else:
+            replies = [await client.aio.models.generate_content(**asked)]
+        return [part for reply in replies for part in reply.parts or []]
+
+    first = await ask()
+    [call] = [part.function_call for part in first if part.function_call is not None]
+    response = {"output": run_tool(str(call.name), call.args)}
+    result = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
+    said += [types.Content(role="model", parts=first), types.Content(role="user", parts=[result])]
+    answer = "".join(part.text or "" for part in await ask())
     await client.aio.aclose()
-    return answer.text or ""
+    return answer
 
 
-async def native_ollama(gateway: Running, model: str, stream: bool) -> str:
+async def native_ollama(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
     client = ollama.AsyncClient(gateway.url)
-    said: list[Any] = [{"role": "user", "content": QUESTION}]
+    said: list[Any] = [{"role": "user", "content": question}]
     tools: list[Any] = [{"type": "function", "function": FUNCTION}]
-    made: list[Any] = []
-    if stream:
-        async for chunk in await client.chat(model, said, tools=tools, stream=True):
-            made += chunk.message.tool_calls or []
-    else:
-        made += (await client.chat(model, said, tools=tools)).message.tool_calls or []
-    said += [{"role": "assistant", "tool_calls": made}, {"role": "tool", "content": "18C", "tool_name": "get_weather"}]
-    assert "completion" in ((await client.show(model)).capabilities or [])
-    answer = await client.chat(model, said, tools=tools)
+
+    async def ask() -> list[ollama.Message]:
+        if stream:
+            return [chunk.message async for chunk in await client.chat(MODEL_NAME, said, tools=tools, stream=True)]
+        return [(await client.chat(MODEL_NAME, said, tools=tools)).message]
+
+    assert "completion" in ((await client.show(MODEL_NAME)).capabilities or [])
+    [call] = [call for message in await ask() for call in message.tool_calls or []]
+    result = run_tool(call.function.name, call.function.arguments)
+    said += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "content": result, "tool_name": call.function.name}]
+    answer = "".join(message.content or "" for message in await ask())
     await client._client.aclose()
-    return answer.message.content or ""
+    return answer
 
 
 @pytest.fixture(autouse=True)
@@ -142,9 +146,18 @@ def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")  # google-genai's, where aiohttp is installed
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("talk", [chat, responses, messages, gemini, native_ollama], ids=lambda talk: talk.__name__)
-def test_a_vendors_sdk_calls_a_tool(talk: Callable[[Running, str, bool], Awaitable[str]], stream: bool) -> None:
+def test_a_vendors_sdk_calls_a_tool(talk: Talk, stream: bool, tmp_path: Path) -> None:
+    def run_tool(name: str, arguments: Any) -> str:
+        assert name == "write_file"
+        (tmp_path / arguments["path"]).write_text(arguments["content"], encoding="utf-8")
+        return RESULT.format(count=len(arguments["content"]), path=arguments["path"])
+
     async def work() -> None:
-        async with upstream_server(model_of_text) as up, serving(config(up, "openai-chat")) as gateway:
-            assert await talk(gateway, "openai-chat/m", stream) == "It is 18C in Paris."
+        async with upstream_server(writes_files) as up, serving(config(up, "openai-chat")) as gateway:
+            for form in FORMS:
+                path = f"{talk.__name__}-{'streamed' if stream else 'whole'}-{form}.txt"
+                answer = await talk(gateway, ASK.format(path=path), stream, run_tool)
+                assert answer == ANSWER.format(path=path)
+                assert (tmp_path / path).read_text(encoding="utf-8") == CONTENT
 
     run(work())

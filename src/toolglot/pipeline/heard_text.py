@@ -37,7 +37,7 @@ class _Block(msgspec.Struct):
 
 
 class HeardText:
-    """`take_index` numbers blocks, `name_call` gives a call its tool's name and its id, `forbids` says why a call may not be made.
+    """`take_index` numbers blocks, `name_call` gives a call its tool's name and its id, `forbids` says why it may not be made.
 
     `unasked` is a dialect that the listener takes for granted though nobody asked for it: its calls are rescued ones.
     """

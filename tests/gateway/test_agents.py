@@ -1,0 +1,187 @@
+"""Claude Code, Codex and Gemini CLI, as their users run them, with a model behind the gateway that only writes text.
+
+They are installed from the npm registry: `TOOLGLOT_AGENTS=1 pytest -m agents`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gateway.programs import finished
+from tests.gateway.running import config, run, serving
+from tests.gateway.scripts import said, text
+from tests.gateway.text_model import FORMS, MODEL
+from tests.gateway.upstream_server import Asked, Said, upstream_server
+from tests.node import Node
+
+pytestmark = pytest.mark.agents
+
+CONTENT = "Made by a model without tools.\n"
+SHELL = f"echo '{CONTENT.strip()}' > hello.txt"
+ANSWER = "The file is there now."
+CALLED = f"openai-chat/{MODEL}"
+KNOWN_TO_CODEX = "gpt-5.5"  # for such a name Codex offers its patch tool; a route leads it to the same model
+
+CODEX = """\
+model = "{model}"
+model_provider = "toolglot"
+check_for_update_on_startup = false
+web_search = "disabled"
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[features]
+plugins = false
+apps = false
+remote_plugin = false
+[model_providers.toolglot]
+name = "toolglot"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "TOOLGLOT_KEY"
+"""
+
+# without the type of its key it takes a gateway's address for a login of its own, and then refuses that
+GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}'
+
+
+class Steps:
+    """A model that makes these calls, each once the result of the one before has come, and then answers."""
+
+    def __init__(self, form: str, *calls: tuple[str, dict[str, Any]]) -> None:
+        self._form, self._calls = form, calls
+        self.results: list[str] = []
+
+    def __call__(self, asked: Asked) -> Said:
+        assert "tools" not in asked.body
+        told = [str(one["content"]) for one in asked.body["messages"] if one["role"] == "user"]
+        self.results = [one for one in told if "~~~tool_result" in one]
+        if len(self.results) == len(self._calls):
+            return said(asked, text(ANSWER))
+        return said(asked, text(FORMS[self._form](*self._calls[len(self.results)])))
+
+
+async def claude(node: Node, packages: Path, url: str, folder: Path) -> str:
+    program = packages / "@anthropic-ai" / "claude-code" / "cli-wrapper.cjs"
+    words = ("-p", "Make the file hello.txt", "--dangerously-skip-permissions", "--model", CALLED)
+    environ = {
+        "ANTHROPIC_BASE_URL": url,
+        "ANTHROPIC_AUTH_TOKEN": "test",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "IS_SANDBOX": "1",
+    }
+    return await agent(node, program, words, folder, environ)
+
+
+async def codex(node: Node, packages: Path, url: str, folder: Path, model: str = CALLED) -> str:
+    settings = folder / "home" / ".codex" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(CODEX.format(url=url, model=model), encoding="utf-8")
+    words = ("exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Make the file hello.txt")
+    return await agent(node, packages / "@openai" / "codex" / "bin" / "codex.js", words, folder, {"TOOLGLOT_KEY": "test"})
+
+
+async def gemini(node: Node, packages: Path, url: str, folder: Path) -> str:
+    settings = folder / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(GEMINI, encoding="utf-8")
+    words = ("-p", "Make the file hello.txt", "--yolo", "-m", CALLED)
+    environ = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "test", "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    return await agent(node, packages / "@google" / "gemini-cli" / "bundle" / "gemini.js", words, folder, environ)
+
+
+async def agent(node: Node, program: Path, words: tuple[str, ...], folder: Path, environ: dict[str, str]) -> str:
+    """What it prints. It has a home of its own and knows nothing of the user's environment."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    environ = {**environ, "PATH": os.environ["PATH"], "HOME": str(home)}
+    printed, _ = await finished(node.program, str(program), *words, folder=folder, environ=environ)
+    return printed
+
+
+def made(folder: Path, printed: str) -> None:
+    assert (folder / "hello.txt").read_text(encoding="utf-8") == CONTENT
+    assert ANSWER in printed
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_claude_code_makes_a_file(form: str, node: Node, js_agents: Path, tmp_path: Path) -> None:
+    play = Steps(form, ("Write", {"file_path": str(tmp_path / "hello.txt"), "content": CONTENT}))
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
+            made(tmp_path, await claude(node, js_agents, gateway.url, tmp_path))
+
+    run(work())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_codex_makes_a_file(form: str, node: Node, js_agents: Path, tmp_path: Path) -> None:
+    play = Steps(form, ("exec_command", {"cmd": SHELL}))
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
+            made(tmp_path, await codex(node, js_agents, gateway.url, tmp_path))
+
+    run(work())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gemini_cli_makes_a_file(form: str, node: Node, js_agents: Path, tmp_path: Path) -> None:
+    play = Steps(form, ("write_file", {"file_path": str(tmp_path / "hello.txt"), "content": CONTENT}))
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
+            made(tmp_path, await gemini(node, js_agents, gateway.url, tmp_path))
+
+    run(work())
+
+
+def test_codex_takes_a_name_in_a_space_back_as_it_offered_it(node: Node, js_agents: Path, tmp_path: Path) -> None:
+    play = Steps("tagged", ("multi_agent_v1__close_agent", {"target": "nobody"}), ("exec_command", {"cmd": SHELL}))
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
+            made(tmp_path, await codex(node, js_agents, gateway.url, tmp_path))
+            assert "invalid agent id nobody" in play.results[0]  # the tool was found and run
+
+    run(work())
+
+
+def test_codex_takes_a_patch_back_as_free_text(node: Node, js_agents: Path, tmp_path: Path) -> None:
+    patch = f"*** Begin Patch\n*** Add File: hello.txt\n+{CONTENT}*** End Patch\n"
+    play = Steps("tagged", ("apply_patch", {"input": patch}))
+    route = f'[[route]]\nmodel = "{KNOWN_TO_CODEX}"\nto = "openai-chat/{MODEL}"'
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up, "openai-chat", route=route)) as gateway:
+            made(tmp_path, await codex(node, js_agents, gateway.url, tmp_path, KNOWN_TO_CODEX))
+            assert "A hello.txt" in play.results[0]
+
+    run(work())
+
+
+def test_claude_code_asks_again_where_a_stream_breaks(node: Node, js_agents: Path, tmp_path: Path) -> None:
+    steps = Steps("hermes", ("Write", {"file_path": str(tmp_path / "hello.txt"), "content": CONTENT}))
+    broken: list[Asked] = []
+
+    def play(asked: Asked) -> Said:
+        answer = steps(asked)
+        if not broken:
+            broken.append(asked)
+            return replace(answer, chunks=answer.chunks[: len(answer.chunks) // 2], breaks=True)
+        return answer
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
+            made(tmp_path, await claude(node, js_agents, gateway.url, tmp_path))
+            assert [asked.streams for asked in up.asked] == [True, False, True]
+
+    run(work())

@@ -1,0 +1,128 @@
+"""The embedded model behind all five front ends, as `toolglot serve` runs it: each API gets a call in its own shape."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.gateway.running import WIRES, read_back, request_of
+from tests.gateway.scripts import question
+
+CONFIG = """\
+[[upstream]]
+name = "embedded"
+provider = "local"
+[[route]]
+model = "*"
+to = "embedded/smollm2"
+"""
+CALL = ("get_weather", {"city": "Paris"})
+
+Heard = tuple[str, Any, str]  # the call's name, its arguments, the word for why the reply ends
+
+
+def _chat(body: Any) -> Heard:
+    [choice] = body["choices"]
+    [call] = choice["message"]["tool_calls"]
+    assert (call["type"], call["id"][:5]) == ("function", "call_")
+    return call["function"]["name"], json.loads(call["function"]["arguments"]), choice["finish_reason"]
+
+
+def _responses(body: Any) -> Heard:
+    [call] = [item for item in body["output"] if item["type"] == "function_call"]
+    assert (call["status"], call["call_id"][:5]) == ("completed", "call_")
+    return call["name"], json.loads(call["arguments"]), body["status"]
+
+
+def _anthropic(body: Any) -> Heard:
+    [call] = [block for block in body["content"] if block["type"] == "tool_use"]
+    assert call["id"]
+    return call["name"], call["input"], body["stop_reason"]
+
+
+def _gemini(body: Any) -> Heard:
+    [candidate] = body["candidates"]
+    [call] = [part["functionCall"] for part in candidate["content"]["parts"] if "functionCall" in part]
+    return call["name"], call["args"], candidate["finishReason"]
+
+
+def _ollama(body: Any) -> Heard:
+    [call] = body["message"]["tool_calls"]
+    assert body["done"] is True
+    return call["function"]["name"], call["function"]["arguments"], body["done_reason"]
+
+
+# how a whole reply's call is read in each API, and the word that it ends with
+SHAPES: dict[str, tuple[Callable[[Any], Heard], str]] = {
+    "openai-chat": (_chat, "tool_calls"),
+    "openai-responses": (_responses, "completed"),
+    "anthropic": (_anthropic, "tool_use"),
+    "gemini": (_gemini, "STOP"),
+    "ollama": (_ollama, "stop"),
+}
+# how the pieces of a stream look that begin the call and that end the reply
+SIGNS = {
+    "openai-chat": (b'"tool_calls":[{"index":0,', b'"finish_reason":"tool_calls"'),
+    "openai-responses": (b"event: response.function_call_arguments.done\n", b"event: response.completed\n"),
+    "anthropic": (b'"content_block":{"type":"tool_use",', b'"stop_reason":"tool_use"'),
+    "gemini": (b'"functionCall":{', b'"finishReason":"STOP"'),
+    "ollama": (b'"tool_calls":[{', b'"done":true'),
+}
+
+
+@pytest.fixture(scope="session")
+def gateway(smollm2_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Its host and port. It serves until the tests are over."""
+    file = tmp_path_factory.mktemp("gateway") / "toolglot.toml"
+    file.write_text(CONFIG, encoding="utf-8")
+    command = [sys.executable, "-m", "toolglot.cli.main", "serve", "--config", str(file), "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield urlsplit(json.loads(process.stdout.readline())["url"]).netloc
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+    assert process.returncode == 0
+
+
+def asked(gateway: str, wire: str, *, stream: bool) -> bytes:
+    path, body = request_of(wire, question(wire, "smollm2"), stream=stream)
+    connection = HTTPConnection(gateway, timeout=60)
+    try:
+        connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+        answer = connection.getresponse()
+        data = answer.read()
+    finally:
+        connection.close()
+    assert answer.status == 200, data
+    assert answer.headers["x-toolglot-upstream"] == "embedded/smollm2"
+    return data
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_whole_reply_has_the_call(wire: str, gateway: str) -> None:
+    read, word = SHAPES[wire]
+    assert read(json.loads(asked(gateway, wire, stream=False))) == (*CALL, word)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_stream_has_the_call(wire: str, gateway: str) -> None:
+    data = asked(gateway, wire, stream=True)
+    reply = read_back(wire, data)
+    assert [(call.name, call.arguments) for call in reply.calls] == [CALL]
+    assert reply.stop is not None
+    assert reply.stop.reason == "calls"
+    assert [sign for sign in SIGNS[wire] if sign not in data] == []
