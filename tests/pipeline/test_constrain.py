@@ -11,7 +11,7 @@ from toolglot.core.order import first_breach
 from toolglot.core.reply import Stop
 from toolglot.core.request import Output
 from toolglot.core.tools import Choice, Tool, Toolset
-from toolglot.pipeline.constrain import Answering, ConstrainedExtractor, answer_schema
+from toolglot.pipeline.constrain import Answering, ConstrainedExtractor, answer_schema, calls_schema
 from toolglot.schema.check import checker
 
 CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
@@ -181,3 +181,34 @@ def test_through_the_whole_way() -> None:
     assert ([call.arguments_json for call in found.calls], found.stop, codes(found)) == ([PARIS], Stop("calls", "stop"), [])
     assert codes(reply(plan, text('{"answer": "no"}'))) == ["missing_call"]
     assert TIME in plan.tools
+
+
+# -- where it is known which calls are due
+
+
+def test_calls_that_are_due_are_all_that_fits() -> None:
+    rome, paris = (
+        {"type": "object", "properties": {"city": {"enum": [city]}}, "required": ["city"]} for city in ("Rome", "Paris")
+    )
+    one = checker(calls_schema([[(WEATHER, rome), (TIME, paris)]]))
+    assert one.fits({"name": "get_weather", "arguments": {"city": "Rome"}})
+    assert one.fits({"name": "get_time", "arguments": {"city": "Paris"}})
+    assert not one.fits({"name": "get_time", "arguments": {"city": "Rome"}})
+    two = checker(calls_schema([[(WEATHER, rome)], [(TIME, paris)]]))
+    made = [{"name": "get_weather", "arguments": {"city": "Rome"}}, {"name": "get_time", "arguments": {"city": "Paris"}}]
+    assert two.fits(made)
+    assert not two.fits(made[:1])
+    assert not two.fits(made[::-1])
+
+
+def test_where_a_schema_may_not_begin_with_a_list_it_is_wrapped() -> None:
+    schema = calls_schema([[(WEATHER, CITY)], [(TIME, CITY)]], "openai_strict")
+    assert schema["required"] == ["reply"]
+
+
+def test_a_call_that_is_due_leaves_no_room_for_structured_output() -> None:
+    rome = Message("user", (Text("What's the weather in Rome?"),))
+    plan = plan_for("local/smollm2", messages=(rome,), output=Output(CITY))
+    assert "response schema: left out, since a call is due" in plan.notes
+    plan = plan_for("local/smollm2", output=Output(CITY))
+    assert plan.request.output == Output(CITY)

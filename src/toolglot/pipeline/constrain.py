@@ -6,6 +6,7 @@ For servers that can constrain what a model writes, and models that can't be tru
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -36,6 +37,9 @@ _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}, "additional
 _HOLDS = {"openai": "openai_strict", "gemini": "gemini"}
 
 
+Due = Sequence[Sequence[tuple[Tool, dict[str, Any]]]]  # for each call that is due: tools, each with its arguments' schema
+
+
 class Answering(msgspec.Struct, frozen=True):
     """What an answer may be. `names` narrows the tools; `words` is the JSON text of the schema of an answer without a call."""
 
@@ -61,10 +65,21 @@ def answer_schema(tools: tuple[Tool, ...], how: Answering) -> dict[str, Any]:
     return schema if target.root_union or len(forms) == 1 else _closed({WRAPPED: schema})
 
 
-def _call_schema(tool: Tool, target: Target) -> dict[str, Any]:
+def calls_schema(calls: Due, target: str = "llamacpp") -> dict[str, Any]:
+    """The calls that are due, no more and no less: for each the tools that it may be of, with what their arguments may be."""
+    held = TARGETS[target]
+    forms = [[_call_schema(tool, held, arguments) for tool, arguments in options] for options in calls]
+    each = [one[0] if len(one) == 1 else {"anyOf": one} for one in forms]
+    if len(each) == 1:
+        return each[0] if held.root_union or len(forms[0]) == 1 else _closed({WRAPPED: each[0]})
+    listed = {"type": "array", "prefixItems": each, "minItems": len(each), "maxItems": len(each)}
+    return listed if held.root_union else _closed({WRAPPED: listed})
+
+
+def _call_schema(tool: Tool, target: Target, held: dict[str, Any] | None = None) -> dict[str, Any]:
     """A tool's call. Its own schema is brought to what can be held to; calls are checked against the original."""
     given = as_function(tool).schema
-    arguments = fit_schema(given, target).schema if given else _NO_ARGUMENTS
+    arguments = held if held is not None else fit_schema(given, target).schema if given else _NO_ARGUMENTS
     return _closed({"name": {"type": "string", "enum": [tool.full_name]}, "arguments": arguments})
 
 
@@ -118,6 +133,33 @@ def constrain(
     if "system" in refuses:
         messages = without_system(messages, notes)
     return msgspec.structs.replace(request, messages=merged(messages), output=output, tools=(), choice=None, parallel=None)
+
+
+def brought_to(tool: Tool, schemas: str | None) -> Tool:
+    """The tool with its schema as it can be held to."""
+    given = as_function(tool)
+    held = fit_schema(given.schema, TARGETS[_HOLDS.get(schemas or "", "llamacpp")]).schema if given.schema else _NO_ARGUMENTS
+    return msgspec.structs.replace(given, schema=held)
+
+
+def constrain_to(
+    request: Request, calls: Due, *, refuses: tuple[str, ...] = (), schemas: str | None = None, notes: list[str]
+) -> Request:
+    """As `constrain`, where it is known which calls are due; none: the model is asked in plain words."""
+    target = _HOLDS.get(schemas or "", "llamacpp")
+    shown = tuple({tool.full_name: tool for options in calls for tool, _ in options}.values())
+    bare = msgspec.structs.replace(request, tools=(), choice=None)
+    asked = constrain(bare, several=False, refuses=refuses, schemas=schemas, notes=notes)
+    if not shown:
+        return asked
+    strict = True if target.endswith("_strict") else None
+    output = Output(calls_schema(calls, target), "answer", strict=strict)
+    messages = with_lesson(list(asked.messages), _lesson(shown, Answering(True, len(calls) > 1)))
+    if request.output is not None:
+        notes.append("response schema: left out, since a call is due")
+    if "system" in refuses:
+        messages = without_system(messages, notes)
+    return msgspec.structs.replace(asked, messages=merged(messages), output=output)
 
 
 def _lesson(tools: tuple[Tool, ...], how: Answering) -> str:

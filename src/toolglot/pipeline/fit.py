@@ -11,14 +11,16 @@ from typing import Any
 
 import msgspec
 
+from toolglot.catalog.profiles import UNKNOWN
 from toolglot.core.messages import Message, ToolCall
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
-from toolglot.pipeline.constrain import constrain
+from toolglot.pipeline.constrain import brought_to, constrain, constrain_to
 from toolglot.pipeline.extract import toolset
 from toolglot.pipeline.fit_tools import NOTHING_FILLED, chosen, fitted, no_more_than
+from toolglot.pipeline.gate import gate
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.prompts import GENERAL
 from toolglot.pipeline.room import Room, room
@@ -40,7 +42,7 @@ class _Asking(msgspec.Struct):
     route: Route
     way: Way
     nonce: str | None
-    calls: bool  # the model may call something
+    calls: bool  # the model may call something; the gate may change it
     notes: list[str]
     filled: frozenset[str] = NOTHING_FILLED
 
@@ -67,6 +69,7 @@ def fit(
     kind = way.kind if given or _speaks_of_calls(request.messages) else "native"
     request = _FITS[kind](request, asking)
     request = _with_room(request, asking, larger=larger_context)
+    calls = asking.calls  # the gate may have said that none is due
     hears = None if not calls else way.dialect if way.kind == "dialect" else route.profile.dialect or "auto"
     way = way if calls else _UNASKED
     return Plan(request, route, way, given, choice, hears, nonce, tuple(asking.notes), asking.filled)
@@ -104,7 +107,8 @@ def _native(request: Request, asking: _Asking) -> Request:
     tools = no_more_than(profile.max_tools, tools, request, profile.family, notes)
     if suited is not None and (suited.notes or suited.moved):
         notes += suited.about(tools, row.name)
-    if tools and parallel is not False and not profile.supports_parallel and row.quirks.parallel_control:
+    one_by_one = not profile.supports_parallel and profile.family != UNKNOWN  # of which nothing is known, nothing is taken
+    if tools and parallel is not False and one_by_one and row.quirks.parallel_control:
         notes.append(f"parallel calls: off, for {profile.family} makes one at a time")
         parallel = False
     now = (tools, choice, parallel, messages)
@@ -140,10 +144,27 @@ def _dialect(request: Request, asking: _Asking) -> Request:
 def _constrained(request: Request, asking: _Asking) -> Request:
     profile, notes = asking.route.profile, asking.notes
     tools = no_more_than(profile.max_tools, toolset(request.tools), request, profile.family, notes)
+    if asking.calls and not profile.decides:
+        return _decided(request, tools, asking)
     tiny = profile.parameters is not None and profile.parameters < SMALL / 4
     several = profile.supports_parallel and request.parallel is not False and not tiny
     request = msgspec.structs.replace(request, tools=tools)
     return constrain(request, several=several, refuses=profile.refuses, schemas=asking.route.provider.schemas, notes=notes)
+
+
+def _decided(request: Request, tools: tuple[Tool, ...], asking: _Asking) -> Request:
+    """For a model that can't tell whether a call is due: the gate does, and holds the values to the question's own words."""
+    choice, notes = request.choice or Choice(), asking.notes
+    ours = tuple(tool for tool in tools if tool.kind != "server")
+    ours = tuple(tool for tool in ours if {tool.name, tool.full_name} & set(choice.names)) or ours
+    several = request.parallel is not False
+    profile, schemas = asking.route.profile, asking.route.provider.schemas
+    ours = tuple(brought_to(tool, schemas) for tool in ours)
+    found = gate(ours, request.messages, must=choice.mode == "required", several=several)
+    notes.append(found.why)
+    asking.calls = bool(found.calls)
+    due = [[(one.tool, one.filled.schema) for one in options] for options in found.calls]
+    return constrain_to(request, due, refuses=profile.refuses, schemas=schemas, notes=notes)
 
 
 _FITS: dict[str, Callable[[Request, _Asking], Request]] = {

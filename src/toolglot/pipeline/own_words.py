@@ -1,0 +1,362 @@
+"""A tool's schema, held to what the text says: a string is one of its own words, a number one of its numbers.
+
+Where the words beside a value say whose it is, the parameter is held to that one; else the model chooses among those of its
+kind. An optional parameter that nothing in the text speaks of is not offered: small models fill all that they see. Nothing is
+invented here; what the text can't say (a code of a given form, a choice that it only implies) is left to the model.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
+from toolglot.pipeline.said_options import implied, mentioned
+from toolglot.pipeline.said_parts import BETWEEN, parts
+from toolglot.pipeline.slots import FORMS, MOST, Slot, maybe, pointed, slot, sure, told_apart
+
+Schema = dict[str, Any]
+
+_CLEAR = 0.5  # from here on the words beside a value say whose it is
+_SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
+_DENYING = frozenset({"no", "not", "without", "don't", "doesn't", "never", "skip", "exclude", "except", "isn't"})
+_MOST_ITEMS = 4  # of a list that the text does not count
+_FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
+_MOVED = frozenset({"source", "destination", "target", "from", "to"})
+_ROW = re.compile(
+    r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my))*\s*", re.IGNORECASE
+)
+
+
+class Filled(msgspec.Struct, frozen=True):
+    """How well a text fills a schema."""
+
+    schema: Schema  # held to the text
+    found: tuple[str, ...] = ()  # required parameters whose value the text says
+    missing: tuple[str, ...] = ()  # those that the text has nothing for
+    implied: tuple[str, ...] = ()  # those that it may only imply: a choice, a name in plain words
+    evidence: float = 0.0  # how much the values tell: a path or a code more than a number
+    sharp: bool = False  # one of them is of a kind that is there for a reason: a date, a path, a code
+    pointed: float = 0.0  # how clearly the words beside the values say whose they are
+    places: tuple[tuple[int, int], ...] = ()  # where its values stand
+    listed: bool = False  # a list takes several values at once
+    each: tuple[str, tuple[Value, ...]] | None = None  # a parameter for which the text has several values: Oslo and Cairo
+
+
+class _Held(msgspec.Struct):
+    """A parameter on its way: `values` are those that it could have."""
+
+    slot: Slot
+    required: bool
+    values: list[Find]
+    clear: float = 0.0  # how clearly the values are its own
+    schema: Schema | None = None  # of what is no plain value
+    inner: Filled | None = None
+
+    @property
+    def is_found(self) -> bool:
+        return bool(self.values) if self.inner is None else not self.inner.missing and bool(self.inner.found)
+
+    @property
+    def is_implied(self) -> bool:
+        return self.slot.kind in _IMPLIED or (self.inner is not None and bool(self.inner.found))
+
+
+# what a value of a kind tells about the question: codes and addresses are there for a reason, names and numbers may be chance
+_TELLS = {
+    "name": 0.5,
+    "ticker": 0.5,
+    "airport": 0.5,
+    "number": 0.5,
+    "enum": 0.7,
+    "date": 1.0,
+    "time": 0.9,
+    "words": 0.4,
+    "free": 0.6,
+}
+_SHARP = 0.6
+_ANYTHING = frozenset({"free", "words", "boolean", "any"})  # need no value of their own: any words will do
+_IMPLIED = frozenset({"enum", "name", "tag"})
+
+
+def held_to(schema: Schema, said: Said) -> Filled:
+    """An object's schema. What it says beyond `properties` stays."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return Filled(schema)
+    required = set(schema.get("required") or ())
+    slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
+    held = [_held(one, one.name in required, said) for one in slots]
+    _settle(held, said)
+    each = _each(held, said)
+    offered = [one for one in held if one.required or _spoken_of(one, said)]
+    offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered)])]
+    taken = [find for one in offered if one.is_found for find in one.values]
+    shown = {one.slot.name: _narrowed(one, said, taken) for one in offered}
+    narrow = {**schema, "properties": shown, "required": list(shown), "additionalProperties": False}
+    return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each)
+
+
+def _slots(properties: dict[str, Schema]) -> list[Slot]:
+    """Where one parameter is about a file, what is called source or target is one too."""
+    found = told_apart([slot(name, inner) for name, inner in properties.items()])
+    if not any(_FILE.search(str(inner.get("description") or "")) for inner in properties.values()):
+        return found
+    return [msgspec.structs.replace(one, kind="path") if one.own & _MOVED and one.kind == "name" else one for one in found]
+
+
+def only(filled: Filled, name: str, value: Value) -> Filled:
+    """The same, with one value for one parameter."""
+    properties = filled.schema["properties"]
+    held = {**properties, name: _one_of(properties[name], [value])}
+    return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
+
+
+def _counted(held: list[_Held], offered: list[_Held]) -> Filled:
+    due = [one for one in held if one.required]
+    lacking = [one for one in due if not one.is_found and one.slot.kind not in _ANYTHING]
+    lacking += _crowded([one for one in due if one.values and one.slot.kind != "array"])
+    found = [one for one in due if one.is_found and not any(one is other for other in lacking)]
+    return Filled(
+        {},
+        tuple(one.slot.name for one in found),
+        tuple(one.slot.name for one in lacking if not one.is_implied),
+        tuple(one.slot.name for one in lacking if one.is_implied),
+        sum(_TELLS.get(one.slot.kind, 1.0) if one.inner is None else one.inner.evidence for one in offered if one.is_found),
+        any(one.is_found and (one.inner.sharp if one.inner else _TELLS.get(one.slot.kind, 1.0) >= _SHARP) for one in offered),
+        sum(one.clear for one in offered),
+        tuple((find.start, find.end) for one in offered for find in one.values),
+        any(one.slot.kind == "array" for one in due),
+    )
+
+
+def _crowded(held: list[_Held]) -> list[_Held]:
+    """Those for which no value is left once each of the others has one of its own."""
+    taken: dict[int, int] = {}
+
+    def place(at: int, tried: set[int]) -> bool:
+        for start in dict.fromkeys(find.start for find in held[at].values):
+            if start not in tried:
+                tried.add(start)
+                if start not in taken or place(taken[start], tried):
+                    taken[start] = at
+                    return True
+        return False
+
+    return [one for at, one in enumerate(held) if not place(at, set())]
+
+
+def _held(this: Slot, required: bool, said: Said) -> _Held:
+    if this.kind == "enum":
+        return _Held(this, required, mentioned(this.schema.get("enum") or [this.schema.get("const")], said))
+    if this.kind == "object" and this.schema.get("properties"):
+        inner = held_to(this.schema, said)
+        return _Held(this, required, [], inner.pointed, inner.schema, inner)
+    if this.kind == "array":
+        return _listing(this, required, said)
+    return _Held(this, required, sure(this, said))
+
+
+# -- lists
+
+
+def _listing(this: Slot, required: bool, said: Said) -> _Held:
+    """All values of the kind, in their order; or an item for each part of the text that fills one."""
+    items = this.schema.get("items")
+    if not isinstance(items, dict):
+        return _Held(this, required, [])
+    if items.get("type") == "object" and items.get("properties"):
+        return _listed_objects(this, items, required, said)
+    about = {"description": this.schema.get("description"), **items}
+    one = slot(this.name.removesuffix("s"), about)
+    if "enum" in items:
+        return _Held(this, required, mentioned(items["enum"], said))
+    found = sure(one, said)
+    if one.kind in ("free", "words", "name") and len(found) < 2:
+        found = said.row or found
+    return _Held(this, required, found)
+
+
+def _listed_objects(this: Slot, items: Schema, required: bool, said: Said) -> _Held:
+    told = parts(said, lambda part: _fills(held_to(items, part)))
+    filled = [held_to(items, part) for part in told] or [held_to(items, said)]
+    if len(filled) > 1:
+        schema = _tuple(this.schema, [one.schema for one in filled])
+    else:
+        schema = {**this.schema, "items": filled[0].schema, "minItems": 1, "maxItems": _MOST_ITEMS if not told else 1}
+    return _Held(this, required, [], max(one.pointed for one in filled), schema, filled[0])
+
+
+def _tuple(schema: Schema, items: list[Schema]) -> Schema:
+    kept = {key: value for key, value in schema.items() if key != "items"}
+    return {**kept, "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+
+
+def _fills(filled: Filled) -> bool:
+    return not filled.missing and not filled.implied and bool(filled.found)
+
+
+# -- whose value is whose
+
+
+def _settle(held: list[_Held], said: Said) -> None:
+    """The clearest first: a value that is surely one parameter's is not offered to the others, if they have another."""
+    open_ = [one for one in held if one.values and one.slot.kind != "array"]
+    lists = [one for one in held if one.values and one.slot.kind == "array"]
+    scores = {
+        (at, find): pointed(one.slot, find, said) for at, one in enumerate(open_) for find in one.values
+    }  # fmt: skip
+    taken: list[Find] = []
+    settled: set[int] = set()
+    for (at, find), score in sorted(scores.items(), key=lambda row: -row[1]):
+        if score < _CLEAR or at in settled or any(_overlap(find, other) for other in taken):
+            continue
+        same = [other for other in open_[at].values if other.start == find.start]
+        open_[at].values, open_[at].clear = same, score
+        settled.add(at)
+        taken.append(find)
+    for at, one in enumerate(open_):  # what has but one place takes it
+        if at not in settled and len({find.start for find in one.values}) == 1 and one.required:
+            taken.append(one.values[0])
+            settled.add(at)
+    for at, one in enumerate(open_):
+        if at not in settled:
+            rest = [find for find in one.values if not any(_overlap(find, other) for other in taken)]
+            one.values = rest or (one.values if one.required else [])
+    _in_order([one for at, one in enumerate(open_) if at not in settled and one.required])
+    for one in lists:
+        rest = [find for find in one.values if not any(_overlap(find, other) for other in taken)]
+        one.values = rest or one.values
+
+
+def _in_order(rest: list[_Held]) -> None:
+    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are."""
+    for kind in dict.fromkeys(_sort(one) for one in rest):
+        alike = [one for one in rest if _sort(one) == kind]
+        places = sorted({find.start for one in alike for find in one.values})
+        if 1 < len(alike) <= len(places):
+            for at, one in enumerate(alike):
+                own = places[at : at + 1]
+                one.values = [find for find in one.values if find.start in own] or one.values
+
+
+def _sort(one: _Held) -> str:
+    return f"{one.slot.kind} {one.slot.schema.get('enum')}"
+
+
+def _each(held: list[_Held], said: Said) -> tuple[str, tuple[Value, ...]] | None:
+    """A plain parameter whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other takes a part of."""
+    plain = [one for one in held if one.required and one.values and one.schema is None and one.slot.kind != "array"]
+    for one in plain:
+        if one.slot.kind in _ANYTHING:
+            continue
+        named = "enum" in one.slot.schema
+        every = mentioned(one.slot.schema["enum"], said) if named else sure(one.slot, said)
+        own = _row_of(one.values[0], every, said)
+        others = [find for other in held if other is not one and other.is_found for find in other.values]
+        if len(own) > 1 and not any(_overlap(find, other) for find in own for other in others):
+            return one.slot.name, tuple(dict.fromkeys(find.value for find in own))
+    return None
+
+
+def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
+    """The values that stand in one row with a value, nothing but commas and "and" between them."""
+    places = {find.start: find for find in every}
+    row = [places[start] for start in sorted(places)]
+    groups: list[list[Find]] = []
+    for find in row:
+        between = said.text[groups[-1][-1].end : find.start] if groups else ""
+        if groups and _ROW.fullmatch(between) and not BETWEEN.search(said.text[: groups[-1][0].end]):
+            groups[-1].append(find)
+        else:
+            groups.append([find])
+    own = next((group for group in groups if any(find.start == one.start for find in group)), [one])
+    last = said.text[own[-2].end : own[-1].start] if len(own) > 1 else ""
+    return own if re.search(r"and|or|&|as well as", last) else [one]  # Denver, Colorado is one place
+
+
+def _overlap(one: Find, other: Find) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _spoken_of(one: _Held, said: Said) -> bool:
+    """Whether the text speaks of an optional parameter."""
+    kind = one.slot.kind
+    if kind == "enum":
+        return bool(one.values)
+    if kind == "boolean":
+        return _flag(one.slot, said) is not None
+    if one.inner is not None:
+        return _fills(one.inner) and one.inner.pointed >= _CLEAR
+    if kind == "array" and "enum" in (one.slot.schema.get("items") or {}):
+        return bool(one.values)
+    if kind == "array":
+        return bool(one.values) and any(pointed(one.slot, find, said) >= _CLEAR for find in one.values)
+    if kind in ("date", "time", "email", "phone", "url", "currency"):
+        return bool(one.values)
+    return bool(one.values) and one.clear > 0
+
+
+def _left_over(held: list[_Held], offered: list[_Held]) -> list[_Held]:
+    """What is said is said for a reason: a value that nothing takes is that of the only optional parameter of its kind."""
+    taken = [find for one in offered for find in one.values]
+    taken += [Find("", *place) for one in offered if one.inner is not None for place in one.inner.places]
+    found = []
+    for kind in ("name", "code"):
+        alike = [
+            one for one in held if one.slot.kind == kind and not one.required and not any(one is other for other in offered)
+        ]
+        if len(alike) == 1:
+            free = [find for find in alike[0].values if not any(_overlap(find, other) for other in taken)]
+            if free:
+                alike[0].values = free
+                found.append(alike[0])
+    return found
+
+
+def _flag(this: Slot, said: Said) -> bool | None:
+    """Whether the text speaks of a switch by its name, and whether it says no to it."""
+    own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
+    for at, word in enumerate(said.words):
+        if own & set(words_of(word.low)):
+            return not any(before.low in _DENYING for before in said.words[max(0, at - 3) : at])
+    return None
+
+
+# -- the schema
+
+
+def _narrowed(one: _Held, said: Said, taken: list[Find]) -> Schema:
+    """`taken` are the values that are others' for sure."""
+    kind, given = one.slot.kind, one.slot.schema
+    if one.schema is not None:
+        return one.schema
+    if kind == "array":
+        return _tuple(given, [{"enum": [value]} for value in _values(one)]) if one.values else given
+    if kind == "enum":
+        near = [] if one.values else list(dict.fromkeys(find.value for find in implied(given.get("enum") or [], said)))
+        return {**given, "enum": _values(one) or near} if one.values or near else given
+    if kind == "boolean":
+        flag = _flag(one.slot, said)
+        return given if flag is None else {**given, "enum": [flag]}
+    form = FORMS.get(kind)
+    fits = [value for value in _values(one) if form is None or re.match(form, str(value))]
+    if fits:
+        return _one_of(given, fits)
+    if form is not None:
+        return {**given, "pattern": form}
+    found = [find for find in maybe(one.slot, said) if not str(find.value).isdigit()]
+    apart = [find for find in found if kind == "free" or not any(_overlap(find, other) for other in taken)]
+    words = list(dict.fromkeys(find.value for find in apart or found))[:MOST]
+    return _one_of(given, words) if words else given
+
+
+def _values(one: _Held) -> list[Value]:
+    return list(dict.fromkeys(find.value for find in one.values))[:MOST]
+
+
+def _one_of(schema: Schema, values: list[Value]) -> Schema:
+    return {key: schema[key] for key in ("type", "description") if key in schema} | {"enum": values}

@@ -1,0 +1,324 @@
+"""What a text says that could be a value: names, quoted words, codes, addresses, numbers, dates, and plain runs of words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date
+from functools import cached_property
+from itertools import pairwise
+
+import msgspec
+
+from toolglot.pipeline.said_numbers import numbers
+from toolglot.pipeline.said_times import dates, times
+
+Value = str | int | float
+
+_MOST_QUOTED = 0.8  # of a text: a question in quotes is still a question
+_LONGEST = 8  # words of a run
+_TOKEN = re.compile(r"[^\s,;:!?\"“”()\[\]{}]+")
+_TRIM = ".'’‘"
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)|`([^`]+)`")
+_AFTER_COLON = re.compile(r":\s+(\S.*)$", re.DOTALL)
+_SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
+_WORDLIKE = re.compile(r"\w")
+_LOOK_BACK = 6  # characters between the end of a sentence and the next word
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
+_URL = re.compile(r"\bhttps?://[^\s,;\"')>]+[^\s,;\"')>.?!]")
+_HOST = re.compile(
+    r"(?<![@\w/.-])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z\d-]++\.)+[a-z]{2,})(?![\w@/])|\blocalhost\b", re.IGNORECASE
+)
+_PHONE = re.compile(r"(?<![\w-])\+?\d[\d\s().-]{5,}\d(?![\w-])")
+_PATH = re.compile(r"[\w.~-]*/[\w./~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,4}", re.ASCII)
+_CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
+_CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
+_ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
+_PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
+    r"\b(?:in|at|near|around|for|to|from|of|is) "
+    r"([A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?:[A-Z]\.?[A-Z]\.?(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+))"
+    r"(?!,? (?:and|or) (?:in )?[A-Z]|, [A-Z])"
+)
+_NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)[\w'-]+"
+_THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
+_ROW = re.compile(rf"{_NOUN}(?:, {_THING})*,? and {_THING}(?=[\s.,;?!]|$)")
+_ITEM = re.compile(rf"\b{_THING}")
+_CALLED = re.compile(rf"\b(?:called|named|titled) ({_NOUN}(?: {_NOUN}){{0,4}})")
+_FOLDER = re.compile(r"\b(?:the|my|our) ([\w.-]+) (?:folder|directory)\b")
+_TAG = re.compile(r"#([\w-]+)")
+
+# words that name nothing by themselves
+_PLAIN = """
+a about after again all also am an and any are as at be been before being both but by can can't could did do does don't each
+either else ever every few for from get give got had has have he her here hers him his how i i'd i'll i'm i've if in into is
+isn't it it's its just kindly know last less let let's like many may me might mine more most much must my need no nor not now of
+off ok okay on one ones or our out over own per please quite really same say shall she should so some such tell than thanks that
+that's the their them then there there's these they thing things this those to too up us very via want was wasn't we were what
+what's when where where's which while who who's whom whose why will with within without won't would yes yet you you'd you're
+your yours
+"""
+_DATED = """
+monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
+november december today tomorrow
+"""
+FUNCTION_WORDS = frozenset(_PLAIN.split())
+_NOT_NAMES = FUNCTION_WORDS | frozenset(_DATED.split())
+_LEADING = frozenset({"of", "for", "about", "on", "with", "the", "a", "an", "some", "my", "to", "from", "in", "into", "by"})
+_JOINS = frozenset(
+    {"of", "de", "da", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "the", "and", "&", "y"}
+)
+
+
+class Find(msgspec.Struct, frozen=True):
+    """`value` as a call would have it, and where it stands."""
+
+    value: Value
+    start: int
+    end: int
+
+
+class Word(msgspec.Struct, frozen=True):
+    text: str
+    start: int
+    end: int
+    first: bool  # of its sentence
+
+    @property
+    def low(self) -> str:
+        return self.text.lower()
+
+
+class Said:
+    """A text, and its values by kind. Each kind is looked for when it is asked for, once."""
+
+    def __init__(self, text: str, today: date | None = None, *, midway: bool = False, earlier: str = "") -> None:
+        """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own."""
+        self.text, self.today, self._midway, self._earlier = text, today, midway, earlier
+
+    def part(self, start: int, end: int) -> Said:
+        return Said(self.text[start:end], self.today, midway=not self._begins(start), earlier=self._earlier)
+
+    @cached_property
+    def about(self) -> list[Word]:
+        """The words that tell what it is about."""
+        return [*self.words, *Said(self._earlier).words] if self._earlier else self.words
+
+    @cached_property
+    def words(self) -> list[Word]:
+        found = []
+        for match in _TOKEN.finditer(self.text):
+            text = match[0].strip(_TRIM)
+            if text:
+                start = match.start() + match[0].index(text)
+                found.append(Word(text, start, start + len(text), self._begins(start)))
+        return found
+
+    @cached_property
+    def quoted(self) -> list[Find]:
+        return [
+            Find(text.strip(), match.start(), match.end())
+            for match in _QUOTED.finditer(self.text)
+            if (text := next(filter(None, match.groups())).strip()) and len(text) < _MOST_QUOTED * len(self.text)
+        ]
+
+    @cached_property
+    def after_colon(self) -> list[Find]:
+        match = _AFTER_COLON.search(self.text)
+        return [Find(match[1].strip().strip("\"'"), match.start(1), match.end(1))] if match else []
+
+    @cached_property
+    def emails(self) -> list[Find]:
+        return _all(_EMAIL, self.text)
+
+    @cached_property
+    def urls(self) -> list[Find]:
+        return _all(_URL, self.text)
+
+    @cached_property
+    def hosts(self) -> list[Find]:
+        return _all(_HOST, self.text)
+
+    @cached_property
+    def phones(self) -> list[Find]:
+        found = _all(_PHONE, self.text)
+        return [one for one in found if sum(sign.isdigit() for sign in str(one.value)) >= 7 and not self._dated(one)]
+
+    @cached_property
+    def paths(self) -> list[Find]:
+        """Whole words with a slash in them, or an ending."""
+        return [Find(word.text, word.start, word.end) for word in self.words if _PATH.fullmatch(word.text)]
+
+    @cached_property
+    def codes(self) -> list[Find]:
+        """What has a digit in it and is no date; and runs of capitals."""
+        digits = [one for one in _all(_CODE, self.text) if not self._dated(one)]
+        digits = [msgspec.structs.replace(one, value=str(one.value).lstrip("#")) for one in digits]
+        return sorted([*digits, *self.capitals], key=lambda one: one.start)
+
+    @cached_property
+    def capitals(self) -> list[Find]:
+        return _all(_CAPS, self.text)
+
+    @cached_property
+    def tags(self) -> list[Find]:
+        return [Find(match[1], match.start(1), match.end(1)) for match in _TAG.finditer(self.text)]
+
+    @cached_property
+    def dates(self) -> list[Find]:
+        return [Find(one.value or one.written, one.start, one.end) for one in dates(self.text, self.today)]
+
+    @cached_property
+    def written_dates(self) -> list[Find]:
+        return [Find(one.written, one.start, one.end) for one in dates(self.text, self.today or date(2000, 1, 1))]
+
+    @cached_property
+    def times(self) -> list[Find]:
+        return [Find(one.value, one.start, one.end) for one in times(self.text)]
+
+    @cached_property
+    def written_times(self) -> list[Find]:
+        return [Find(one.written, one.start, one.end) for one in times(self.text)]
+
+    @cached_property
+    def numbers(self) -> list[Find]:
+        """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
+        found = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
+        apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
+        return apart or found
+
+    @cached_property
+    def names(self) -> list[Find]:
+        """Runs of words with capitals: the run itself, and without a word that only begins the sentence."""
+        found: list[Find] = []
+        for run in self._runs():
+            start = run[0]
+            if start.first and len(run) > 1 and run[1].text[0].isupper():
+                found.append(self._span(run[1:]))
+            if start.first and len(run) > 1 and run[1].text[0].isdigit():  # Convert 5
+                continue
+            if not start.first or len(run) > 1 or start.text.isupper():
+                found.append(self._span(run))
+        found += [Find(match[1], match.start(1), match.end(1)) for match in _PLACE.finditer(self.text)]
+        return [one for one in found if not self._dated(one)]
+
+    @cached_property
+    def called(self) -> list[Find]:
+        """What something is called: a scene called Movie night."""
+        return [Find(match[1], match.start(1), match.end(1)) for match in _CALLED.finditer(self.text)]
+
+    @cached_property
+    def folders(self) -> list[Find]:
+        return [Find(match[1], match.start(1), match.end(1)) for match in _FOLDER.finditer(self.text)]
+
+    @cached_property
+    def row(self) -> list[Find]:
+        """The longest list of things: "milk, brown bread and eggs"."""
+        rows = [
+            [Find(one[0], match.start() + one.start(), match.start() + one.end()) for one in _ITEM.finditer(match[0])]
+            for match in _ROW.finditer(self.text)
+        ]
+        return max(rows, key=len, default=[])
+
+    @cached_property
+    def addresses(self) -> list[Find]:
+        return [one for one in _all(_ADDRESS, self.text) if not self._dated(one)]
+
+    @cached_property
+    def spans(self) -> list[Find]:
+        """Runs of words within a clause that neither begin nor end with a word that names nothing; the short ones first."""
+        found: dict[str, Find] = {}
+        words = self.words
+        for length in range(1, _LONGEST + 1):
+            for at in range(len(words) - length + 1):
+                run = words[at : at + length]
+                if run[0].low in FUNCTION_WORDS or run[-1].low in FUNCTION_WORDS or self._broken(run):
+                    continue
+                one = self._span(run)
+                found.setdefault(str(one.value), one)
+        return list(found.values())
+
+    @cached_property
+    def phrases(self) -> list[Find]:
+        """Runs of words behind one that leads to a thing, as far as they go: of ibuprofen, for the late boat."""
+        found: list[Find] = []
+        run: list[Word] = []
+        led = False
+        for word in [*self.words, None]:
+            ends = word is None or word.low in FUNCTION_WORDS or (run and self._broken([run[-1], word]))
+            if ends:
+                if run and led:
+                    found.append(self._span(run))
+                run, led = [], word is not None and word.low in _LEADING
+            if word is not None and word.low not in FUNCTION_WORDS:
+                run.append(word)
+        return [one for one in found if not self._dated(one)]
+
+    @cached_property
+    def stretches(self) -> list[Find]:
+        """Every run of words up to the end of its clause or of the text: what free text is taken from."""
+        ends = [*(match.start() for match in re.finditer(r"[.!?;]?\s*$|[.!?;](?=\s)|,(?=\s)", self.text))]
+        found: dict[str, Find] = {}
+        for word in self.words:
+            for end in ends:
+                if word.end <= end:
+                    found.setdefault(
+                        self.text[word.start : end].strip(), Find(self.text[word.start : end].strip(), word.start, end)
+                    )
+        return list(found.values())
+
+    # -- how
+
+    def _begins(self, start: int) -> bool:
+        """Whether a sentence begins here."""
+        before = self.text[max(0, start - _LOOK_BACK) : start]
+        if start <= _LOOK_BACK and not _WORDLIKE.search(before):
+            return not self._midway
+        return _SENTENCE.search(before) is not None
+
+    def _runs(self) -> Iterator[list[Word]]:
+        run: list[Word] = []
+        for word in self.words:
+            capital = word.text[0].isupper() and (word.low not in _NOT_NAMES)
+            joins = bool(run) and word.low in _JOINS
+            if run and self._broken([run[-1], word]):
+                yield from _ended(run)
+                run = []
+                joins = False
+            if capital or joins or (run and word.text[0].isdigit() and not self._broken([run[-1], word])):
+                run.append(word)
+            else:
+                yield from _ended(run)
+                run = []
+        yield from _ended(run)
+
+    def _span(self, run: list[Word]) -> Find:
+        text = self.text[run[0].start : run[-1].end]
+        return Find(re.sub(r"['’]s$", "", " ".join(text.split())), run[0].start, run[-1].end)
+
+    def _broken(self, run: list[Word]) -> bool:
+        return any(re.search(r"[,;:!?\"“”()\[\]]|\.\s", self.text[one.end : other.start]) for one, other in pairwise(run))
+
+    def _dated(self, one: Find) -> bool:
+        return _within(one, [*self.written_dates, *self.written_times])
+
+
+def _ended(run: list[Word]) -> Iterator[list[Word]]:
+    """Without joining words at the end; and where "and" may join two names, both apart as well."""
+    while run and not (run[-1].text[0].isupper() or run[-1].text[0].isdigit()):
+        run = run[:-1]
+    if not run or not any(word.text[0].isupper() for word in run):
+        return
+    cut = next((at for at, word in enumerate(run) if word.low in ("and", "&", "y")), None)
+    if cut is not None:
+        yield from _ended(run[:cut])
+        yield from _ended(run[cut + 1 :])
+    else:
+        yield run
+
+
+def _all(pattern: re.Pattern[str], text: str) -> list[Find]:
+    return [Find(match[0].strip(), match.start(), match.end()) for match in pattern.finditer(text)]
+
+
+def _within(one: Find, others: Iterable[Find]) -> bool:
+    return any(other.start <= one.start and one.end <= other.end for other in others)

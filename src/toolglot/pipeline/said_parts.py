@@ -1,0 +1,57 @@
+"""A text cut into parts that each say enough for themselves: "5 miles in km and 3 feet in cm" are two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from toolglot.pipeline.said import Said
+
+_CUT = re.compile(
+    r"(?:,\s+|;\s*|\s+)(?:and(?:\s+(?:also|then))?|as well as|then|plus|or)\s+|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
+)
+BETWEEN = re.compile(r"\bbetween\s+[^,.;]{1,40}$", re.IGNORECASE)
+_APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor Ana is here, Ben is there
+    r"[A-Z][\w.-]*+(?: [A-Z][\w-]*+)*+(?!,? (?:and|or) [A-Z]|, [A-Z])"
+    r"(?=$|[.,;?!]| (?:in|on|at|for|with|from|to|by|of|using|and)\b)"
+)
+
+
+def parts(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
+    """The text, cut where it goes on to another thing, so that each part fills on its own.
+
+    Where two pieces do, what does not belongs to the one before. Else pieces are put together until they do.
+    """
+    cuts = [match for match in _CUT.finditer(said.text) if not _inside(match, said)]
+    starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
+    pieces = [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
+    heads = [at for at, (start, end) in enumerate(pieces) if fills(said.part(start, end))]
+    if len(heads) < 2:
+        heads = _joined(said, pieces, fills)
+    if len(heads) < 2:
+        return [said] if heads else []
+    froms = [0, *heads[1:]]
+    untils = [*(at - 1 for at in heads[1:]), len(pieces) - 1]
+    return [said.part(pieces[first][0], pieces[last][1]) for first, last in zip(froms, untils, strict=True)]
+
+
+def _joined(said: Said, pieces: list[tuple[int, int]], fills: Callable[[Said], bool]) -> list[int]:
+    """Where the parts begin that are put together of pieces."""
+    found: list[int] = []
+    first = 0
+    for at, (_, end) in enumerate(pieces):
+        if fills(said.part(pieces[first][0], end)):
+            found.append(first)
+            first = at + 1
+    return found
+
+
+def _inside(cut: re.Match[str], said: Said) -> bool:
+    """Quotes, dates and times are not cut; nor "between 2 and 4", nor "Naples, Florida" where no list goes on."""
+    whole = [*said.quoted, *said.written_dates, *said.written_times]
+    if any(one.start < cut.end() and cut.start() < one.end for one in whole):
+        return True
+    before, after = said.text[: cut.start()], said.text[cut.end() :]
+    if "and" in cut[0]:
+        return BETWEEN.search(before) is not None
+    return cut[0].strip() == "," and _APPOSED.match(after) is not None and before[-1:].isalpha()

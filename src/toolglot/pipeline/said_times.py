@@ -1,0 +1,120 @@
+"""Dates and times of day that a text says, in any usual words, and where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+import msgspec
+
+from toolglot.pipeline.said_numbers import NUMBER_WORDS
+
+_NAMES = "january february march april may june july august september october november december"
+_MONTHS = _NAMES.split()
+_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" if len(name) > 3 else name for name in _MONTHS)
+_D = r"(?P<d{0}>\d{{1,2}})(?:st|nd|rd|th)?"
+_TO = r"\s*(?:to|until|till|through|and|-|–)\s*(?:the\s+)?"
+_YEAR = r"(?:,?\s+(?:of\s+)?(?P<y>\d{4}))?"
+
+_DATES = (
+    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d1>\d{1,2})\b"),
+    re.compile(rf"\b{_D.format(1)}(?:{_TO}{_D.format(2)})?\s+(?:of\s+)?(?P<m>{_MONTH})\b\.?{_YEAR}", re.IGNORECASE),
+    re.compile(rf"\b(?P<m>{_MONTH})\b\.?\s+{_D.format(1)}\b(?:{_TO}{_D.format(2)}(?!\s*[ap]\.?m))?{_YEAR}", re.IGNORECASE),
+    re.compile(r"\b(?P<m>\d{1,2})/(?P<d1>\d{1,2})/(?P<y>\d{4})\b"),
+)
+_RELATIVE = re.compile(
+    rf"\b(?:(?P<day_after>the day after tomorrow)|(?P<word>today|tonight|tomorrow|yesterday)"
+    rf"|(?:(?P<next>next|this|on|coming)\s+)?(?P<weekday>{'|'.join(_DAYS)}))\b",
+    re.IGNORECASE,
+)
+_WORDS = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
+
+_HOUR = rf"(?:\d{{1,2}}|{'|'.join(list(NUMBER_WORDS)[1:13])})"
+_PART = r"(?:\s*(?P<part>a\.?m\b\.?|p\.?m\b\.?|(?:in the |at )(?:morning|afternoon|evening|night)|tonight))"
+_TIMES = (
+    re.compile(rf"\b(?P<h>\d{{1,2}}):(?P<min>\d{{2}})\b(?!-){_PART}?", re.IGNORECASE),
+    re.compile(rf"\b(?P<past>quarter past|half past|quarter to)\s+(?P<h>{_HOUR})\b{_PART}?", re.IGNORECASE),
+    re.compile(rf"\b(?P<h>{_HOUR})(?:\s+o'?clock)?{_PART}", re.IGNORECASE),
+    re.compile(rf"\b(?P<h>{_HOUR})\s+o'?clock\b", re.IGNORECASE),
+    re.compile(rf"\bat\s+(?P<h>{_HOUR})(?:\s+sharp)?(?=\s*(?:[.,?!]|$|on\b|for\b|and\b))", re.IGNORECASE),
+    re.compile(r"\b(?P<fixed>noon|midday|midnight)\b", re.IGNORECASE),
+)
+_FIXED = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
+_PAST = {"quarter past": 15, "half past": 30, "quarter to": -15}
+
+
+class Moment(msgspec.Struct, frozen=True):
+    """`value` is YYYY-MM-DD or HH:MM; `written` is as the text has it."""
+
+    start: int
+    end: int
+    value: str
+    written: str
+
+
+def dates(text: str, today: date | None = None) -> list[Moment]:
+    """A year that is not told is another date's or today's, if that is known. Days of the week are told from today."""
+    found: list[Moment] = []
+    matches = [match for pattern in _DATES for match in pattern.finditer(text)]
+    year = next((int(match["y"]) for match in matches if match["y"]), today.year if today is not None else None)
+    for match in matches:
+        if not any(one.start < match.end() and match.start() < one.end for one in found):
+            found += _of_date(match, year)
+    if today is not None:
+        for match in _RELATIVE.finditer(text):
+            found.append(Moment(match.start(), match.end(), _relative(match, today).isoformat(), match[0]))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _of_date(match: re.Match[str], year: int | None) -> Iterator[Moment]:
+    held = match.groupdict()
+    year = int(held["y"]) if held["y"] else year
+    month = int(held["m"]) if held["m"].isdigit() else next(
+        at for at, name in enumerate(_MONTHS, 1) if name[:3] == held["m"][:3].lower()
+    )  # fmt: skip
+    ends = [(held["d1"], match.start(), match.end())]
+    if held.get("d2"):  # from 2 to 4 May: each has a place of its own
+        ends = [(held["d1"], match.start(), match.end("d1")), (held["d2"], match.start("d2"), match.end())]
+    for day, start, end in ends:
+        try:
+            value = "" if year is None else date(year, month, int(day)).isoformat()
+        except ValueError:  # 31 February
+            continue
+        yield Moment(start, end, value, match.string[start:end])
+
+
+def _relative(match: re.Match[str], today: date) -> date:
+    if match["day_after"]:
+        return today + timedelta(2)
+    if match["word"]:
+        return today + timedelta(_WORDS[match["word"].lower()])
+    ahead = (_DAYS.index(match["weekday"].lower()) - today.weekday()) % 7
+    return today + timedelta(ahead or 7)
+
+
+def times(text: str) -> list[Moment]:
+    found: list[Moment] = []
+    for pattern in _TIMES:
+        for match in pattern.finditer(text):
+            value = _time(match.groupdict())
+            if value is not None and not any(one.start < match.end() and match.start() < one.end for one in found):
+                found.append(Moment(match.start(), match.end(), value, match[0]))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _time(held: dict[str, str | None]) -> str | None:
+    if held.get("fixed"):
+        return _FIXED[str(held["fixed"]).lower()]
+    said = str(held["h"]).lower()
+    hour = int(said) if said.isdigit() else NUMBER_WORDS[said]
+    minute = int(held.get("min") or 0) + _PAST.get((held.get("past") or "").lower(), 0)
+    part = (held.get("part") or "").lower().replace(".", "")
+    if part.startswith("p") or part.endswith(("afternoon", "evening", "night")):
+        late = not (part.endswith("night") and hour < 5)
+        hour += 12 if hour < 12 and late else 0
+    elif (part.startswith("a") or part.endswith("morning")) and hour == 12:
+        hour = 0
+    total = (hour * 60 + minute) % (24 * 60) if hour < 25 and minute < 60 else -1
+    return f"{total // 60:02}:{total % 60:02}" if total >= 0 else None

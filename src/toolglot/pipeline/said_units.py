@@ -1,0 +1,85 @@
+"""Units and currencies: a number in the unit that a parameter wants (1.79 m are 179 cm), a currency by its code."""
+
+from __future__ import annotations
+
+import re
+
+# of each dimension its units, by all their names, and how many of the first they are
+_DIMENSIONS: tuple[dict[str, float], ...] = (
+    {"mm millimeter millimetre": 1, "cm centimeter centimetre": 10, "m meter metre": 1000, "km kilometer kilometre": 1e6},
+    {"in inch inche": 1, "ft foot feet": 12, "yd yard": 36, "mi mile": 63360},
+    {"mg milligram": 1, "g gram gramme": 1000, "kg kilogram kilo": 1e6, "t tonne": 1e9},
+    {"ml milliliter millilitre": 1, "cl centiliter": 10, "l liter litre": 1000},
+    {"ms millisecond": 0.001, "s sec second": 1, "min minute": 60, "h hr hour": 3600, "day": 86_400, "week": 604_800},
+)  # fmt: skip
+_UNITS = {
+    name: (at, factor) for at, units in enumerate(_DIMENSIONS) for names, factor in units.items() for name in names.split()
+}
+# by ISO 4217: what a currency is called; a bare "dollar" is taken for the commonest
+_CURRENCIES = {
+    "USD": "us dollar|american dollar|dollar|usd|buck|$",
+    "EUR": "euro|eur|€",
+    "GBP": "british pound|pound sterling|pound|gbp|£",
+    "JPY": "japanese yen|yen|jpy|¥",
+    "CHF": "swiss franc|franc|chf",
+    "CAD": "canadian dollar|cad",
+    "AUD": "australian dollar|aud",
+    "NZD": "new zealand dollar|nzd",
+    "CNY": "chinese yuan|yuan|renminbi|cny|rmb",
+    "INR": "indian rupee|rupee|inr",
+    "SEK": "swedish krona|krona|kronor|sek",
+    "NOK": "norwegian krone|krone|kroner|nok",
+    "DKK": "danish krone|dkk",
+    "PLN": "polish zloty|zloty|złoty|pln",
+    "CZK": "czech koruna|koruna|czk",
+    "MXN": "mexican peso|peso|mxn",
+    "BRL": "brazilian real|reais|brl",
+    "KRW": "south korean won|korean won|krw",
+    "TRY": "turkish lira|lira",
+    "ZAR": "south african rand|rand|zar",
+    "SGD": "singapore dollar|sgd",
+    "HKD": "hong kong dollar|hkd",
+    "THB": "thai baht|baht|thb",
+    "HUF": "hungarian forint|forint|huf",
+}
+CURRENCY_CODES = frozenset(_CURRENCIES)
+_CALLED = {name: code for code, names in _CURRENCIES.items() for name in names.split("|")}
+_CURRENCY = re.compile(
+    "|".join(
+        rf"\b{re.escape(name)}s?\b" if name[0].isalpha() else re.escape(name) for name in sorted(_CALLED, key=len, reverse=True)
+    ),
+    re.IGNORECASE,
+)
+_AFTER = re.compile(r"[\s-]?([A-Za-z]+)")
+
+
+def unit_of(word: str) -> tuple[int, float] | None:
+    """Its dimension and its size."""
+    word = word.lower()
+    return _UNITS.get(word) or (_UNITS.get(word.removesuffix("s")) if len(word) > 2 else None)
+
+
+def wanted_unit(name: str, description: str) -> tuple[int, float] | None:
+    """The unit that a parameter is in, as the end of its name or its description tells."""
+    last = re.split(r"[\W_]+", name)[-1]
+    told = re.search(r"\bin (?:whole )?([a-z]+)", description) or re.match(r"(?:Number of )?([A-Za-z]+)\b", description)
+    return unit_of(last) or (unit_of(told[1]) if told and len(told[1]) > 2 else None)
+
+
+def in_unit(value: float, after: str, wanted: tuple[int, float]) -> int | float | None:
+    """The value in the unit wanted; None: the text has it in that one, in none, or in one of another kind."""
+    said = _AFTER.match(after)
+    unit = unit_of(said[1]) if said else None
+    if unit is None or unit[0] != wanted[0] or unit[1] == wanted[1]:
+        return None
+    found = round(value * unit[1] / wanted[1], 6)
+    return int(found) if found == int(found) else found
+
+
+def currencies(text: str) -> list[tuple[str, int, int]]:
+    """The code of each currency that the text names, and where."""
+    found = []
+    for match in _CURRENCY.finditer(text):
+        name = match[0].lower()
+        found.append((_CALLED.get(name) or _CALLED[name.removesuffix("s")], match.start(), match.end()))
+    return found

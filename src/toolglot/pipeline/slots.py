@@ -1,0 +1,337 @@
+"""What a parameter asks for, and which of a text's own values could be it.
+
+A parameter's kind is told by its type, its format and the words of its name and description: data below, no model. A kind's
+values are found in the text (`said.py`). Words beside a value say whose it is: "from Paris", "three days", "port 443".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
+from toolglot.pipeline.said_numbers import NUMBER_WORDS
+from toolglot.pipeline.said_units import CURRENCY_CODES, currencies, in_unit, unit_of, wanted_unit
+
+MOST = 150  # values of one parameter: a grammar of more is slow to make
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+# a kind, and the words of a parameter's name that tell it; the last word of a name is asked first
+_BY_NAME: dict[str, str] = {
+    word: kind
+    for kind, told in {
+        "date": "date day deadline birthday birthdate checkin checkout dob",
+        "time": "time hour",
+        "email": "email mail",
+        "phone": "phone mobile telephone",
+        "url": "url link uri website webpage",
+        "host": "host hostname domain ip server",
+        "path": "path file filename filepath directory folder dir",
+        "code": "id code hash commit number sku isbn vin iban serial postcode zipcode zip reference identifier symbol ticker",
+        "tag": "channel tag hashtag",
+        "currency": "currency",
+        "free": "content body message query text expression sql prompt comment note notes subject question instruction"
+        " instructions sentence description label reason details keyword keywords search topic",
+        "address": "address street",
+        "name": "name city country location place person artist author title company restaurant team player state"
+        " movie film book album song origin destination recipient contact region town hotel station airport brand actor"
+        " director singer band university school museum user username customer client language venue stadium area county",
+    }.items()
+    for word in told.split()
+}
+# what a description says, before any word of the name
+_BY_DESCRIPTION = (
+    (re.compile(r"YYYY|MM/DD|DD/MM|\bdate\b", re.IGNORECASE), "date"),
+    (re.compile(r"HH:MM|24-hour|time of day", re.IGNORECASE), "time"),
+    (re.compile(r"ISO[ -]?4217|currency code", re.IGNORECASE), "currency"),
+    (re.compile(r"e-?mail address", re.IGNORECASE), "email"),
+    (re.compile(r"phone number", re.IGNORECASE), "phone"),
+    (re.compile(r"ticker|stock symbol", re.IGNORECASE), "ticker"),
+    (re.compile(r"\bIATA\b|airport code", re.IGNORECASE), "airport"),
+)
+_BY_FORMAT = {"date": "date", "time": "time", "date-time": "date", "email": "email", "uri": "url", "hostname": "host"}
+
+# codes that no text need say: where it says none, the model writes one of this form
+FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{3}$"}
+
+# a word before a value -> words of the parameter that it points to
+_POINTS = {
+    "from": "from origin source start base begin departure depart sender old",
+    "between": "from origin source start begin",
+    "to": "to destination target end arrival quote recipient until into new dest",
+    "into": "to target destination",
+    "until": "end to until",
+    "in": "city location place country in to room language",
+    "at": "at place restaurant location address time price host",
+    "by": "artist author by director writer maker actor",
+    "for": "for name recipient city location topic party",
+    "on": "on date day",
+    "with": "with attendee",
+    "called": "name title",
+    "named": "name title",
+    "titled": "title name",
+    "saying": "message body text content",
+    "says": "message body text content",
+    "say": "message body text content",
+    "off": "from base",
+    "about": "topic query subject",
+    "than": "max min limit price",
+    "under": "max limit",
+    "below": "max limit",
+    "above": "min",
+    "most": "max limit",
+    "least": "min",
+    "of": "name",
+}
+_POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
+_APART = re.compile(r"[,;:?!]|\.\s")
+_AHEAD = 2  # words after a number
+_LONG = 5  # letters of a stem that another may begin with
+_WITHIN = 3  # words between a value and the one that says whose it is
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """A parameter: its kind, and its words."""
+
+    name: str
+    kind: str
+    schema: dict[str, Any]
+    own: frozenset[str]  # the words of its name
+    named: frozenset[str]  # the same, as stems
+    words: frozenset[str]  # the stems of its description
+
+
+def slot(name: str, schema: dict[str, Any]) -> Slot:
+    named = [word.lower() for word in re.split(r"[\W_]+", _CAMEL.sub(" ", name)) if word]
+    about = str(schema.get("description") or "")
+    own = frozenset(named)
+    stems = frozenset(words_of(" ".join(named)))
+    return Slot(name, _kind(named, about, schema), schema, own, stems, frozenset(words_of(about)))
+
+
+def _kind(named: list[str], about: str, schema: dict[str, Any]) -> str:
+    held = schema.get("type")
+    types = [held] if isinstance(held, str) else held if isinstance(held, list) else []
+    if "enum" in schema or "const" in schema:
+        return "enum"
+    for type_, kind in (("boolean", "boolean"), ("array", "array"), ("object", "object")):
+        if type_ in types and "string" not in types:
+            return kind
+    if "string" not in types and ("number" in types or "integer" in types):
+        return "number"
+    if "string" not in types:
+        return "any"
+    if schema.get("format") in _BY_FORMAT:
+        return _BY_FORMAT[str(schema["format"])]
+    for pattern, kind in _BY_DESCRIPTION:
+        if pattern.search(about):
+            return kind
+    return next((_BY_NAME[word] for word in reversed(named) if word in _BY_NAME), "") or _by_words(about)
+
+
+def _by_words(about: str) -> str:
+    first = re.findall(r"[a-z]+", about.lower())[:6]
+    return next((_BY_NAME[word] for word in first if word in _BY_NAME), "words")
+
+
+# -- the values of a kind
+
+
+def _merged(*lists: Iterable[Find]) -> list[Find]:
+    found: dict[Value, Find] = {}
+    for one in (one for held in lists for one in held):
+        found.setdefault(one.value, one)
+    return list(found.values())
+
+
+def _currencies(said: Said) -> list[Find]:
+    return _merged(Find(code, start, end) for code, start, end in currencies(said.text))
+
+
+def _short(quoted: list[Find]) -> list[Find]:
+    """A quoted sentence is no name."""
+    return [one for one in quoted if len(str(one.value).split()) < 6 and not str(one.value).endswith((".", "!", "?"))]
+
+
+def _named(said: Said) -> list[Find]:
+    """A name is called so, or quoted, or has capitals; what stands within quotes is no name of its own."""
+    quoted = _short(said.quoted)
+    bare = [one for one in _merged(said.names, said.capitals) if not any(_around(other, one) for other in said.quoted)]
+    return _merged(said.called, quoted, [one for one in bare if not any(_around(other, one) for other in said.called)])
+
+
+def _coded(said: Said, least: int) -> list[Find]:
+    """Codes in capitals, where there are any; else the names that they may stand for."""
+    codes = [one for one in said.capitals if len(str(one.value)) >= least and one.value not in CURRENCY_CODES]
+    return codes or said.names
+
+
+# what a text says that is surely of the kind
+_SURE: dict[str, Callable[[Said], list[Find]]] = {
+    "number": lambda said: said.numbers,
+    "date": lambda said: said.dates,
+    "time": lambda said: said.times,
+    "email": lambda said: said.emails,
+    "phone": lambda said: said.phones,
+    "url": lambda said: _merged(said.urls, said.hosts),
+    "host": lambda said: _merged(said.hosts, said.urls),
+    "path": lambda said: _merged(said.paths, said.folders) or _short(said.quoted),
+    "code": lambda said: said.codes or _short(said.quoted),
+    "tag": lambda said: said.tags or _short(said.quoted),
+    "address": lambda said: said.addresses or _merged(said.names, _short(said.quoted)),
+    "currency": _currencies,
+    "ticker": lambda said: _coded(said, 1),
+    "airport": lambda said: _coded(said, 3),
+    "name": _named,
+    "free": lambda said: _merged(said.quoted, said.after_colon),
+    "words": lambda said: _merged(said.quoted, said.names, [one for one in said.codes if not str(one.value).isdigit()]),
+}
+# what else it might be
+_MAYBE: dict[str, Callable[[Said], list[Find]]] = {
+    "free": lambda said: _merged(said.spans, said.stretches),
+    "words": lambda said: said.phrases or said.spans,
+    "name": lambda said: said.phrases or said.spans,
+    "tag": lambda said: said.phrases or said.spans,
+    "address": lambda said: said.phrases or said.spans,
+    "code": lambda said: said.phrases or said.spans,
+    "path": lambda said: said.spans,
+    "host": lambda said: said.spans,
+    "url": lambda said: said.spans,
+    "date": lambda said: _merged(said.written_dates, said.spans),
+    "time": lambda said: said.spans,
+    "email": lambda said: said.spans,
+    "phone": lambda said: _merged(said.codes, said.spans),
+    "ticker": lambda said: said.names,
+    "airport": lambda said: said.names,
+}
+
+
+def sure(this: Slot, said: Said) -> list[Find]:
+    """The values that are of the parameter's kind, with no doubt about that."""
+    find = _SURE.get(this.kind)
+    if find is None:
+        return []
+    found = find(said)
+    if this.kind == "number" and this.own & {"percent", "percentage"}:
+        found = list({one.start: one for one in reversed(found)}.values())[::-1]  # 3.5, not 0.035
+    if this.kind == "number" and "year" in this.own:
+        found = [one for one in found if 1000 <= float(one.value) < 3000] or found
+    if this.kind == "number":
+        found = _in_its_unit(this, found, said)
+    if this.kind in _LABELLED:
+        found = _merged(_labelled(this, said), found)
+    return [one for one in found if _allowed(one.value, this.schema)]
+
+
+def _in_its_unit(this: Slot, found: list[Find], said: Said) -> list[Find]:
+    wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
+    if wanted is None:
+        return found
+    turned = ((one, in_unit(float(one.value), said.text[one.end : one.end + 20], wanted)) for one in found)
+    return [one if value is None else msgspec.structs.replace(one, value=value) for one, value in turned]
+
+
+_LABELLED = frozenset({"name", "words", "tag", "code", "address"})
+_LEADING = frozenset({"from", "off", "into"})
+_GENERIC = frozenset({"name", "id", "title", "number", "code"})
+_BETWEEN = frozenset({"called", "named", "is", "titled", "number", "no"})
+
+
+def _labelled(this: Slot, said: Said) -> list[Find]:
+    """What follows the parameter's own name: the table customers, the branch called develop."""
+    found = []
+    words = said.words
+    own = this.own - _POINTED.keys()
+    plain = len(own - _GENERIC) <= 1
+    for at, word in enumerate(words[:-1]):
+        after = words[at + 1 :][:2]
+        called = after[0].low in _BETWEEN and len(after) > 1
+        value = after[1] if called else after[0]
+        labels = (plain and word.low in own) or (called and after[0].low in ("called", "named") and own & {"name", "title"})
+        leads = word.low in _LEADING and bool(this.own & _POINTED[word.low])
+        apart = re.search(r"[,.;?!]", said.text[word.end : value.start])
+        if this.kind == "code" and not any(map(str.isdigit, value.text)):
+            continue
+        if (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
+            found.append(Find(value.text, value.start, value.end))
+        if plain and value.low in own and word.low not in FUNCTION_WORDS and not apart and not word.first:  # the main branch
+            found.append(Find(word.text, word.start, word.end))
+    return [one for one in found if not any(_around(name, one) for name in [*said.names, *said.quoted, *said.called])]
+
+
+def _around(name: Find, one: Find) -> bool:
+    return name.start <= one.start and one.end <= name.end
+
+
+def maybe(this: Slot, said: Said) -> list[Find]:
+    find = _MAYBE.get(this.kind)
+    return [one for one in find(said) if _allowed(one.value, this.schema)] if find else []
+
+
+def _allowed(value: Value, schema: dict[str, Any]) -> bool:
+    if isinstance(value, str):
+        return True
+    held = schema.get("type")
+    if held == "integer" and isinstance(value, float):
+        return False
+    low, high = schema.get("minimum"), schema.get("maximum")
+    return not (isinstance(low, (int, float)) and value < low) and not (isinstance(high, (int, float)) and value > high)
+
+
+# -- whose value it is
+
+
+def pointed(this: Slot, one: Find, said: Said) -> float:
+    """How clearly the words beside a value say that it is this parameter's."""
+    before = [word for word in said.words if word.end <= one.start][-_WITHIN:]
+    score = 0.0
+    for far, word in enumerate(reversed(before)):
+        if far and (word.text[0].isdigit() or _APART.search(said.text[word.end : one.start])):
+            break
+        if this.own & _POINTED.get(word.low, frozenset()):
+            score += 2.0 if not far else 1.0 if far == 1 and before[-1].low in FUNCTION_WORDS else 0.0
+        score += _shared(word.low, this) / (1 + far / 2)
+    if this.kind == "number":
+        for word in re.findall(r"[^\W\d_]+", re.split(r"[,.;:?!](?:\s|$)", said.text[one.end : one.end + 40])[0].lower())[
+            :_AHEAD
+        ]:
+            if word in FUNCTION_WORDS or word in NUMBER_WORDS:
+                break
+            score += 1.5 if _same_dimension(word, this) else _shared(word, this)
+    return score
+
+
+def _same_dimension(word: str, this: Slot) -> bool:
+    unit, wanted = unit_of(word), wanted_unit(this.name, str(this.schema.get("description") or ""))
+    return unit is not None and wanted is not None and unit[0] == wanted[0]
+
+
+def _shared(word: str, this: Slot) -> float:
+    """A word of its name says more than one of its description."""
+    if word in FUNCTION_WORDS:
+        return 0.0
+    stems = set(words_of(word))
+    if stems & this.named or any(_begins(stem, own) for stem in stems for own in this.named):
+        return 1.5
+    return 0.5 if stems & this.words else 0.0
+
+
+def _begins(one: str, other: str) -> bool:
+    """Child and children."""
+    return min(len(one), len(other)) >= _LONG and (one.startswith(other) or other.startswith(one))
+
+
+def told_apart(slots: list[Slot]) -> list[Slot]:
+    """What all parameters of a kind have in common says nothing of whose a value is."""
+    found = []
+    for this in slots:
+        others = [other for other in slots if other is not this and other.kind == this.kind]
+        alike = frozenset.intersection(*(other.words | other.named for other in others)) if others else frozenset()
+        own = this.own - frozenset.intersection(*(other.own for other in others)) if others else this.own
+        found.append(msgspec.structs.replace(this, own=own, named=this.named - alike, words=this.words - alike))
+    return found

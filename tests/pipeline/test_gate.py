@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.pipeline.answering import leaves, stream, text
+from toolglot.core.fold import fold
+from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.request import Request
+from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.pipeline.fit import fit
+from toolglot.pipeline.gate import gate
+from toolglot.pipeline.plan import Plan
+from toolglot.pipeline.route import resolve
+from toolglot.schema.check import checker
+
+
+def tool(called: str, about: str, required: str = "", **properties: Any) -> Tool:
+    return Tool(called, about, {"type": "object", "properties": properties, "required": required.split()})
+
+
+TEXT = {"type": "string"}
+WEATHER = tool("get_weather", "Get the current weather in a city.", "city", city=TEXT)
+FORECAST = tool("get_forecast", "The forecast of the coming days.", "city days", city=TEXT, days={"type": "integer"})
+READ = tool("read_file", "Read a text file.", "path", path=TEXT)
+DELETE = tool("delete_file", "Delete a file for good.", "path", path=TEXT)
+ADDRESS = {"type": "string", "description": "E-mail address"}
+MAIL = tool("send_email", "Send an e-mail.", "to body", to=ADDRESS, body=TEXT)
+WHERE = tool("get_location", "Find out in which city the user is now.")
+PERSON = tool("find_contact", "Look someone up in the address book.", "name", name=TEXT)
+ROOMS, STATES = ({"type": "string", "enum": options} for options in (["kitchen", "office"], ["on", "off"]))
+LIGHT = tool("set_light", "Switch the light of a room.", "room state", room=ROOMS, state=STATES)
+ALL = (WEATHER, FORECAST, READ, DELETE, MAIL, WHERE, PERSON, LIGHT)
+
+
+def user(words: str) -> tuple[Message, ...]:
+    return (Message("user", (Text(words),)),)
+
+
+def due(words: str, *tools: Tool, **how: Any) -> list[list[str]]:
+    found = gate(tools or ALL, user(words), **how)
+    assert found.why.startswith("gate: ")
+    return [[one.tool.name for one in options] for options in found.calls]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("What's the weather in Rome?", "get_weather"),
+        ("The forecast for Rome for 3 days, please", "get_forecast"),
+        ("Show me what's in docs/a.md", "read_file"),
+        ("Delete notes.txt for good", "delete_file"),
+        ('Send an e-mail to a@b.example: "See you."', "send_email"),
+        ("Turn on the kitchen light", "set_light"),
+        ("Do I have a number for Ingrid Solberg?", "find_contact"),
+    ],
+)
+def test_a_call_is_due(words: str, name: str) -> None:
+    calls = due(words)
+    assert len(calls) == 1
+    assert calls[0][0] == name
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Hello!", "Thanks a lot", "What's the capital of Australia?", "Send an email.", "Start the robot lawnmower.",
+     "Tell me a joke", "What is a file, in plain words?", "Write me a poem", "", "…"],
+)  # fmt: skip
+def test_no_call_is_due(words: str) -> None:
+    assert due(words, READ, DELETE, MAIL, LIGHT) == []
+
+
+def test_a_greeting_is_answered_in_words_whatever_it_names() -> None:
+    assert due("Thanks for the weather in Rome", WEATHER) == []
+    assert due("I want the weather in Rome", WEATHER) == [["get_weather"]]
+
+
+def test_a_memory_is_no_question() -> None:
+    assert due("When I lived in Lisbon I loved the weather there.", WEATHER) == []
+
+
+def test_what_is_asked_about_may_be_looked_up() -> None:
+    word = tool("lookup_word", "Look a word up in the dictionary.", "word", word=TEXT)
+    assert due("What does defenestration mean?", word) == [["lookup_word"]]
+    assert due("What does defenestration mean?", READ) == []
+
+
+def test_a_short_question_goes_on_from_the_one_before() -> None:
+    before = (*user("What's the weather in Rome?"), Message("assistant", (Text("Sunny."),)))
+    found = gate((WEATHER,), (*before, *user("And in Naples?")))
+    assert found.calls[0][0].filled.schema["properties"]["city"]["enum"] == ["Naples"]
+    assert due("And in Naples?", WEATHER) == []
+
+
+def test_one_common_word_is_not_enough() -> None:
+    note = tool("add_memo", "Keep it in mind.", "text", text=TEXT)
+    assert due("I try to keep calm", note) == []
+    assert due("Keep a memo that I was calm", note) == [["add_memo"]]
+
+
+def test_a_required_call_is_due_whatever_is_said() -> None:
+    assert len(due("Hello!", must=True)) == 1
+    assert due("Hello!", READ, must=True) == [["read_file"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "calls"),
+    [
+        ("How's the weather in Oslo, in Madrid and in Cairo?", [["get_weather"]] * 3),
+        ("Show me a.md, then delete b.txt", [["read_file"], ["delete_file"]]),
+        ("Turn on the light in the kitchen and in the office", [["set_light"]] * 2),
+        ("Weather in Naples, Florida", [["get_weather"]]),
+    ],
+)
+def test_several_calls(words: str, calls: list[list[str]]) -> None:
+    assert due(words, WEATHER, READ, DELETE, LIGHT) == calls
+
+
+def test_not_several_where_that_is_not_wanted() -> None:
+    assert due("How's the weather in Oslo and in Cairo?", WEATHER, several=False) == [["get_weather"]]
+
+
+def test_tools_as_near_as_the_best_are_offered_too() -> None:
+    assert due("What about a.md?", READ, DELETE, WEATHER) == [["read_file", "delete_file"]]
+
+
+# -- loops
+
+
+def after(words: str, name: str, result: str) -> tuple[Message, ...]:
+    call = Message("assistant", (ToolCall("1", name, "{}"),))
+    return (*user(words), call, Message("tool", (ToolResult("1", name, (Text(result),)),)))
+
+
+def test_what_a_tool_lacks_another_may_tell() -> None:
+    words, tools = "What's the weather where I am?", (WHERE, WEATHER)
+    first = gate(tools, user(words))
+    assert [[one.tool.name for one in options] for options in first.calls] == [["get_location"]]
+    assert first.why == "gate: a call is due: get_weather lacks city, which get_location may tell"
+    then = gate(tools, after(words, "get_location", '{"city": "Ghent"}'))
+    assert [one.tool.name for one in then.calls[0]] == ["get_weather"]
+    assert then.calls[0][0].filled.schema["properties"]["city"]["enum"] == ["Ghent"]
+
+
+def test_with_the_result_at_hand_no_further_call_is_due() -> None:
+    found = gate((WEATHER, FORECAST), after("What's the weather in Rome?", "get_weather", '{"temperature": 24}'))
+    assert found.calls == ()
+    assert found.why == "gate: no further call is due: the results are there"
+
+
+def test_a_tool_that_the_question_does_not_name_is_not_called_because_a_result_fills_it() -> None:
+    task = tool(
+        "create_event",
+        "Put an appointment into the calendar.",
+        "title date",
+        title=TEXT,
+        date=ADDRESS | {"description": "YYYY-MM-DD"},
+    )
+    asked = after("What's on my calendar on 8 March 2027?", "list_events", '{"title": "Dentist"}')
+    assert gate((task,), asked).calls == ()
+
+
+# -- in a request
+
+
+def planned(words: str, choice: Choice | None = None, tools: tuple[Tool, ...] = ALL) -> Plan:
+    return fit(Request("m", messages=user(words), tools=Toolset(tools), choice=choice), resolve("local/smollm2"))
+
+
+def test_the_answer_is_held_to_the_calls_that_are_due() -> None:
+    plan = planned("What's the weather in Rome?")
+    assert plan.request.output is not None
+    form = checker(plan.request.output.schema)
+    assert form.fits({"name": "get_weather", "arguments": {"city": "Rome"}})
+    assert not form.fits({"name": "get_weather", "arguments": {"city": "Paris"}})
+    assert not form.fits({"answer": "words"})
+    assert plan.notes[-1].startswith("gate: a call is due: get_weather (shares weather")
+    reply = fold(leaves(plan, stream(text('{"name": "get_weather", "arguments": {"city": "Rome"}}'))))
+    assert [(call.name, call.arguments) for call in reply.calls] == [("get_weather", {"city": "Rome"})]
+
+
+def test_several_calls_are_a_list() -> None:
+    plan = planned("Weather in Oslo and in Cairo?")
+    assert plan.request.output is not None
+    form = checker(plan.request.output.schema)
+    oslo, cairo = ({"name": "get_weather", "arguments": {"city": city}} for city in ("Oslo", "Cairo"))
+    assert form.fits([oslo, cairo])
+    assert not form.fits([oslo])
+    assert not form.fits(oslo)
+
+
+def test_where_none_is_due_the_question_is_put_in_plain_words() -> None:
+    plan = planned("What's the capital of Australia?")
+    assert plan.request.messages == user("What's the capital of Australia?")
+    assert (plan.request.output, plan.request.tools, plan.hears) == (None, (), None)
+    assert any(note.startswith("gate: no tool fits the question: the nearest, ") for note in plan.notes)
+    said = '{"name": "get_weather", "arguments": {"city": "Rome"}}'
+    reply = fold(leaves(plan, stream(text(said))))
+    assert (reply.calls, reply.text) == ([], said)
+
+
+def test_the_caller_s_choice_stands_above_the_gate() -> None:
+    named = planned("Hello!", Choice("required", ("read_file",)))
+    assert named.request.output is not None
+    assert named.request.output.schema is not None
+    assert named.request.output.schema["properties"]["name"]["enum"] == ["read_file"]
+    none = planned("Weather in Rome?", Choice("none"))
+    assert (none.request.output, none.hears) == (None, None)
+    assert not any(note.startswith("gate") for note in none.notes)
+
+
+def test_a_model_that_decides_is_not_gated() -> None:
+    plan = fit(Request("m", messages=user("Hello!"), tools=Toolset(ALL)), resolve("llamacpp/some-model"), ask="constrained")
+    assert plan.request.output is not None
+    assert not any(note.startswith("gate") for note in plan.notes)
+
+
+@given(st.text(max_size=120), st.booleans())
+def test_any_question_gets_the_same_answer_twice(words: str, must: bool) -> None:
+    one, other = (gate(ALL, user(words), must=must) for _ in range(2))
+    assert one == other
+    assert one.calls or not must

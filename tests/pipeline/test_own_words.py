@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolglot.pipeline.own_words import held_to, only
+from toolglot.pipeline.said import Said
+from toolglot.schema.check import checker
+
+
+def schema(required: str = "", **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required.split()}
+
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "number"}
+WHOLE = {"type": "integer", "minimum": 1}
+
+
+def offered(held: dict[str, Any], text: str) -> dict[str, Any]:
+    """Of each parameter that is offered what it may be."""
+    properties = held_to(held, Said(text)).schema["properties"]
+    return {name: inner.get("enum", inner.get("pattern")) for name, inner in properties.items()}
+
+
+@pytest.mark.parametrize(
+    ("held", "text", "found"),
+    [
+        (schema("city", city=TEXT), "Is it warm in Lisbon?", {"city": ["Lisbon"]}),
+        (schema("path", path=TEXT), "Show me docs/a.md", {"path": ["docs/a.md"]}),
+        (schema("to", to={"type": "string", "description": "E-mail address"}), "Write to a@b.example", {"to": ["a@b.example"]}),
+        (schema("date", date={"type": "string", "description": "YYYY-MM-DD"}), "on 2 May 2027", {"date": ["2027-05-02"]}),
+        (schema("currency", currency=TEXT), "in euros", {"currency": ["EUR"]}),
+        (schema("height_cm", height_cm=NUMBER), "I am 1.79 m tall", {"height_cm": [179]}),
+        (schema("body", body=TEXT), 'Send "See you." to her', {"body": ["See you."]}),
+        (schema("table", table=TEXT), "rows of the table customers", {"table": ["customers"]}),
+        (schema("branch", branch=TEXT), "Go back to the main branch.", {"branch": ["main"]}),
+        (schema("rate_percent", rate_percent=NUMBER), "at 3.5 percent", {"rate_percent": [3.5]}),
+        (schema("name", name=TEXT), 'a ticket on "the Login Page"', {"name": ["the Login Page"]}),
+        (schema("why", why={"type": "string", "enum": ["low", "urgent"]}), "it is pressing", {"why": ["urgent"]}),
+        (
+            schema("title", title=TEXT, artist=TEXT),
+            "Kind of Blue by Miles Davis",
+            {"title": ["Kind of Blue"], "artist": ["Miles Davis"]},
+        ),
+        (schema("place", place=TEXT, actor=TEXT), "in Rome featuring Jim Carrey", {"place": ["Rome"], "actor": ["Jim Carrey"]}),
+        (schema("n", n={"type": "integer", "maximum": 14}), "in 2.5 or 3 or 40 days", {"n": [3]}),
+        (schema("symbol", symbol={"type": "string", "description": "Ticker"}), "a Microsoft share", {"symbol": "^[A-Z]{1,5}$"}),
+        (schema("symbol", symbol={"type": "string", "description": "Ticker"}), "a share of MSFT", {"symbol": ["MSFT"]}),
+        (schema("insured", insured={"type": "boolean"}), "and I want it insured", {"insured": [True]}),
+        (schema("insured", insured={"type": "boolean"}), "and not insured", {"insured": [False]}),
+        (schema("insured", insured={"type": "boolean"}), "send it", {"insured": None}),
+    ],
+)
+def test_a_parameter_is_held_to_what_the_text_says(held: dict[str, Any], text: str, found: dict[str, Any]) -> None:
+    assert offered(held, text) == found
+
+
+@pytest.mark.parametrize(
+    ("held", "text", "found"),
+    [
+        (schema("origin destination", destination=TEXT, origin=TEXT), "from Paris to Lyon",
+         {"destination": ["Lyon"], "origin": ["Paris"]}),
+        (schema("host port", host=TEXT, port=WHOLE), "does example.org answer on port 443, or 2",
+         {"host": ["example.org"], "port": [443]}),
+        (schema("days count", count=WHOLE, days=WHOLE), "2 of them for 3 days", {"count": [2], "days": [3]}),
+        (schema("a b", a=NUMBER, b=NUMBER), "4, then 7", {"a": [4], "b": [7]}),
+        (schema("weight_kg height_cm", weight_kg=NUMBER, height_cm=NUMBER), "180 cm and 82 kilos",
+         {"weight_kg": [82], "height_cm": [180]}),
+    ],
+)  # fmt: skip
+def test_the_words_beside_a_value_say_whose_it_is(held: dict[str, Any], text: str, found: dict[str, Any]) -> None:
+    assert offered(held, text) == found
+
+
+def test_the_model_chooses_where_the_text_does_not_tell() -> None:
+    assert offered(schema("name", name=TEXT), "Ada met Grace and Alan") == {"name": ["Grace", "Alan"]}
+    assert "late boat" in offered(schema("query", query=TEXT), "look for the late boat")["query"]
+
+
+@pytest.mark.parametrize(
+    ("inner", "text", "there"),
+    [
+        ({"type": "string", "enum": ["celsius", "fahrenheit"]}, "weather in Oslo", False),
+        ({"type": "string", "enum": ["celsius", "fahrenheit"]}, "weather in Oslo in Fahrenheit", True),
+        ({"type": "integer", "description": "How many days"}, "weather in Oslo for 3 days", True),
+        ({"type": "integer", "description": "How many days"}, "weather in Oslo for 3 people", False),
+        ({"type": "boolean"}, "weather in Oslo", False),
+    ],
+)
+def test_an_optional_parameter_is_offered_only_where_the_text_speaks_of_it(
+    inner: dict[str, Any], text: str, there: bool
+) -> None:
+    assert ("more" in offered(schema("city", city=TEXT, more=inner), text)) is there
+
+
+def test_lists_and_objects() -> None:
+    numbers = schema("numbers", numbers={"type": "array", "items": NUMBER})
+    held = held_to(numbers, Said("the middle of 3, 9 and 4")).schema
+    assert checker(held).fits({"numbers": [3, 9, 4]})
+    assert not checker(held).fits({"numbers": [3, 9]})
+    line = schema("size quantity", size={"type": "string", "enum": ["small", "large"]}, quantity=WHOLE)
+    pizzas = schema("pizzas", pizzas={"type": "array", "items": line})
+    held = held_to(pizzas, Said("two large pizzas with ham and olives and one small one")).schema
+    assert checker(held).fits({"pizzas": [{"size": "large", "quantity": 2}, {"size": "small", "quantity": 1}]})
+    assert not checker(held).fits({"pizzas": [{"size": "large", "quantity": 2}]})
+    person = schema("name email", name=TEXT, email=TEXT)
+    held = held_to(schema("who", who=person), Said("to Ada Lovelace (ada@b.example)")).schema
+    assert checker(held).fits({"who": {"name": "Ada Lovelace", "email": "ada@b.example"}})
+    assert not checker(held).fits({"who": {"name": "Ada", "email": "ada@b.example"}})
+
+
+def test_what_is_found_what_is_missing_and_what_may_be_implied() -> None:
+    kind = {"type": "string", "enum": ["sick", "unpaid"]}
+    date = {"type": "string", "description": "YYYY-MM-DD"}
+    found = held_to(schema("kind start end", kind=kind, start=date, end=date), Said("off on 2 May 2027"))
+    assert (found.found, found.missing, found.implied) == (("start",), ("end",), ("kind",))
+    found = held_to(schema("text", text=TEXT), Said("anything at all"))
+    assert (found.found, found.missing, found.implied) == ((), (), ())
+
+
+def test_a_row_of_values_is_told() -> None:
+    weather = schema("city", city=TEXT)
+    found = held_to(weather, Said("How is it in Oslo, in Madrid and in Cairo?"))
+    assert found.each == ("city", ("Oslo", "Madrid", "Cairo"))
+    assert only(found, "city", "Madrid").schema["properties"]["city"]["enum"] == ["Madrid"]
+    assert held_to(weather, Said("in Naples, Florida")).each is None
+    assert held_to(schema("origin destination", origin=TEXT, destination=TEXT), Said("Oslo and Bergen")).each is None
+
+
+@given(
+    st.text(max_size=80),
+    st.dictionaries(
+        st.sampled_from(["city", "n", "date", "text", "path", "on", "items", "kind"]),
+        st.sampled_from([TEXT, NUMBER, WHOLE, {"type": "boolean"}, {}, {"enum": ["a", 1]}, {"type": "array", "items": TEXT}]),
+    ),
+)
+def test_it_is_never_looser_than_the_schema(text: str, properties: dict[str, Any]) -> None:
+    """Whatever the text, each plain value that is offered is one that the parameter takes."""
+    held = held_to(schema(" ".join(properties), **properties), Said(f"{text} 5 or 2.5 in Oslo on 2 May 2027"))
+    for name, inner in held.schema["properties"].items():
+        for value in inner.get("enum", ()):
+            assert checker({"properties": {name: properties[name]}}).fits({name: value}), (name, value)
