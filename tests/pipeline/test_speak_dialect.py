@@ -18,6 +18,7 @@ from toolglot.grammars.nonce import NONCE_DIALECTS, with_nonce
 from toolglot.pipeline.hear import Found, Hearer, ear
 from toolglot.pipeline.prompts import augment_system_prompt
 from toolglot.pipeline.speak_dialect import speak
+from toolglot.pipeline.turns import in_words
 
 TOOLS = tuple(shared_tools())
 WEATHER = ToolCall("c1", "get_weather", '{"city":"Zürich","days":3}')
@@ -235,3 +236,14 @@ def test_behind_results_stands_what_to_do_with_them() -> None:
     assert made_up not in str(asked)  # what we made up is written as a number: models copy what they see
     further = speak(Request("m", (*messages, Message("user", (Text("And in Oslo?"),))), TOOLS), dialect("tagged"))
     assert "still missing" not in str(further)
+
+
+def test_results_in_words_leave_no_trace_of_calls() -> None:
+    said = in_words(TALK.messages)
+    assert not any(isinstance(part, ToolCall | ToolResult) for message in said for part in message.parts)
+    assert [part.text for part in said[-1].parts if isinstance(part, Text)] == [
+        "The result of get_time is: 12:30",
+        "Write the answer in one sentence.",
+    ]
+    assert [message.role for message in said] == ["system", "user", "assistant", "user", "user", "user"]
+    assert in_words(TALK.messages[:2]) == list(TALK.messages[:2])

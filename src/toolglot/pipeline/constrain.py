@@ -20,7 +20,7 @@ from toolglot.dialects import find_dialect
 from toolglot.grammars.render_json import tool_object
 from toolglot.pipeline.extract import StreamExtractor
 from toolglot.pipeline.guard_calls import Policy
-from toolglot.pipeline.turns import Spoken, merged, with_lesson, without_system
+from toolglot.pipeline.turns import Spoken, in_words, merged, with_lesson, without_system
 from toolglot.reading.blocks import Blocks
 from toolglot.schema.fitting import TARGETS, Target, fit_schema
 from toolglot.text.json_text import BadJson, decode, dumps, loads_object
@@ -149,6 +149,8 @@ def constrain_to(
     target = _HOLDS.get(schemas or "", "llamacpp")
     shown = tuple({tool.full_name: tool for options in calls for tool, _ in options}.values())
     bare = msgspec.structs.replace(request, tools=(), choice=None)
+    if not shown:
+        bare = msgspec.structs.replace(bare, messages=tuple(in_words(request.messages)))
     asked = constrain(bare, several=False, refuses=refuses, schemas=schemas, notes=notes)
     if not shown:
         return asked
