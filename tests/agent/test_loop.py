@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -49,6 +50,23 @@ def asked(step: Step) -> Request:
 
 def in_history(run: Run, kind: type) -> list[Any]:
     return [part for message in run.history for part in message.parts if type(part) is kind]
+
+
+def answered(run: Run) -> None:
+    """Every call has exactly one result, in the message behind it."""
+    made = Counter(part.id for part in in_history(run, ToolCall))
+    told = Counter(part.call_id for part in in_history(run, ToolResult))
+    assert made == told
+    assert all(count == 1 for count in made.values())
+    waiting: set[str] = set()
+    for message in run.history:
+        if message.role == "tool":
+            assert {part.call_id for part in message.parts if isinstance(part, ToolResult)} == waiting
+            waiting = set()
+        else:
+            assert not waiting
+            waiting = {part.id for part in message.parts if isinstance(part, ToolCall)}
+    assert not waiting
 
 
 def test_a_question_a_call_an_answer() -> None:

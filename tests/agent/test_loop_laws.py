@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.agent.test_loop import REQUEST, in_history, results
+from tests.agent.test_loop import REQUEST, answered, results
 from toolglot.agent.limits import Limits
 from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools
-from toolglot.agent.run import Run
-from toolglot.core.messages import Text, ToolCall, ToolResult
+from toolglot.core.messages import Text, ToolCall
 from toolglot.core.reply import Decision, Reply, Stop, Usage
 from toolglot.errors import UpstreamError
 
@@ -34,23 +31,6 @@ REPLIES = st.builds(
     decisions=st.lists(st.builds(Decision, CODES, st.just("x: why"), st.none() | MADE), max_size=3).map(tuple),
     error=st.none() | st.sampled_from([None, None, UpstreamError("broke", 500)]),
 )
-
-
-def answered(run: Run) -> None:
-    """Every call has exactly one result, in the message behind it."""
-    made = Counter(part.id for part in in_history(run, ToolCall))
-    told = Counter(part.call_id for part in in_history(run, ToolResult))
-    assert made == told
-    assert all(count == 1 for count in made.values())
-    waiting: set[str] = set()
-    for message in run.history:
-        if message.role == "tool":
-            assert {part.call_id for part in message.parts if isinstance(part, ToolResult)} == waiting
-            waiting = set()
-        else:
-            assert not waiting
-            waiting = {part.id for part in message.parts if isinstance(part, ToolCall)}
-    assert not waiting
 
 
 @given(st.lists(REPLIES, min_size=1, max_size=8), st.integers(1, 12), st.none() | st.integers(1, 200), st.integers(0, 30))
