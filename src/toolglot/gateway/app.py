@@ -44,6 +44,7 @@ class App:
             endpoint, told = find_endpoint(exchange.method, exchange.path)
             front = endpoint.front
             record.wire = front.wire.name
+            record.traceparent = exchange.header(b"traceparent")[:64]
             server = live.config.server
             owner = ANYONE if endpoint.open else enter(exchange, live.config.keys, server.host)
             limited = gateway.gate.place(owner, server.max_concurrent, server.rate, server.burst)

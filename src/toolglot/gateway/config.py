@@ -33,6 +33,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     port: int = 8484
     keys: tuple[str, ...] = ()
     record: bool = False  # keep what was said, not only codes
+    otel: bool | None = None  # OpenTelemetry; None: where the environment asks for it
     detect: bool = True  # ask servers about their models, where that decides how they are asked
     store: str = MEMORY  # where Responses' conversations are kept: memory, or a file
     max_body: int = 32 * 1024 * 1024

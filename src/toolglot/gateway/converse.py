@@ -21,6 +21,7 @@ from toolglot.gateway.downstream import Downstream
 from toolglot.gateway.exchange import Exchange
 from toolglot.gateway.fronts import GEMINI, OLLAMA, RESPONSES, AsArray, Front
 from toolglot.gateway.records import Record
+from toolglot.gateway.routing import Target
 from toolglot.gateway.state import Gateway, Live
 from toolglot.gateway.turn import BeforeEnd, Turn, begin_stream, whole_headers
 from toolglot.pipeline.translate import read_request_bytes
@@ -77,6 +78,7 @@ async def converse(call: Call) -> None:
     targets = call.live.routing.targets(request.model)
     call.exchange.watch()
     asking = _asking(call)
+    _note_target(call.record, targets[0])  # where none answers, this one's error is told
     opened = await open_answer(asking, asked, targets)
     _note_opened(call.record, opened)
     content = call.live.config.server.record
@@ -140,9 +142,13 @@ async def _stream(call: Call, turn: Turn, opened: Opened, answering: Answering, 
     await exchange.end()
 
 
+def _note_target(record: Record, target: Target) -> None:
+    record.upstream, record.target = target.upstream.name, target.route.model
+    record.upstream_wire = target.route.wire.name
+
+
 def _note_opened(record: Record, opened: Opened) -> None:
-    record.upstream, record.target = opened.target.upstream.name, opened.target.route.model
-    record.upstream_wire = opened.target.route.wire.name
+    _note_target(record, opened.target)
     record.way, record.tried = opened.plan.way.name, opened.tried
 
 

@@ -19,6 +19,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 JSON = b"application/json"
 _LONGEST = 4000  # of a header of ours
+_SOON = 0.05  # seconds after which it is looked whether the client is still there: most answers cost no task for it
 
 
 class ClientLeft(Exception):  # noqa: N818
@@ -26,10 +27,24 @@ class ClientLeft(Exception):  # noqa: N818
 
 
 class Exchange:
-    __slots__ = ("_receive", "_send", "_watcher", "ended", "headers", "id", "left", "method", "path", "query", "started")
+    __slots__ = (
+        "_receive",
+        "_send",
+        "_timer",
+        "_watcher",
+        "ended",
+        "headers",
+        "id",
+        "left",
+        "method",
+        "path",
+        "query",
+        "started",
+    )
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
+        self._timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.id = uuid4().hex
         self.method: str = scope["method"]
@@ -90,7 +105,10 @@ class Exchange:
         """From now on a client that leaves cancels the task that serves it. Call it once the body has been read."""
         task = asyncio.current_task()
         if task is not None:
-            self._watcher = asyncio.get_running_loop().create_task(self._until_gone(task))
+            self._timer = asyncio.get_running_loop().call_later(_SOON, self._begin_watching, task)
+
+    def _begin_watching(self, task: asyncio.Task[Any]) -> None:
+        self._watcher = asyncio.get_running_loop().create_task(self._until_gone(task))
 
     async def _until_gone(self, task: asyncio.Task[Any]) -> None:
         while (await self._receive())["type"] != "http.disconnect":
@@ -100,6 +118,9 @@ class Exchange:
             task.cancel()
 
     def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._watcher is not None:
             self._watcher.cancel()
 

@@ -11,7 +11,7 @@ import msgspec
 
 from toolglot.client import weights
 from toolglot.client.transport import Limits, Transport
-from toolglot.errors import ToolglotError
+from toolglot.errors import ToolglotError, UpstreamError
 from toolglot.gateway.config import Config
 from toolglot.gateway.upstream import Upstream
 from toolglot.pipeline.route import join_url
@@ -69,18 +69,31 @@ class Listing:
         return names
 
 
+class Listed(msgspec.Struct, frozen=True):
+    names: tuple[str, ...] = ()
+    problem: str = ""  # a code: why there are none
+
+
 async def model_names(upstream: Upstream, transport: Transport, limits: Limits = _LIMITS) -> tuple[str, ...]:
     """What the server lists; nothing where it can't be asked."""
+    return (await ask_list(upstream, transport, limits)).names
+
+
+async def ask_list(upstream: Upstream, transport: Transport, limits: Limits = _LIMITS) -> Listed:
     path, key, field = _LISTS[upstream.row.wire]
     url = join_url(upstream.row.base_url, path)
     try:
         answer = await transport.send("GET", url, {**upstream.row.headers, **upstream.headers()}, limits=limits)
         try:
-            held: Any = decode(await answer.read()) if answer.status == 200 else None
+            if answer.status != 200:
+                return Listed(problem=f"status {answer.status}")
+            held: Any = decode(await answer.read())
         finally:
             await answer.aclose()
+    except UpstreamError as error:
+        return Listed(problem=error.code or "fault")
     except (ToolglotError, *BadJson):
-        return ()
+        return Listed(problem="bad_answer")
     rows = held.get(key) if isinstance(held, dict) else None
     names = (row.get(field) for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict))
-    return tuple(name.removeprefix("models/") for name in names if isinstance(name, str) and name)[:_MOST]
+    return Listed(tuple(name.removeprefix("models/") for name in names if isinstance(name, str) and name)[:_MOST])

@@ -1,14 +1,14 @@
-"""`/metrics`, for Prometheus. Names of models come from clients where a route lets them: only so many are told apart."""
+"""`/metrics`, for Prometheus."""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
+from toolglot.gateway.known_names import KnownNames
 from toolglot.gateway.records import Record
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4.encode()
-_MODELS = 200
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 
 
@@ -33,10 +33,10 @@ class Metrics:
         self._decisions = Counter("toolglot_decisions", "Decisions by reason code.", ["model", "code"], registry=held)
         self._mended = Counter("toolglot_mended", "Times a model was asked again for a refused call.", ["model"], registry=held)
         self.running = Gauge("toolglot_running_requests", "Requests that run now.", registry=held)
-        self._models: set[str] = set()
+        self._models = KnownNames()
 
     def __call__(self, record: Record) -> None:
-        model = self._told_apart(record.target)
+        model = self._models.told_apart(record.target)
         self._requests.labels(record.wire, model, record.upstream, str(record.status)).inc()
         self._seconds.labels(record.wire, model).observe(record.seconds)
         if record.first is not None and record.stream:
@@ -54,10 +54,3 @@ class Metrics:
 
     def page(self) -> bytes:
         return generate_latest(self._registry)
-
-    def _told_apart(self, model: str) -> str:
-        if model not in self._models:
-            if len(self._models) >= _MODELS:
-                return "other"
-            self._models.add(model)
-        return model

@@ -8,12 +8,6 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.converse import Call
 
-_HELLO = b"toolglot is running. GET /v1/models lists the models; GET /metrics is for Prometheus.\n"
-
-
-async def hello(call: Call) -> None:
-    await call.exchange.answer(200, _HELLO, media=b"text/plain; charset=utf-8")
-
 
 async def healthz(call: Call) -> None:
     await call.exchange.json({"status": "ok"})

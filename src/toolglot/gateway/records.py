@@ -53,6 +53,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     calls: list[CallSeen] = []
     decisions: list[DecisionSeen] = []
     notes: list[str] = []
+    traceparent: str = ""  # of the trace that the client is in
     content: dict[str, Any] | None = None  # request and reply, where asked for
 
 

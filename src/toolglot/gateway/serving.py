@@ -16,6 +16,7 @@ from toolglot.gateway.config import Config, must_be_safe
 from toolglot.gateway.discover import Lookout, discover
 from toolglot.gateway.protocol import GuardedProtocol
 from toolglot.gateway.state import Gateway
+from toolglot.gateway.telemetry import telemetry
 from toolglot.gateway.watch import Watch, load
 
 _GRACE = 120  # seconds that requests may take to end when the server is told to
@@ -64,6 +65,8 @@ def make_gateway(path: Path | None, host: str | None = None, port: int | None = 
     config = _with_options(config, host, port)
     gateway = Gateway(config)
     gateway.around.append(Lookout() if path is None else Watch(path))
+    if traces := telemetry(config.server.otel):
+        gateway.around.append(traces)
     return gateway
 
 

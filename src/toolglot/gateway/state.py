@@ -14,6 +14,8 @@ from toolglot.gateway.config import Config
 from toolglot.gateway.limits import Gate
 from toolglot.gateway.listing import Listing
 from toolglot.gateway.metrics import Metrics
+from toolglot.gateway.page.history import History
+from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
 from toolglot.gateway.routing import Routing
 from toolglot.gateway.store import Store
@@ -29,6 +31,7 @@ class Live(msgspec.Struct, frozen=True):
     routing: Routing
     asking: Asking
     listing: Listing
+    states: UpstreamStates
 
 
 class Gateway:
@@ -39,7 +42,8 @@ class Gateway:
         self.store = Store(config.server.store)
         self.records = Records()
         self.metrics = Metrics()
-        self.records.observers.append(self.metrics)
+        self.history = History()
+        self.records.observers += [self.metrics, self.history]
         self.gate = Gate()
         self.around: list[Callable[[Gateway], Awaitable[None]]] = []
         self.live = self._made_live(config)
@@ -52,7 +56,7 @@ class Gateway:
         server = config.server
         limits = Limits(server.connect_timeout, server.first_byte_timeout, server.idle_timeout)
         asking = Asking(self.transport, limits, server.detect)
-        return Live(config, Routing(config), asking, Listing(config, self.transport))
+        return Live(config, Routing(config), asking, Listing(config, self.transport), UpstreamStates(config, self.transport))
 
     async def aclose(self) -> None:
         await self.transport.aclose()

@@ -11,6 +11,7 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway import models, own, tokens
 from toolglot.gateway.converse import Call, converse
 from toolglot.gateway.fronts import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Front
+from toolglot.gateway.page import page
 
 Handler = Callable[[Call], Awaitable[None]]
 
@@ -38,7 +39,10 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("GET", "/v1/models"): Endpoint(models.list_models, CHAT),
     ("GET", "/v1beta/models"): Endpoint(models.list_models, GEMINI),
     ("GET", "/models"): Endpoint(models.list_models, GEMINI),
-    ("GET", "/"): Endpoint(own.hello, CHAT),
+    ("GET", "/"): Endpoint(page.show, CHAT),
+    ("GET", "/toolglot/live"): Endpoint(page.live, CHAT),
+    ("GET", "/toolglot/upstreams"): Endpoint(page.upstreams, CHAT),
+    ("POST", "/toolglot/hear"): Endpoint(page.playground, CHAT, limited=True),
     ("GET", "/healthz"): Endpoint(own.healthz, CHAT, open=True),
     ("GET", "/readyz"): Endpoint(own.readyz, CHAT, open=True),
     ("GET", "/metrics"): Endpoint(own.show_metrics, CHAT),
