@@ -129,3 +129,15 @@ def test_without_tools_a_call_expression_must_be_the_whole_message(text: str, ca
     assert [(call.name, call.arguments) for call in found.calls] == calls
     assert found.text == ("" if calls else text)
     assert [decision.code for decision in found.decisions] == (["unchecked", "rescued_text"] if calls else [])
+
+
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_a_marker_inside_the_beginning_of_a_longer_one_waits_for_it(size: int) -> None:
+    text = 'so\nAction:\n```json\n[{"tool_name": "get_wea<think>", "parameters": {"city": "Rome"}}]\n```'
+    for begun in (text, "a value" + text.removeprefix("so\n")):
+        whole = extract(begun, TOOLS, policy="eager")
+        extractor = StreamExtractor(TOOLS, policy="eager")
+        for at in range(0, len(begun), size):
+            extractor.feed(begun[at : at + size])
+        extractor.close()
+        assert extractor.result() == whole

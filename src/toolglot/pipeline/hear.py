@@ -242,10 +242,12 @@ class Hearer:
             return ""
         start, marker = found
         behind = self._text[start + len(marker) :]
-        if not self._final and markers.may_go_on(self._text, start):  # a longer marker may be meant
-            self._say(self._text[1:start])
-            self._text = self._text[start - 1 :]
-            return ""
+        if not self._final:
+            held = min(start, max(1, markers.held(self._text, 1)))
+            if held < start or markers.may_go_on(self._text, start):  # a longer marker may be meant, or one that began before
+                self._say(self._text[1:held])
+                self._text = self._text[held - 1 :]
+                return ""
         self._say(self._text[1:start])
         self._text = self._text[start + len(marker) - 1 : start + len(marker)]
         self._patient = self._again <= _RESCANS * (self._taken - len(behind))
