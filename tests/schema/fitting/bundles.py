@@ -160,7 +160,8 @@ class Maker:
             return one, first
         renamed = {f"{name}2": inner for name, inner in other["properties"].items()}
         values = [
-            {**a, **{f"{name}2": item for name, item in b.items() if name in other["properties"]}}
+            {name: item for name, item in a.items() if name in one["properties"]}  # what no part speaks of may be taken away
+            | {f"{name}2": item for name, item in b.items() if name in other["properties"]}
             for a, b in zip(first, second, strict=True)
         ]
         one.pop("additionalProperties", None)
