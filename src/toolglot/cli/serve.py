@@ -47,7 +47,7 @@ def command(path: Path | None, host: str | None, port: int | None, as_json: bool
     on its usual port on this machine.
     """
     try:
-        from toolglot.gateway.serving import listen, make_gateway, make_server  # noqa: PLC0415
+        from toolglot.gateway.serving import calm_collector, listen, make_gateway, make_server  # noqa: PLC0415
     except ImportError as error:
         click.echo(f"error: the gateway needs {error.name}: pip install 'toolglot[gateway]'", err=True)
         sys.exit(2)
@@ -64,6 +64,7 @@ def command(path: Path | None, host: str | None, port: int | None, as_json: bool
     url = f"http://{_shown_host(config.server.host)}:{listening.getsockname()[1]}"
     click.echo(_as_json(url, config) if as_json else _told(url, path, config))
     sys.stdout.flush()
+    calm_collector()
     _run(make_server(gateway).serve(sockets=[listening]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
@@ -49,6 +50,7 @@ def _must_be_local(exchange: Exchange, host: str) -> None:
         raise UpstreamError("this gateway has no keys, and so answers no page of another site", 403, "foreign_origin")
 
 
+@lru_cache(256)  # clients call it by the same names again and again
 def _own(url: str, host: str) -> bool:
     try:
         name = urlsplit(url).hostname or ""

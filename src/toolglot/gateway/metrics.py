@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import TypeVar
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
@@ -10,6 +13,8 @@ from toolglot.gateway.records import Record
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4.encode()
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+
+Metric = TypeVar("Metric", Counter, Histogram)
 
 
 class Metrics:
@@ -37,20 +42,26 @@ class Metrics:
 
     def __call__(self, record: Record) -> None:
         model = self._models.told_apart(record.target)
-        self._requests.labels(record.wire, model, record.upstream, str(record.status)).inc()
-        self._seconds.labels(record.wire, model).observe(record.seconds)
+        _of(self._requests, record.wire, model, record.upstream, str(record.status)).inc()
+        _of(self._seconds, record.wire, model).observe(record.seconds)
         if record.first is not None and record.stream:
-            self._first.labels(record.wire, model).observe(record.first)
+            _of(self._first, record.wire, model).observe(record.first)
         if record.input:
-            self._tokens.labels(model, "input").inc(record.input)
+            _of(self._tokens, model, "input").inc(record.input)
         if record.output:
-            self._tokens.labels(model, "output").inc(record.output)
+            _of(self._tokens, model, "output").inc(record.output)
         for call in record.calls:
-            self._calls.labels(model, call.dialect, call.outcome, call.code).inc()
+            _of(self._calls, model, call.dialect, call.outcome, call.code).inc()
         for decision in record.decisions:
-            self._decisions.labels(model, decision.code).inc()
+            _of(self._decisions, model, decision.code).inc()
         if record.mended:
-            self._mended.labels(model).inc(record.mended)
+            _of(self._mended, model).inc(record.mended)
 
     def page(self) -> bytes:
         return generate_latest(self._registry)
+
+
+@lru_cache(4096)
+def _of(metric: Metric, *labels: str) -> Metric:
+    """The child for these labels: found again without a lock, for every request asks for several."""
+    return metric.labels(*labels)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
@@ -22,6 +21,7 @@ from toolglot.gateway.records import CallSeen, DecisionSeen, Record
 from toolglot.text.json_text import encode
 
 BeforeEnd = Callable[[], Awaitable[None]]
+_ENDS = (Finish, Fault)
 
 
 class Turn:
@@ -58,25 +58,49 @@ class Turn:
         return body
 
     async def stream(self, writer: Writer, notes: list[str], out: Downstream, before_end: BeforeEnd | None = None) -> None:
-        """Text flows; what must be mended is mended behind it, then the end comes. `before_end` runs when all is known."""
-        async with aclosing(self._batches()) as batches:
-            async for batch in batches:
-                last = batch[-1]
-                ends = type(last) is Finish or type(last) is Fault
-                if ends:
-                    batch = batch[:-1]
-                self._see(batch)
-                await _write(writer, batch, out)
-                if ends:
-                    batch = await self._ending(last)
-                    self._see(batch)
-                    if before_end is not None:
-                        await before_end()
-                    await _write(writer, batch, out)
-        rest = writer.close()
-        if rest:
-            await out.send(rest)
+        """Text flows; what must be mended is mended behind it, then the end comes. `before_end` runs when all is known.
+
+        A line that breaks is a Fault, and held text leaves before it.
+        """
+        begun, answers = self._opened.begun, self._opened.answers
+        if begun is None:
+            await self._leave(self._opened.events, writer, out, before_end)
+        else:
+            try:
+                await self._leave([left for event in begun.first for left in answers.feed(event)], writer, out, before_end)
+                broken: UpstreamError | None = None
+                try:
+                    async for chunk in begun.chunks:
+                        left = [left for event in begun.reader.feed(chunk) for left in answers.feed(event)]
+                        if left:
+                            await self._leave(left, writer, out, before_end)
+                except UpstreamError as error:
+                    broken = error
+                rest: list[Event] = begun.reader.close()
+                if broken is not None:
+                    rest = [*(event for event in rest if not isinstance(event, Fault)), Fault(broken)]
+                left = [left for event in rest for left in answers.feed(event)] + answers.close()
+                await self._leave(left, writer, out, before_end)
+            finally:
+                await begun.answer.aclose()
+        last = writer.close()
+        if last:
+            await out.send(last)
         self._record.notes = list(dict.fromkeys([*self._record.notes, *notes]))
+
+    async def _leave(self, events: list[Event], writer: Writer, out: Downstream, before_end: BeforeEnd | None) -> None:
+        """Events that go out; the end waits until what was refused is mended."""
+        if events and type(events[-1]) in _ENDS:
+            last, events = events[-1], events[:-1]
+            self._see(events)
+            await _write(writer, events, out)
+            events = await self._ending(last)
+            self._see(events)
+            if before_end is not None:
+                await before_end()
+        else:
+            self._see(events)
+        await _write(writer, events, out)
 
     async def _finished(self, events: list[Event]) -> list[Event]:
         if not events or not isinstance(events[-1], Finish | Fault):
@@ -87,34 +111,6 @@ class Turn:
         return [*events[:-1], *last]
 
     # -- events as they come
-
-    async def _batches(self) -> AsyncGenerator[list[Event], None]:
-        """What leaves for each piece that came. A line that breaks is a Fault, and held text leaves before it."""
-        begun, answers = self._opened.begun, self._opened.answers
-        if begun is None:
-            if self._opened.events:
-                yield self._opened.events
-            return
-        try:
-            left = [out for event in begun.first for out in answers.feed(event)]
-            if left:
-                yield left
-            broken: UpstreamError | None = None
-            try:
-                async for chunk in begun.chunks:
-                    left = [out for event in begun.reader.feed(chunk) for out in answers.feed(event)]
-                    if left:
-                        yield left
-            except UpstreamError as error:
-                broken = error
-            rest: list[Event] = begun.reader.close()
-            if broken is not None:
-                rest = [*(event for event in rest if not isinstance(event, Fault)), Fault(broken)]
-            left = [out for event in rest for out in answers.feed(event)] + answers.close()
-            if left:
-                yield left
-        finally:
-            await begun.answer.aclose()
 
     def _see(self, events: list[Event]) -> None:
         """What the record and the end need to know."""

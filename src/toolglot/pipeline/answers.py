@@ -261,6 +261,7 @@ class Answers:
             self._decisions += text.decisions
             self._cut = self._cut or text.cut
             calls += text.calls
+        self._text = None  # the two know each other: what a request took is freed at once, not when cycles are looked for
         return calls
 
     def _finish(self, event: Finish, out: list[Event]) -> None:

@@ -125,8 +125,14 @@ class StreamExtractor:
             return self._drain()
         if self._alone is not None:
             text = self._alone.feed(text)
+        plain = not self._waiting and not self._thought
         for piece in self._hearer.feed(text):
-            self._piece(piece)
+            if plain and type(piece) is Said:
+                self._said.add(piece.text)
+                self._blocks.text(piece.text)
+            else:
+                plain = False
+                self._piece(piece)
         return self._drain()
 
     def think(self, text: str) -> list[Event]:

@@ -195,7 +195,14 @@ class Hearer:
         self.examined = 0
 
     def feed(self, text: str) -> list[Piece]:
-        self._take(text)
+        if self._regions or not 0 < len(text) <= _BITE:
+            self._take(text)
+        else:  # a piece of plain text, as nearly all are
+            self._taken += len(text)
+            behind = self._scan(text)
+            if behind:
+                self._taken -= len(behind)
+                self._take(behind)
         return self._drain()
 
     def close(self) -> list[Piece]:

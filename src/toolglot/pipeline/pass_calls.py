@@ -10,7 +10,7 @@ import msgspec
 
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision
-from toolglot.core.tools import Tool
+from toolglot.core.tools import Tool, made_once
 from toolglot.grammars.unfolding import Begun, Step
 from toolglot.pipeline.guard_calls import Verdict, refused
 from toolglot.reading.blocks import Blocks
@@ -33,7 +33,7 @@ class Telling:
 
     def __init__(self, blocks: Blocks, tools: tuple[Tool, ...], ids: set[str]) -> None:
         self._blocks = blocks
-        self._tools = {tool.full_name: tool for tool in tools}
+        self._tools = made_once(tools, "by full name", _by_name)
         self._ids = ids
         self._told: dict[int, Told] = {}
         self._now: Told | None = None
@@ -95,3 +95,7 @@ class Telling:
     def repeated(self, told: Told) -> None:
         why = f"{told.call.name}: the same call stood twice in one text"
         self._blocks.close_call(told.index, sealed=False, decisions=(Decision("merged_repeat", why),), cut=False)
+
+
+def _by_name(tools: tuple[Tool, ...], _: str) -> dict[str, Tool]:
+    return {tool.full_name: tool for tool in tools}

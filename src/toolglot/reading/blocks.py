@@ -205,6 +205,7 @@ class Blocks:
     def _end_all(self, *, sealed: bool) -> None:
         for give in self.at_end:
             give()
+        self.at_end = []  # they know this object: a cycle, and all that was read would wait for the collector
         self.end_block()
         for index in list(self._open_calls):
             self.close_call(index, sealed=sealed)

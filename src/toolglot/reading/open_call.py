@@ -67,7 +67,7 @@ class OpenCall:
         if not self._streams:
             self._texts.append(text)
             return
-        end = self._end.feed(text)
+        end = self._end.feed(text) if self._texts or not self._end.whole(text) else len(text)
         if end < 0:
             self._texts.append(text)
             self._blocks.call_text(self._index, text)

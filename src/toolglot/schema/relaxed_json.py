@@ -18,6 +18,7 @@ from toolglot.text.json_text import BadJson, decode
 
 MAX_SIZE = 4 * 1024 * 1024  # characters
 
+_APART = re.compile(r"\s:")
 _FENCE = re.compile(r"(`{3,}|~{3,})[\w+-]*\s*")
 _ESCAPED = re.compile(r"[\[{]\s*\\\"")
 _KINDS = ((str, "a string"), (int, "an integer"), (float, "a number"), (list, "a list"), (dict, "an object"))
@@ -88,7 +89,9 @@ def too_deep(text: str, value: Any) -> bool:
 
 def repeats_key(text: str, value: Any) -> bool:
     """Whether an object has a key twice, on which readers of JSON disagree. Counting colons settles most cases."""
-    if text.count(":") == _count_keys(value):
+    keys = _count_keys(value)
+    # behind a quote, where no key stands apart from its colon: then strings can only add to the count
+    if text.count(":") == keys or (text.count('":') == keys and _APART.search(text) is None):
         return False
     found = False
 

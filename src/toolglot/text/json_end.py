@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from toolglot.text.json_text import loads_object
+
 # A bracket, or a string as far as it goes; group 1 is its closing quote, empty where the text ends first.
 _TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 _REST_OF_STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
@@ -20,6 +22,13 @@ class JsonEnd:
         self._escaped = False  # the last character was a backslash inside a string
         self.done = False
         self.examined = 0  # characters looked at: the linear-work law counts them
+
+    def whole(self, text: str) -> bool:
+        """Whether the text is one object and nothing else, as most calls that come in one piece are: then this is its end."""
+        if text[-1:] == "}" and loads_object(text) is not None:
+            self.done = True
+            self.examined += len(text)
+        return self.done
 
     def feed(self, text: str, start: int = 0) -> int:
         """The offset just behind the value's end, or -1 while it goes on. `start`: where in `text` to begin."""

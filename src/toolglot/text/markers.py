@@ -17,7 +17,7 @@ _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have t
 class Markers:
     """A set of markers, compiled once. `at_line_start` are those that count only there, behind spaces."""
 
-    __slots__ = ("_first", "_longest", "_pattern", "_sorted", "at_line_start", "words")
+    __slots__ = ("_beginnings", "_pattern", "_sorted", "at_line_start", "words")
 
     def __init__(
         self,
@@ -30,8 +30,7 @@ class Markers:
         self.at_line_start = frozenset(at_line_start)
         self.words = frozenset(words)  # markers that must not continue a word: `f(` is not in `pdf(`
         every = self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
-        self._longest = max(map(len, every), default=0)
-        self._first = re.compile("[" + "".join(sorted({re.escape(marker[0]) for marker in every})) + "]") if every else None
+        self._beginnings: _Beginnings | None = None  # made when it is first asked for
         self._pattern = re.compile(_either(every) if pattern is None else pattern) if every and pattern != "" else None
 
     def split(self, named: NamedMarkers) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -63,6 +62,35 @@ class Markers:
 
     def may_go_on(self, text: str, start: int) -> bool:
         """Whether all that stands from `start` on is the beginning of a marker."""
+        return self.beginnings.may_go_on(text, start)
+
+    def held(self, text: str, at: int) -> int:
+        """From where on `text` must be kept back, because a marker may begin there; its length where nothing need be."""
+        return self.beginnings.held(text, at)
+
+    @property
+    def every(self) -> list[str]:
+        return self._sorted
+
+    @property
+    def beginnings(self) -> _Beginnings:
+        if self._beginnings is None:
+            self._beginnings = _Beginnings(self._sorted, indents=bool(self.at_line_start))
+        return self._beginnings
+
+
+class _Beginnings:
+    """Where a text that breaks off may have begun a marker. `indents`: some count only at the start of a line."""
+
+    __slots__ = ("_indents", "_longest", "_pair", "_sorted")
+
+    def __init__(self, markers: list[str], *, indents: bool) -> None:
+        self._sorted = markers
+        self._indents = indents
+        self._longest = max(map(len, markers), default=0)
+        self._pair = _pairs(markers)
+
+    def may_go_on(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
 
     def _begins(self, text: str) -> bool:
@@ -71,22 +99,36 @@ class Markers:
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 
     def held(self, text: str, at: int) -> int:
-        """From where on `text` must be kept back, because a marker may begin there; its length where nothing need be."""
-        size = len(text)
-        if self._first is None:
+        end = size = len(text)
+        if self._pair is None:
             return size
         start = max(at, size - self._longest + 1)
-        for found in self._first.finditer(text, start):
+        found = self._pair.search(text, start)
+        while found is not None:
             if self._begins(text[found.start() :]):
-                return self._with_indent(text, found.start(), at)
-        return self._with_indent(text, size, at)
+                end = found.start()
+                break
+            found = self._pair.search(text, found.start() + 1)
+        return self._with_indent(text, end, at) if self._indents else end
 
     def _with_indent(self, text: str, end: int, at: int) -> int:
         """Spaces at the start of a line are kept with what may follow them."""
-        if not self.at_line_start:
+        if end <= at or text[end - 1] not in " \t":
             return end
         start = _indent(text, end, at)
-        return start if start < end and start >= 1 and text[start - 1] == "\n" else end
+        return start if start >= 1 and text[start - 1] == "\n" else end
+
+
+def _pairs(markers: list[str]) -> re.Pattern[str] | None:
+    """The first two characters of any of these, or the first at the text's end: in most texts there is hardly one."""
+    seconds: dict[str, set[str]] = {}
+    for marker in markers:
+        seconds.setdefault(marker[0], set()).add(marker[1:2])
+    forms = [
+        re.escape(first) + (f"(?=[{''.join(map(re.escape, sorted(held)))}]|\\Z)" if any(held) else "\\Z")
+        for first, held in seconds.items()
+    ]
+    return re.compile("|".join(forms)) if forms else None
 
 
 def _either(markers: list[str]) -> str:
@@ -154,17 +196,29 @@ class NamedMarkers(Markers):
 class Joined:
     """Two sets of markers as one: those that are always listened for, and those of the tools at hand."""
 
-    __slots__ = ("_sets",)
+    __slots__ = ("_beginnings", "_sets")
 
     def __init__(self, *sets: Markers) -> None:
         self._sets = sets
+        self._beginnings: _Beginnings | None = None
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
-        found = [one for markers in self._sets if (one := markers.find(text, at)) is not None]
-        return min(found, key=lambda one: (one[0], -len(one[1])), default=None)
+        best: tuple[int, str] | None = None
+        for markers in self._sets:
+            found = markers.find(text, at)
+            if found is not None and (best is None or (found[0], -len(found[1])) < (best[0], -len(best[1]))):
+                best = found
+        return best
 
     def may_go_on(self, text: str, start: int) -> bool:
-        return any(markers.may_go_on(text, start) for markers in self._sets)
+        return self._both.may_go_on(text, start)
 
     def held(self, text: str, at: int) -> int:
-        return min(markers.held(text, at) for markers in self._sets)
+        return self._both.held(text, at)
+
+    @property
+    def _both(self) -> _Beginnings:
+        if self._beginnings is None:
+            every = sorted({marker for markers in self._sets for marker in markers.every})
+            self._beginnings = _Beginnings(every, indents=any(markers.at_line_start for markers in self._sets))
+        return self._beginnings

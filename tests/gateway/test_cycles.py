@@ -1,0 +1,55 @@
+"""A request leaves no cycles behind: what it took is freed when it ends, whatever the collector does."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+
+from tests.pipeline.answering import PARIS, plan_for
+from toolglot.core.events import Fault
+from toolglot.core.fold import unfold
+from toolglot.errors import UpstreamError
+from toolglot.pipeline.answers import Answers
+from toolglot.pipeline.route import speech
+
+FUNCTION = {"name": "get_weather", "arguments": PARIS}
+CALLED: dict[str, Any] = {
+    "openai-chat": {
+        "choices": [{"message": {"tool_calls": [{"id": "c", "function": FUNCTION}]}, "finish_reason": "tool_calls"}]
+    },
+    "openai-responses": {"status": "completed", "output": [{"type": "function_call", "call_id": "c", **FUNCTION}]},
+    "anthropic": {"content": [{"type": "tool_use", "id": "c", "name": "get_weather", "input": {"city": "Paris"}}]},
+    "gemini": {"candidates": [{"content": {"parts": [{"functionCall": {"name": "get_weather", "args": {"city": "Paris"}}}]}}]},
+    "ollama": {
+        "message": {"tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Paris"}}}]},
+        "done": True,
+    },
+}
+
+
+def answer(wire: str, body: Any, *, broken: bool = False) -> None:
+    answers = Answers(plan_for())
+    events = list(unfold(speech(wire).wire.read_reply(body, None)))
+    if broken:
+        events[-1] = Fault(UpstreamError("the line broke"))
+    for event in events:
+        answers.feed(event)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+@pytest.mark.parametrize("wire", CALLED)
+def test_a_reply_leaves_no_cycles(wire: str, broken: bool) -> None:
+    prose = {"choices": [{"message": {"content": "Let me see: it is 18 degrees."}, "finish_reason": "stop"}]}
+    for _ in range(2):  # the first fills caches
+        answer(wire, CALLED[wire], broken=broken)
+        answer("openai-chat", prose, broken=broken)
+    gc.collect()
+    gc.disable()
+    try:
+        answer(wire, CALLED[wire], broken=broken)
+        answer("openai-chat", prose, broken=broken)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
