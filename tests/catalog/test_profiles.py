@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 
 import msgspec
 import pytest
 
+from tests.counted import lines_run
 from toolglot.catalog.bare_names import bare_name, billions
 from toolglot.catalog.profiles import _profile, profile
 from toolglot.catalog.rows import matching, patterns, read_rows
@@ -225,13 +225,10 @@ def test_wrong_use(model: object, provider: str | None, told: str) -> None:
         profile(model, provider)  # type: ignore[arg-type]
 
 
-def test_an_unseen_name_takes_well_under_a_millisecond() -> None:
-    profile("warm")
-    names = [f"some-{number}-finetune-of-llama-3.1-8b" for number in range(200)]
-    started = perf_counter()
-    for name in names:
-        profile(name)
-    assert (perf_counter() - started) / len(names) < 0.005, "five times the promise, for machines are loaded"
+def test_an_unseen_name_is_looked_up_once_and_in_few_steps() -> None:
+    names = [f"some-{number}-finetune-of-llama-3.1-8b" for number in range(2)]
+    profile(names[0])
+    assert lines_run(lambda: profile(names[1])) < 1_500, "well under a millisecond"
     before = _profile.cache_info().hits
     profile(names[0])
     assert _profile.cache_info().hits == before + 1

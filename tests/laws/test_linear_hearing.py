@@ -6,14 +6,12 @@ Python that run, reading and repairing included: this sees every loop, but not w
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
-from types import FrameType
-from typing import Any
 
 import pytest
 
+from tests.counted import lines_run
 from tests.laws.dialect_cases import shared_tools
 from toolglot import StreamExtractor, parse_arguments
 from toolglot.core.messages import ToolCall
@@ -31,27 +29,6 @@ STEEP = 6.0  # at most, where a flood is four times as long: what is given up at
 CUTS = (0, 1, 7)
 
 SOURCE = 'def f(x):\n    """It\'s <b>so</b>."""\n    return {\'a\': [x, "y"]} if x < 3 else \'</p>\'\n'
-
-
-def lines_run(job: Callable[[], object]) -> int:
-    """How many lines of toolglot's run in it."""
-    count = 0
-
-    def each(frame: FrameType, event: str, arg: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return each
-
-    def entered(frame: FrameType, event: str, arg: object) -> Any:
-        return each if "toolglot" in frame.f_code.co_filename else None
-
-    before = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        job()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def pieces(text: str, size: int) -> list[str]:

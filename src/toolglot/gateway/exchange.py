@@ -123,6 +123,7 @@ class Exchange:
             self._timer = None
         if self._watcher is not None:
             self._watcher.cancel()
+            self._watcher = None  # it knows this exchange
 
     # -- out
 

@@ -62,10 +62,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def calm_collector() -> None:
-    """What is loaded stays, and a request leaves no cycles: looking for them at Python's pace costs a tenth of all."""
+    """What is loaded stays and is looked at no more; and a request leaves no cycles unless it fails, so the rest may wait."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_OBJECTS, 20, 50)
+    gc.set_threshold(_OBJECTS, 10, 10)
 
 
 def make_gateway(path: Path | None, host: str | None = None, port: int | None = None) -> Gateway:
