@@ -1,9 +1,10 @@
-"""BFCL's half of the questions: `python bench/questions/bfcl.py [--draw | --check]`.
+"""BFCL's half of the questions: `python bench/questions/bfcl.py [--draw | --check | --write FILE]`.
 
 Only ids are kept here (bfcl.json); the questions are read out of the wheel of `bfcl-eval`, which is fetched once.
 
 --draw   draw the ids anew and write them: for a new version of the package, not because a model fails
 --check  draw them again and compare with the committed ones
+--write  the drawn questions into a file that `toolglot eval --questions FILE` reads
 """
 
 from __future__ import annotations
@@ -97,18 +98,37 @@ def _fair(question: Question) -> bool:
 
 
 def _category(held: ZipFile, category: str) -> list[Question]:
-    name, names = f"BFCL_v4_{category}.json", set(held.namelist())
-    folder = "bfcl_eval/data/"
+    questions, answers = _texts(held, category)
+    return read_bfcl(questions, answers)
+
+
+def _texts(held: ZipFile, category: str) -> tuple[str, str | None]:
+    name, folder = f"BFCL_v4_{category}.json", "bfcl_eval/data/"
     answers = folder + "possible_answer/" + name
-    text = held.read(answers).decode() if answers in names else None
-    return read_bfcl(held.read(folder + name).decode(), text)
+    return held.read(folder + name).decode(), held.read(answers).decode() if answers in held.namelist() else None
+
+
+def write(path: Path) -> None:
+    """In BFCL's own form: the rows that were drawn, and their answers where BFCL has them, in a folder beside."""
+    held, rows, answers = bfcl_wheel(), list[str](), list[str]()
+    for category, ids in json.loads(IDS.read_text())["ids"].items():
+        for text, found in zip(_texts(held, category), (rows, answers), strict=True):
+            found += [line for line in (text or "").splitlines() if line.strip() and json.loads(line)["id"] in ids]
+    beside = path.parent / "possible_answer" / path.name
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(rows) + "\n")
+    beside.write_text("\n".join(answers) + "\n")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--write", type=Path, metavar="FILE")
     given = parser.parse_args()
+    if given.write is not None:
+        write(given.write)
+        return 0
     if given.draw or given.check:
         row = {"package": "bfcl-eval", "version": VERSION, "seed": SEED, "ids": draw()}
         text = json.dumps(row, indent=1) + "\n"

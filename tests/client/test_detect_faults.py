@@ -18,7 +18,7 @@ from toolglot.client.detection.questions import QUESTIONS
 from toolglot.client.http import HttpTransport
 from toolglot.client.transport import Limits
 
-QUICK = Limits(connect=1.0, first_byte=0.3, idle=0.3, body=1 << 20)
+QUICK = Limits(connect=1.0, first_byte=0.6, idle=0.6, body=1 << 20)
 ODD = [b"", b"nope", b"[]", b"null", b"{}", b'{"data":{}}', b'{"models":7}', b"\xff\xfe", b"[" * 100_000, b'{"details":"x"}']
 TYPES = {
     "ollama": {"capabilities": {"tools": 1}, "template": 5, "model_info": {"general.architecture": []}, "parameters": [1]},

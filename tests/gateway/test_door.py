@@ -100,7 +100,7 @@ def test_a_chunked_body_is_measured_too() -> None:
 
 def test_long_heads_and_slow_clients_are_cut_off() -> None:
     async def work() -> None:
-        server = "max_header = 2000\nclient_timeout = 0.3"
+        server = "max_header = 2000\nclient_timeout = 0.6"
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
             long = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: " + b"x" * 3000
             assert b" 431 " in await gateway.raw(long)

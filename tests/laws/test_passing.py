@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.counted import lines_run
 from tests.laws.dialect_cases import ALL, IDS, Case, shared_tools
-from tests.laws.test_linear_hearing import SIZE, STEADY, clean, lines_run, pieces
+from tests.laws.test_linear_hearing import SIZE, STEADY, clean, pieces
 from toolglot import Delta, Extraction, Open, StreamExtractor, extract, fold
 from toolglot.core.events import Event
 from toolglot.core.messages import ToolCall

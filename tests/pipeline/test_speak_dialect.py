@@ -232,10 +232,14 @@ def test_behind_results_stands_what_to_do_with_them() -> None:
     asked = speak(Request("m", messages, TOOLS), dialect("tagged"))
     last = "".join(part.text for part in asked.messages[-1].parts if isinstance(part, Text))
     assert "sunny" in last
-    assert last.endswith("only if something is still missing.")
+    assert last.endswith("make the next call.")
     assert made_up not in str(asked)  # what we made up is written as a number: models copy what they see
     further = speak(Request("m", (*messages, Message("user", (Text("And in Oslo?"),))), TOOLS), dialect("tagged"))
-    assert "still missing" not in str(further)
+    assert "make the next call" not in str(further)
+    refused = Message("tool", (ToolResult(made_up, "get_weather", (Text("no such city"),), is_error=True),))
+    again = speak(Request("m", (*messages[:2], refused), TOOLS), dialect("tagged"))
+    assert "the request is done" not in str(again)
+    assert "Make the call that is needed now" in str(again)
 
 
 def test_results_in_words_leave_no_trace_of_calls() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
 from toolglot.agent.agent import Agent
+from toolglot.agent.loop import AskModel, Done, Interrupted, Loop
 from toolglot.agent.results import without_secrets
 from toolglot.agent.runnable import Context, Runnable
 from toolglot.catalog.profiles import KINDS
@@ -17,6 +18,7 @@ from toolglot.client.detect import detect
 from toolglot.client.keys import auth_headers, find_key
 from toolglot.client.remembered import Remembered
 from toolglot.client.transport import Answer, Limits, Transport
+from toolglot.core.reply import Reply
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.evaluation.kept import Kept, Setting, mark
@@ -71,16 +73,24 @@ class Asker:
         return msgspec.structs.replace(kept, seconds=seconds, raw=tuple(map(without_secrets, tape.heard)))
 
     async def _single(self, question: Question, client: AsyncClient) -> Kept:
-        reply = await client.complete(question.messages, tools=question.tools, ask=self.ask, **self.options)
+        """As an agent asks: a call that is refused goes back to the model. The calls are what it would run then."""
+        agent = Agent(self.model, [_scripted(tool, question) for tool in question.tools], client=client, **self.options)
+        loop = Loop(agent.request(question.messages, route=client.route(self.model)))
+        reply, step = Reply(), loop.next()
+        while isinstance(step, AskModel):
+            reply = await client.complete(step.request, self.model, ask=self.ask)
+            step = loop.next(reply)
+        run = (step if isinstance(step, Done) else cast("Done", loop.next(Interrupted("stopped", "nothing is run here")))).run
         return Kept(
             question.id,
             mark(question),
-            tuple(reply.calls),
-            reply.text,
-            reply.decisions,
+            run.calls,
+            run.text,
+            run.decisions,
             None if reply.stop is None else reply.stop.reason,
-            reply.usage,
-            notes=reply.notes,
+            run.usage,
+            turns=run.turns,
+            notes=run.notes,
             error=None if reply.error is None else without_secrets(f"the answer broke off: {reply.error.message}"),
         )
 

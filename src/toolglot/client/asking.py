@@ -23,6 +23,7 @@ from toolglot.core.reply import Reply
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.pipeline.answers import Answers
+from toolglot.pipeline.doubting_answers import answers_to
 from toolglot.pipeline.fit import fit
 from toolglot.pipeline.guard_calls import Policy
 from toolglot.pipeline.plan import Plan
@@ -184,7 +185,7 @@ class AsyncClient:
             self._remembered.note(server_name(row), plan.route.model, plan.way.name, bool(reply.calls) and not bad)
 
     def _answers(self, plan: Plan) -> Answers:
-        return Answers(plan, policy=self._policy, calls=self._calls, make_id=new_call_id)
+        return answers_to(plan, self._policy, self._calls, new_call_id)
 
     async def _whole(self, plan: Plan) -> list[Event]:
         return await whole(self._sending(plan), self._answers(plan))

@@ -17,6 +17,7 @@ from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.gateway.routing import Target
 from toolglot.pipeline.answers import Answers
+from toolglot.pipeline.doubting_answers import answers_to
 from toolglot.pipeline.fit import fit
 from toolglot.pipeline.plan import Plan
 
@@ -94,7 +95,7 @@ def prepared(asking: Asking, request: Request, target: Target, *, stream: bool) 
 
 
 def answers_for(plan: Plan, target: Target) -> Answers:
-    return Answers(plan, policy=target.row.policy, calls=target.row.calls, make_id=new_call_id)
+    return answers_to(plan, target.row.policy, target.row.calls, new_call_id)
 
 
 async def _whole(this: Sending, target: Target) -> tuple[Answers, list[Event]]:

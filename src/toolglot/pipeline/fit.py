@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import UNKNOWN
 from toolglot.core.messages import Message, ToolCall
 from toolglot.core.request import Request
@@ -57,7 +58,7 @@ def fit(
     tallies: Tallies = {},  # noqa: B006
 ) -> Plan:
     """How the request is asked of this model. `larger_context` asks for a larger window, where the API has a word for it."""
-    given, choice = request.tools, request.choice
+    given, choice, messages = request.tools, request.choice, request.messages
     way = choose_way(ask, route.profile, route.provider, choice, tallies)
     if nonce is not None and way.kind != "dialect":
         raise CallerError(f"a nonce goes with a dialect, and this is asked {way.name}", "nonce")
@@ -72,7 +73,15 @@ def fit(
     calls = asking.calls  # the gate may have said that none is due
     hears = None if not calls else way.dialect if way.kind == "dialect" else route.profile.dialect or "auto"
     way = way if calls else _UNASKED
-    return Plan(request, route, way, given, choice, hears, nonce, tuple(asking.notes), asking.filled)
+    doubted = calls and _may_invent(route.profile) and (choice is None or choice.mode == "auto")
+    return Plan(
+        request, route, way, given, choice, hears, nonce, tuple(asking.notes), asking.filled, messages if doubted else None
+    )
+
+
+def _may_invent(profile: Profile) -> bool:
+    """A small model calls what is there, with values that nobody gave; one that can't decide is held to them anyway."""
+    return profile.decides and profile.parameters is not None and profile.parameters <= SMALL
 
 
 def _speaks_of_calls(messages: tuple[Message, ...]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.pipeline.route import Route
@@ -20,3 +21,4 @@ class Plan(msgspec.Struct, frozen=True):
     nonce: str | None = None
     notes: tuple[str, ...] = ()
     filled: frozenset[str] = frozenset()  # tools sent under a strict schema, where null stands for "not given"
+    conversation: tuple[Message, ...] | None = None  # as the caller gave it, where calls are to be held against it

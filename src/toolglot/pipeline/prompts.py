@@ -41,7 +41,8 @@ STYLES = {
         "If the request needs a tool, answer with nothing but the call, written exactly like this:",
         (
             "The result comes in the next message. Then answer with it.",
-            "Use only the tools and parameters above. If a required value is unknown, ask for it.",
+            "Use only the tools and parameters above.",
+            "Never make up a value, such as an id: first call the tool that gives it, or ask the user.",
         ),
         "If no tool is needed, answer in plain words, without a call.",
     ),
@@ -61,7 +62,7 @@ STYLES = {
         "To call a function, answer with nothing but its name and arguments, written exactly like this:",
         (
             "The result comes in the next message. Then answer with it.",
-            "Do not guess values: ask for what is missing.",
+            "Never make up a value, such as an id: first call the function that gives it, or ask the user.",
         ),
         "If no function is relevant to the request, answer in plain words, without a call.",
         tool_lines(),

@@ -16,6 +16,8 @@ ADVICE = {
     "rejected_truncated": f"It never came to its end. {_AGAIN}, whole, and shorter if it was long.",
     "rejected_malformed": f"{_AGAIN}, in the form that you were shown.",
     "rejected_limit": "Make fewer or smaller calls.",
+    "rejected_invented": "Make up no value.",
+    "rejected_unrelated": "If no tool does what the user wants, answer in plain words. If this one does, make the call again.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
 _SHOWN = 300  # characters of what was written, told back

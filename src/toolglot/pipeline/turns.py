@@ -19,7 +19,8 @@ ResultsAs = Literal["user", "tool"]
 _SYSTEM = ("system", "developer")
 _MADE_UP = re.compile(r"call_[0-9a-f]{24}(?:_\d+)?")  # as the client and the gateway make them
 _ANSWER = "Write the answer in one sentence."  # of four wordings, the one that a model of 135 million parameters did best with
-_NOW = "Answer the question with this now. Make a further call only if something is still missing."
+_NOW = "If the request is done, say in plain words what came of it. If it is not done yet, make the next call."
+_FAILED = "Make the call that is needed now, or tell the user in plain words what is missing."
 
 
 class Spoken:
@@ -99,10 +100,12 @@ def in_words(messages: tuple[Message, ...]) -> list[Message]:
     return [*said[:-1], msgspec.structs.replace(said[-1], parts=(*said[-1].parts, Text(_ANSWER)))]
 
 
-def reminded(messages: list[Message]) -> list[Message]:
-    """Behind results that came last: what to do with them. A small model is prone to make the same call again."""
+def reminded(messages: list[Message], results: Message) -> list[Message]:
+    """Behind results that came last: what to do with them. A small model makes the same call again, or gives up."""
+    failed = any(isinstance(part, ToolResult) and part.is_error for part in results.parts)
     last = messages[-1]
-    return [*messages[:-1], msgspec.structs.replace(last, parts=_joined([*last.parts, Text(_NOW)], "\n\n"))]
+    parts = _joined([*last.parts, Text(_FAILED if failed else _NOW)], "\n\n")
+    return [*messages[:-1], msgspec.structs.replace(last, parts=parts)]
 
 
 def without_system(messages: list[Message], notes: list[str]) -> list[Message]:

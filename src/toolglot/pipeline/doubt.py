@@ -1,0 +1,204 @@
+"""Calls that nothing in the conversation speaks for. Small models make them: an id of 12345, a city that nobody named.
+
+Three things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
+address that stands nowhere; a name, where nobody has named anything; and a tool with which the conversation shares no word.
+The model is told why. Where it insists on the last two, it may know better than words can tell, and the call passes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.tools import Tool, as_function
+from toolglot.pipeline.guard_calls import canonical
+from toolglot.pipeline.related_words import related
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS
+from toolglot.text.json_text import loads_object, shown
+
+INVENTED, UNRELATED = "rejected_invented", "rejected_unrelated"
+_MOST_TEXT = 200_000  # characters of the conversation, the last ones
+_ENOUGH = 2  # arguments that were said: the call has to do with what was asked
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
+_ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
+_ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
+_MAKES = re.compile(r"(?:^|[._])(?:create|add|new|make|write|set|register|insert|generate|save|start|open|todo)", re.IGNORECASE)
+_TELLS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|query|who|where|current)", re.IGNORECASE)
+_NAME_KEY = re.compile(
+    r"(?:city|town|place|location|address|street|airport|station|origin|destination|person|customer|author|artist|restaurant"
+    r"|hotel|company|patient|doctor|recipient|contact|user_?name)$",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[^\W\d_a-z][\w'.-]*[a-z][\w'.-]*(?:,? [^\W\d_][\w'.-]*){0,4}")
+_NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|[\"'“‘][^\W\d_]")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
+_SQUEEZED = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[^\W\d_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Doubts:
+    """What a conversation speaks for. Looked at when the first call comes, and then once."""
+
+    def __init__(self, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> None:
+        self._messages = messages
+        self._tools = {tool.full_name: tool for tool in tools}
+
+    def of(self, call: ToolCall) -> tuple[str, str] | None:
+        """The code and the reason, if the call is to be doubted."""
+        tool = self._tools.get(call.full_name)
+        held = loads_object(call.arguments_json)
+        if tool is None or tool.kind != "function" or held is None:
+            return None
+        invented = self._invented(tool, held)
+        if invented is not None:
+            return INVENTED, invented
+        if canonical(call) in self._insisted:
+            return None
+        unnamed = self._unnamed(tool, held)
+        if unnamed is not None:
+            return INVENTED, unnamed
+        if self._under_way or self._related(tool) or self._gives(held) >= _ENOUGH:
+            return None
+        return UNRELATED, "nothing in the conversation asks for what it does"
+
+    # -- values
+
+    def _invented(self, tool: Tool, held: dict[str, Any]) -> str | None:
+        """An id or an address that was not given. A tool that makes something may be given an id of the model's own."""
+        for key, schema, value in _free(tool, held):
+            is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", "")))
+            if not _MAIL.fullmatch(value) and (not is_id or _MAKES.search(tool.name)):
+                continue
+            if _squeezed(value) not in self._squeezed:
+                told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
+                return told + self._may_be_told(key, tool)
+        return None
+
+    def _may_be_told(self, key: str, wanted: Tool) -> str:
+        """By a tool that looks something up, speaks of the same thing, and does not need the value itself; or by the user."""
+        about = frozenset(words_of(_CAMEL.sub(" ", f"{key} {wanted.name}").replace("_", " "))) - {"id"}
+        tellers = [
+            name
+            for name, tool in self._tools.items()
+            if _TELLS.search(tool.name) and key not in _required(tool) and about & _words_of_tool(tool)
+        ]
+        return f"; call {' or '.join(tellers[:3])} first, which may give it" if tellers else "; ask the user for it"
+
+    def _unnamed(self, tool: Tool, held: dict[str, Any]) -> str | None:
+        """A name, where the user has named nothing at all."""
+        if self._names_something:
+            return None
+        for key, _, value in _free(tool, held):
+            if _NAME_KEY.search(key) and _NAME.fullmatch(value) and not self._traced(value):
+                return f"{key} is {shown(value, 60)!r}, and nobody has said so{self._may_be_told(key, tool)}"
+        return None
+
+    def _traced(self, name: str) -> bool:
+        words = _WORD.findall(_plain(name))
+        if any(len(word) < 3 or word[:4] in self._beginnings for word in words):
+            return True
+        return "".join(word[0] for word in words[:2]) in {word[:2] for word in self._words}  # nyc
+
+    # -- the tool
+
+    def _related(self, tool: Tool) -> bool:
+        """Words are no measure for a conversation in another script."""
+        if _OTHER_SCRIPT.search(self._text):
+            return True
+        return not self._stems.isdisjoint(_words_of_tool(tool))
+
+    def _gives(self, held: dict[str, Any]) -> int:
+        """How many of the arguments the conversation has: numbers and all, they come from there."""
+        scalars = {str(value).removesuffix(".0") for value in held.values() if isinstance(value, (str, int, float))}
+        return sum(_squeezed(value) in self._squeezed for value in scalars)
+
+    # -- what is said
+
+    @property
+    def _under_way(self) -> bool:
+        """Something was called already: what comes next may only serve what was asked."""
+        return any(isinstance(part, ToolCall) for message in self._messages for part in message.parts)
+
+    @cached_property
+    def _text(self) -> str:
+        return "\n".join(_said(self._messages))[-_MOST_TEXT:]
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return _squeezed(self._text)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_WORD.findall(_plain(self._text)))
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        return frozenset(word[:4] for word in self._words if len(word) > 2)
+
+    @cached_property
+    def _names_something(self) -> bool:
+        return _OTHER_SCRIPT.search(self._text) is not None or _NAMED.search(self._text) is not None
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        own = {word for word in _WORD.findall(self._text.lower()) if word not in FUNCTION_WORDS}
+        return frozenset(other for word in own for stem in words_of(word) for other in related(stem))
+
+    @cached_property
+    def _insisted(self) -> frozenset[tuple[str, str]]:
+        """Calls that were refused before: made again all the same, they are meant."""
+        parts = [part for message in self._messages for part in message.parts]
+        failed = {part.call_id for part in parts if isinstance(part, ToolResult) and part.is_error}
+        return frozenset(canonical(part) for part in parts if isinstance(part, ToolCall) and part.id in failed)
+
+
+def _free(tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """The texts that had to be given, and that the schema leaves open."""
+    properties, required = (as_function(tool).schema or {}).get("properties"), _required(tool)
+    if not isinstance(properties, dict):
+        return
+    for key, value in held.items():
+        own = properties.get(key)
+        if key not in required or not isinstance(own, dict) or {"enum", "const", "default"} & own.keys():
+            continue
+        if isinstance(value, str) and value.strip():
+            yield key, own, value
+
+
+def _required(tool: Tool) -> list[Any]:
+    held = (as_function(tool).schema or {}).get("required")
+    return held if isinstance(held, list) else []
+
+
+def _said(messages: tuple[Message, ...]) -> Iterator[str]:
+    """Everything but what the model has said itself, and what it was told of its mistakes."""
+    for message in messages:
+        if message.role == "assistant":
+            continue
+        for part in message.parts:
+            if isinstance(part, Text) or (isinstance(part, ToolResult) and not part.is_error):
+                yield part.text
+
+
+def _words_of_tool(tool: Tool) -> frozenset[str]:
+    told = [_CAMEL.sub(" ", tool.full_name), tool.description or ""]
+    properties = (as_function(tool).schema or {}).get("properties")
+    for key, own in properties.items() if isinstance(properties, dict) else ():
+        told += [_CAMEL.sub(" ", key), *(str(own.get(name, "")) for name in ("description", "enum") if isinstance(own, dict))]
+    words = {word for text in told for word in _WORD.findall(text.lower().replace("_", " "))}
+    return frozenset(stem for word in words - FUNCTION_WORDS for stem in words_of(word))
+
+
+def _plain(text: str) -> str:
+    """In small letters, without accents."""
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter))
+
+
+def _squeezed(text: str) -> str:
+    return _SQUEEZED.sub("", _plain(text))

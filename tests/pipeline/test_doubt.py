@@ -1,0 +1,121 @@
+"""Calls of small models that nothing speaks for: what is doubted, and above all what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.tools import Tool
+from toolglot.pipeline.doubt import INVENTED, UNRELATED, Doubts
+from toolglot.text.json_text import dumps
+
+
+def a_tool(name: str, about: str, required: tuple[str, ...] | None = None, **properties: Any) -> Tool:
+    own = {
+        key: {"type": "string", **({"description": held} if isinstance(held, str) else held)}
+        for key, held in properties.items()
+    }
+    return Tool(name, about, {"type": "object", "properties": own, "required": list(own if required is None else required)})
+
+
+TOOLS = (
+    a_tool("find_book", "Search the library's catalogue.", title="Title"),
+    a_tool("reserve_book", "Reserve a book at the library.", book_id="As the catalogue gives it"),
+    a_tool("send_email", "Send an e-mail.", to="Address", body="Text"),
+    a_tool("get_weather", "Current weather in a city.", ("city",), city="Name of the city", unit={"enum": ["C", "F"]}),
+    a_tool("create_task", "Create a task.", ("id", "text"), id="Id of the task", text="What to do"),
+    a_tool("get_station", "Where a train stops.", train="The train's id"),
+    a_tool("multiply", "Product.", a={"type": "number"}, b={"type": "number"}),
+)
+
+
+def said(*texts: str | Message) -> tuple[Message, ...]:
+    return tuple(one if isinstance(one, Message) else Message("user", (Text(one),)) for one in texts)
+
+
+def doubt(messages: tuple[Message, ...], name: str, **arguments: Any) -> str | None:
+    found = Doubts(messages, TOOLS).of(ToolCall("c", name, dumps(arguments)))
+    return None if found is None else found[0]
+
+
+def a_result(text: str, *, is_error: bool = False) -> Message:
+    return Message("tool", (ToolResult("c1", "find_book", (Text(text),), is_error=is_error),))
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "arguments", "code"),
+    [
+        ("Reserve the book Emma for me.", "reserve_book", {"book_id": "12345"}, INVENTED),
+        ("Reserve the book B-77 for me.", "reserve_book", {"book_id": "B-77"}, None),
+        ("Reserve book b 77.", "reserve_book", {"book_id": "B77"}, None),
+        ("Where does the train from Graz stop?", "get_station", {"train": "some train id"}, INVENTED),
+        ("Mail Tomas that I am late.", "send_email", {"to": "tomas@example.com", "body": "I am late"}, INVENTED),
+        ("Mail t.h@mail.example that I am late.", "send_email", {"to": "T.H@mail.example", "body": "I am late"}, None),
+        ("Make a task: wash the car.", "create_task", {"id": "1", "text": "wash the car"}, None),  # the id is its to choose
+        ("How is the weather here?", "get_weather", {"city": "London"}, INVENTED),
+        ("how is the weather in london?", "get_weather", {"city": "London"}, None),
+        ("get the weather of nyc", "get_weather", {"city": "New York, NY"}, None),
+        ("How is the weather where the Eiffel Tower stands?", "get_weather", {"city": "Paris"}, None),  # something is named
+        ('How is the weather in the city called "big apple"?', "get_weather", {"city": "New York"}, None),
+        ("Call me a taxi.", "find_book", {"title": "taxi"}, UNRELATED),
+        ("What is 394 times 213?", "multiply", {"a": 394, "b": 213}, None),  # what it is given was said
+        ("上海天气怎么样?", "get_weather", {"city": "Shanghai"}, None),  # words are no measure here
+        ("Look in the library for Emma.", "find_book", {"title": "Emma"}, None),
+        ("Emma, please.", "no_such_tool", {"title": "Emma"}, None),  # the guard's affair
+    ],
+)
+def test_what_is_doubted(asked: str, name: str, arguments: dict[str, Any], code: str | None) -> None:
+    assert doubt(said(asked), name, **arguments) == code
+
+
+def test_a_result_gives_what_was_missing() -> None:
+    asked = said("Reserve the book Emma for me.", a_result('{"book_id": "B-77"}'))
+    assert doubt(asked, "reserve_book", book_id="B-77") is None
+    assert doubt(asked, "reserve_book", book_id="B-78") == INVENTED
+
+
+def test_what_the_model_said_itself_gives_nothing() -> None:
+    asked = said("Reserve the book Emma.", Message("assistant", (Text("I take 12345."),)), "Yes, reserve the book.")
+    assert doubt(asked, "reserve_book", book_id="12345") == INVENTED
+
+
+def refused_before(name: str, **arguments: Any) -> tuple[Message, ...]:
+    call = Message("assistant", (ToolCall("c1", name, dumps(arguments)),))
+    return call, a_result(f"Not run: {dumps(arguments)}", is_error=True)
+
+
+def test_who_insists_may_know_better() -> None:
+    taxi = said("Call me a taxi.", *refused_before("find_book", title="taxi"))
+    assert doubt(taxi, "find_book", title="taxi") is None
+    assert doubt(taxi[:1], "find_book", title="taxi") == UNRELATED
+    assert doubt(taxi, "get_station", train="taxi") is None  # it is under way: a step may only serve what was asked
+    weather = said("How is the weather in the capital of France?".replace("France", "france"))
+    assert doubt(weather, "get_weather", city="Paris") == INVENTED
+    assert doubt((*weather, *refused_before("get_weather", city="Paris")), "get_weather", city="Paris") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "advice"),
+    [
+        ("reserve_book", {"book_id": "12345"}, "call find_book first, which may give it"),
+        ("send_email", {"to": "a@b.example", "body": "x"}, "ask the user for it"),
+        ("get_weather", {"city": "London"}, "ask the user for it"),
+    ],
+)
+def test_the_reason_says_where_the_value_may_come_from(name: str, arguments: dict[str, Any], advice: str) -> None:
+    found = Doubts(said("do it for me"), TOOLS).of(ToolCall("c", name, dumps(arguments)))
+    assert found is not None
+    assert found[1].endswith(advice)
+
+
+def test_nobody_may_insist_on_an_id() -> None:
+    asked = said("Reserve the book Emma.", *refused_before("reserve_book", book_id="12345"))
+    assert doubt(asked, "reserve_book", book_id="12345") == INVENTED
+
+
+@pytest.mark.parametrize("schema", [{}, None, {"properties": []}, {"properties": {"a": True}, "required": ["a"]}])
+def test_a_schema_of_any_form_is_borne(schema: Any) -> None:
+    tool = Tool("find_book", "Search the library.", schema)
+    assert Doubts(said("look in the library"), (tool,)).of(ToolCall("c", "find_book", '{"a": "12345"}')) is None

@@ -1,0 +1,82 @@
+"""A small model's calls that nothing speaks for do not leave; everything else does, in order."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.pipeline.answering import CALLS, PARIS, ROME, call, codes, plan_for, stream, text
+from toolglot.core.events import Event
+from toolglot.core.fold import fold
+from toolglot.core.messages import Message, Text
+from toolglot.core.order import first_breach
+from toolglot.core.reply import Reply, Stop
+from toolglot.core.tools import Choice
+from toolglot.pipeline.doubting_answers import DoubtingAnswers, answers_to
+from toolglot.pipeline.plan import Plan
+from toolglot.pipeline.refusals import refusals
+
+SMALL, BIG = "llamacpp/qwen2.5-coder-1.5b", "llamacpp/qwen2.5-coder-32b"
+WHERE = (Message("user", (Text("How is the weather where I am?"),)),)
+IN_PARIS = (Message("user", (Text("How is the weather in Paris?"),)),)
+
+
+def heard(plan: Plan, *blocks: list[Event], policy: Any = "balanced", calls: Any = "hold", end: Event | None = None) -> Reply:
+    numbers = itertools.count()
+    answers = answers_to(plan, policy, calls, lambda: f"call_{next(numbers)}")
+    left = [event for one in stream(*blocks, end=end) for event in answers.feed(one)] + answers.close()
+    assert first_breach(left) is None
+    return fold(left)
+
+
+def small(**request: Any) -> Plan:
+    return plan_for(SMALL, ask="native", **{"messages": WHERE, **request})
+
+
+def test_a_call_that_nothing_speaks_for_is_refused_with_its_reason() -> None:
+    found = heard(small(), call(0, "get_weather", PARIS), end=CALLS)
+    assert (found.calls, codes(found), found.stop) == ([], ["rejected_invented"], Stop("stop", "tool_calls"))
+    (refused,) = refusals(found)
+    assert refused.message == "get_weather: city is 'Paris', and nobody has said so; ask the user for it"
+
+
+def test_text_and_the_other_calls_leave_without_a_gap() -> None:
+    plan = small(messages=IN_PARIS)
+    blocks = (text("Let me ", "see."), call(1, "get_weather", ROME), call(2, "get_time", PARIS), text("So.", index=3))
+    assert [part.text for part in heard(plan, *blocks, end=CALLS).parts if isinstance(part, Text)] == ["Let me see.", "So."]
+    said = heard(small(), *blocks, end=CALLS)
+    assert ([one.name for one in said.calls], said.text) == ([], "Let me see.So.")
+    assert codes(said) == ["rejected_invented"] * 2
+
+
+def test_calls_from_text_are_doubted_too() -> None:
+    written = '~~~tool_call\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n~~~'
+    plan = plan_for(SMALL, messages=WHERE)
+    assert plan.way.name == "dialect:tagged"
+    found = heard(plan, text(*written))
+    assert (found.calls, codes(found)) == ([], ["rejected_invented"])
+    asked = plan_for(SMALL, messages=IN_PARIS)
+    assert [one.arguments for one in heard(asked, text(*written)).calls] == [{"city": "Paris"}]
+
+
+@pytest.mark.parametrize(
+    ("plan", "how"),
+    [
+        (plan_for(BIG, ask="native", messages=WHERE), {}),
+        (small(choice=Choice("required")), {}),
+        (small(), {"policy": "eager"}),
+        (small(), {"calls": "pass"}),
+        (plan_for("local/smollm2", ask="native", messages=WHERE), {}),  # the gate's affair
+    ],
+    ids=["a larger model", "a call is required", "eager", "pass", "decided by the gate"],
+)
+def test_where_nothing_is_doubted(plan: Plan, how: dict[str, Any]) -> None:
+    assert type(answers_to(plan, how.get("policy", "balanced"), how.get("calls", "hold"), str)) is not DoubtingAnswers
+    assert len(heard(plan, call(0, "get_weather", PARIS), end=CALLS, **how).calls) == 1
+
+
+def test_the_start_of_a_call_that_never_ends_is_refused_once() -> None:
+    found = heard(small(messages=IN_PARIS), call(0, "get_weather", '{"city": "Par', sealed=False), end=CALLS)
+    assert (found.calls, codes(found)) == ([], ["rejected_truncated"])
