@@ -8,7 +8,7 @@ import pytest
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
-from toolglot.pipeline.doubt import INVENTED, UNRELATED, Doubts
+from toolglot.pipeline.doubt import INVENTED, REPEATED, UNRELATED, Doubts
 from toolglot.text.json_text import dumps
 
 
@@ -50,6 +50,7 @@ def a_result(text: str, *, is_error: bool = False) -> Message:
         ("Reserve the book Emma for me.", "reserve_book", {"book_id": "12345"}, INVENTED),
         ("Reserve the book B-77 for me.", "reserve_book", {"book_id": "B-77"}, None),
         ("Reserve book b 77.", "reserve_book", {"book_id": "B77"}, None),
+        ("Reserve the book Pride and Prejudice.", "reserve_book", {"book_id": "Pride and Prejudice"}, INVENTED),
         ("Where does the train from Graz stop?", "get_station", {"train": "some train id"}, INVENTED),
         ("Mail Tomas that I am late.", "send_email", {"to": "tomas@example.com", "body": "I am late"}, INVENTED),
         ("Mail t.h@mail.example that I am late.", "send_email", {"to": "T.H@mail.example", "body": "I am late"}, None),
@@ -108,6 +109,17 @@ def test_the_reason_says_where_the_value_may_come_from(name: str, arguments: dic
     found = Doubts(said("do it for me"), TOOLS).of(ToolCall("c", name, dumps(arguments)))
     assert found is not None
     assert found[1].endswith(advice)
+
+
+def test_a_call_that_has_its_result_is_not_made_again_at_once() -> None:
+    call = Message("assistant", (ToolCall("c1", "find_book", dumps({"title": "Emma"})),))
+    made = said("Find the book Emma.", call, a_result("nothing"))
+    assert doubt(made, "find_book", title="Emma") == REPEATED
+    assert doubt(made, "find_book", title="emma") is None
+    assert doubt((*made, *said("Look again for the book.")), "find_book", title="Emma") is None
+    failed = said("Find the book Emma.", call, a_result("no connection", is_error=True))
+    assert doubt(failed, "find_book", title="Emma") is None
+    assert doubt((*made, *refused_before("find_book", title="Emma")), "find_book", title="Emma") is None  # it polls
 
 
 def test_nobody_may_insist_on_an_id() -> None:

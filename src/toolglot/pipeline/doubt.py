@@ -1,8 +1,9 @@
 """Calls that nothing in the conversation speaks for. Small models make them: an id of 12345, a city that nobody named.
 
-Three things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
-address that stands nowhere; a name, where nobody has named anything; and a tool with which the conversation shares no word.
-The model is told why. Where it insists on the last two, it may know better than words can tell, and the call passes.
+Four things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
+address that stands nowhere; a name, where nobody has named anything or an id is wanted; a call that was just made and has its
+result; and a tool with which the conversation shares no word. The model is told why. Where it insists, it may know better than
+words can tell, and the call passes; but nobody knows an id that was never said.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS
 from toolglot.text.json_text import loads_object, shown
 
-INVENTED, UNRELATED = "rejected_invented", "rejected_unrelated"
+INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
 _MOST_TEXT = 200_000  # characters of the conversation, the last ones
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 _ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
 _ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
+_IN_WORDS = re.compile(r"[^\W\d_]+[.,]?(?: [^\W\d_]+[.,]?)+")
 _MAKES = re.compile(r"(?:^|[._])(?:create|add|new|make|write|set|register|insert|generate|save|start|open|todo)", re.IGNORECASE)
 _TELLS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|query|who|where|current)", re.IGNORECASE)
 _NAME_KEY = re.compile(
@@ -60,9 +62,11 @@ class Doubts:
             return INVENTED, invented
         if canonical(call) in self._insisted:
             return None
-        unnamed = self._unnamed(tool, held)
-        if unnamed is not None:
-            return INVENTED, unnamed
+        if canonical(call) in self._just_made:
+            return REPEATED, "it was just made with these arguments, and its result stands above"
+        unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
+        if unlikely is not None:
+            return INVENTED, unlikely
         if self._under_way or self._related(tool) or self._gives(held) >= _ENOUGH:
             return None
         return UNRELATED, "nothing in the conversation asks for what it does"
@@ -77,18 +81,21 @@ class Doubts:
                 continue
             if _squeezed(value) not in self._squeezed:
                 told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
-                return told + self._may_be_told(key, tool)
+                return told + self._advice(key, tool)
         return None
 
-    def _may_be_told(self, key: str, wanted: Tool) -> str:
-        """By a tool that looks something up, speaks of the same thing, and does not need the value itself; or by the user."""
+    def _advice(self, key: str, wanted: Tool) -> str:
+        tellers = self._tellers(key, wanted)
+        return f"; call {' or '.join(tellers[:3])} first, which may give it" if tellers else "; ask the user for it"
+
+    def _tellers(self, key: str, wanted: Tool) -> list[str]:
+        """Tools that may give a value: they look something up, speak of the same thing, and don't need the value themselves."""
         about = frozenset(words_of(_CAMEL.sub(" ", f"{key} {wanted.name}").replace("_", " "))) - {"id"}
-        tellers = [
+        return [
             name
             for name, tool in self._tools.items()
             if _TELLS.search(tool.name) and key not in _required(tool) and about & _words_of_tool(tool)
         ]
-        return f"; call {' or '.join(tellers[:3])} first, which may give it" if tellers else "; ask the user for it"
 
     def _unnamed(self, tool: Tool, held: dict[str, Any]) -> str | None:
         """A name, where the user has named nothing at all."""
@@ -96,7 +103,14 @@ class Doubts:
             return None
         for key, _, value in _free(tool, held):
             if _NAME_KEY.search(key) and _NAME.fullmatch(value) and not self._traced(value):
-                return f"{key} is {shown(value, 60)!r}, and nobody has said so{self._may_be_told(key, tool)}"
+                return f"{key} is {shown(value, 60)!r}, and nobody has said so{self._advice(key, tool)}"
+        return None
+
+    def _no_id(self, tool: Tool, held: dict[str, Any]) -> str | None:
+        """Words where an id is wanted, and there is a tool that may give it."""
+        for key, _, value in _free(tool, held):
+            if _ID_KEY.search(key) and _IN_WORDS.fullmatch(value) and self._tellers(key, tool):
+                return f"{key} is {shown(value, 60)!r}, which is a name and no id{self._advice(key, tool)}"
         return None
 
     def _traced(self, name: str) -> bool:
@@ -149,6 +163,15 @@ class Doubts:
     def _stems(self) -> frozenset[str]:
         own = {word for word in _WORD.findall(self._text.lower()) if word not in FUNCTION_WORDS}
         return frozenset(other for word in own for stem in words_of(word) for other in related(stem))
+
+    @cached_property
+    def _just_made(self) -> frozenset[tuple[str, str]]:
+        """Calls whose results came last, and are no errors."""
+        if len(self._messages) < 2 or self._messages[-1].role != "tool":
+            return frozenset()
+        good = {part.call_id for part in self._messages[-1].parts if isinstance(part, ToolResult) and not part.is_error}
+        made = self._messages[-2].parts
+        return frozenset(canonical(part) for part in made if isinstance(part, ToolCall) and part.id in good)
 
     @cached_property
     def _insisted(self) -> frozenset[tuple[str, str]]:

@@ -17,6 +17,7 @@ ADVICE = {
     "rejected_malformed": f"{_AGAIN}, in the form that you were shown.",
     "rejected_limit": "Make fewer or smaller calls.",
     "rejected_invented": "Make up no value.",
+    "rejected_repeat": "Use the result: make the next call, or answer in plain words.",
     "rejected_unrelated": "If no tool does what the user wants, answer in plain words. If this one does, make the call again.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
