@@ -185,9 +185,7 @@ def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size
     assert not said.strip()
 
 
-@pytest.mark.parametrize(
-    ("name", "written"), [("tagged", "c1"), ("cohere_command3", "7"), ("kimi_k2", "functions.get_time:12")]
-)
+@pytest.mark.parametrize(("name", "written"), [("cohere_command3", "7"), ("kimi_k2", "functions.get_time:12")])
 def test_ids_go_back_as_they_came(name: str, written: str) -> None:
     text = dialect_of(name).render_calls((ToolCall(written, "get_time"),))
     assert [call.id for call in hear(name, text)[0]] == [written]

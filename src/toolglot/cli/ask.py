@@ -18,6 +18,7 @@ from toolglot.agent.record import encode_run
 from toolglot.agent.run import Run
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
+from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.text.json_text import BadJson, decode, encode
@@ -100,11 +101,10 @@ def _question(words: tuple[str, ...]) -> str | None:
 
 
 def _agent(given: dict[str, Any]) -> Agent:
-    options: dict[str, Any] = dict(map(_option, given["options"]))
+    options = named_options(given["options"])
     if given["schema"] is not None:
         options["response_schema"] = _schema(given["schema"])
-    if given["api_key"] is not None and not given["api_key"].startswith("env:"):
-        raise CallerError("a key on the command line is seen by others; name its variable: --api-key env:NAME", "--api-key")
+    key_by_name(given["api_key"])
     client = {name: given[name] for name in ("base_url", "api_key") if given[name] is not None}
     return Agent(
         given["model"],
@@ -117,16 +117,6 @@ def _agent(given: dict[str, Any]) -> Agent:
         **client,
         **options,
     )
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise CallerError(f"{text!r} is not NAME=VALUE, as in temperature=0", "--option")
-    try:
-        return name, decode(value)
-    except BadJson:
-        return name, value
 
 
 def _schema(file: Any) -> Any:

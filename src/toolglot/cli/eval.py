@@ -7,7 +7,6 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Any
 import click
 import msgspec
 
-from toolglot.cli.eval_asking import Asker, key_by_name
+from toolglot.cli.eval_asking import Asker
+from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.client.carriers import Carriers
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.evaluation.figures import Judged, figures, judge
@@ -26,7 +26,7 @@ from toolglot.evaluation.plot import as_svg
 from toolglot.evaluation.questions import Question
 from toolglot.evaluation.report import as_object, as_text
 from toolglot.evaluation.running import Progress, chosen, put_all
-from toolglot.text.json_text import BadJson, decode, encode, shown
+from toolglot.text.json_text import encode, shown
 
 EXAMPLES = """\b
 Examples:
@@ -120,18 +120,6 @@ def _questions(files: Sequence[str]) -> list[Question]:
     return found
 
 
-def _options(pairs: Sequence[str]) -> dict[str, Any]:
-    options = dict(DEFAULTS)
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise CallerError(f"{pair!r} is not NAME=VALUE, as in temperature=0", "--option")
-        options[name] = value
-        with suppress(*BadJson):
-            options[name] = decode(value)
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _way(ask: str) -> str:
     """A dialect's name may stand alone."""
     return ask if ask in _PLAIN_WAYS or ":" in ask else f"dialect:{ask}"
@@ -171,7 +159,7 @@ async def _asked(given: dict[str, Any], questions: Sequence[Question]) -> tuple[
             policy=given["policy"],
             base_url=given["base_url"],
             api_key=key_by_name(given["api_key"]),
-            options=_options(given["pairs"]),
+            options=named_options(given["pairs"], DEFAULTS),
         )
         setting = await asker.setting()
         known, keep = _kept(given, setting, questions)

@@ -20,7 +20,7 @@ from toolglot.client.remembered import Remembered
 from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.core.reply import Reply
 from toolglot.core.tools import Tool
-from toolglot.errors import CallerError, UpstreamError
+from toolglot.errors import UpstreamError
 from toolglot.evaluation.kept import Kept, Setting, mark
 from toolglot.evaluation.questions import Question
 from toolglot.pipeline.ways import choose_way
@@ -127,12 +127,6 @@ def _scripted(tool: Tool, question: Question) -> Runnable:
         return question.result_of(tool.full_name)
 
     return Runnable(tool, run, source="question")
-
-
-def key_by_name(given: str | None) -> str | None:
-    if given is not None and not given.startswith("env:"):
-        raise CallerError("a key on the command line is seen by others; name its variable: --api-key env:NAME", "--api-key")
-    return given
 
 
 # -- what the server said, word for word
