@@ -169,6 +169,19 @@ def test_refusals_in_a_row_end_it_and_a_good_call_between_does_not() -> None:
     answered(run)
 
 
+def test_one_who_only_repeats_what_it_has_is_asked_for_its_answer() -> None:
+    again = refuses("rejected_repeat", ToolCall("x", "get_weather", '{"city":"Rome"}'), "it was just made")
+    loop = Loop(REQUEST)
+    loop.next()
+    loop.next(results(loop.next(calls(("c", "Rome")))))
+    loop.next(again)
+    loop.next(again)
+    assert asked(loop.next(again)).choice == Choice("none")
+    run = ended(loop.next(says("18C.")))
+    assert (run.end, run.text) == ("repeated", "18C.")
+    answered(run)
+
+
 def test_the_same_call_to_the_same_result_is_stopped_the_third_time() -> None:
     loop = Loop(REQUEST)
     loop.next()

@@ -232,13 +232,13 @@ def test_behind_results_stands_what_to_do_with_them() -> None:
     asked = speak(Request("m", messages, TOOLS), dialect("tagged"))
     last = "".join(part.text for part in asked.messages[-1].parts if isinstance(part, Text))
     assert "sunny" in last
-    assert last.endswith("make the next call.")
+    assert last.endswith("only if something is still missing.")
     assert made_up not in str(asked)  # what we made up is written as a number: models copy what they see
     further = speak(Request("m", (*messages, Message("user", (Text("And in Oslo?"),))), TOOLS), dialect("tagged"))
-    assert "make the next call" not in str(further)
+    assert "still missing" not in str(further)
     refused = Message("tool", (ToolResult(made_up, "get_weather", (Text("no such city"),), is_error=True),))
     again = speak(Request("m", (*messages[:2], refused), TOOLS), dialect("tagged"))
-    assert "the request is done" not in str(again)
+    assert "still missing" not in str(again)
     assert "Make the call that is needed now" in str(again)
 
 
@@ -251,3 +251,24 @@ def test_results_in_words_leave_no_trace_of_calls() -> None:
     ]
     assert [message.role for message in said] == ["system", "user", "assistant", "user", "user", "user"]
     assert in_words(TALK.messages[:2]) == list(TALK.messages[:2])
+
+
+def test_a_refused_call_is_remembered_until_it_is_made() -> None:
+    refused = ToolResult("b", "get_time", (Text("Not run: get_time: zone is 'X', which stands nowhere"),), is_error=True)
+    first = (
+        Message("user", (Text("What time is it where it rains?"),)),
+        Message("assistant", (ToolCall("a", "get_weather", "{}"), ToolCall("b", "get_time", '{"zone": "X"}'))),
+        Message("tool", (ToolResult("a", "get_weather", (Text("rain in Oslo"),)), refused)),
+    )
+    told = str(speak(Request("m", first, TOOLS), dialect("tagged")).messages[-1])
+    assert "get_time was not run yet." in told
+    made = (
+        *first,
+        Message("assistant", (ToolCall("c", "get_time", '{"zone": "Oslo"}'),)),
+        Message("tool", (ToolResult("c", "get_time", (Text("12:30"),)),)),
+    )
+    told = str(speak(Request("m", made, TOOLS), dialect("tagged")).messages[-1])
+    assert "not run yet" not in told
+    assert "Answer the question with this now." in told
+    new = (*first, Message("user", (Text("Never mind. And here?"),)), *made[-2:])
+    assert "not run yet" not in str(speak(Request("m", new, TOOLS), dialect("tagged")).messages[-1])

@@ -145,6 +145,8 @@ class Loop:
         if self._last is not None:
             return self._done("repeated", self._last)
         if self._refused_turns > self.limits.refusals:
+            if all(held.code == "rejected_repeat" for held in refused):
+                return self._last_word(f"{refused[-1].message}, again and again", now)
             times = f"{self._refused_turns} replies in a row"
             return self._done("refused", f"{times} held a call that can't be run: {refused[-1].message}")
         if self._calls:

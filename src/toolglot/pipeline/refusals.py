@@ -8,6 +8,7 @@ from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply
 from toolglot.text.json_text import loads_object, shown
 
+NOT_RUN = "Not run:"  # so begins what the model is told
 _AGAIN = "Make the call again"
 ADVICE = {
     "rejected_unknown_tool": "Call one of these, or answer without a call.",
@@ -44,7 +45,7 @@ def answer(refused: Decision, call: ToolCall) -> ToolResult:
 
 def sentence(refused: Decision) -> str:
     """Precise, for the model: the reason with its path or names, what it wrote where that can't be seen, and what to do."""
-    words = [f"Not run: {refused.message.rstrip('.')}."]
+    words = [f"{NOT_RUN} {refused.message.rstrip('.')}."]
     call = refused.call
     if call is not None and call.name and loads_object(call.arguments_json) is None and call.arguments_json.strip():
         words.append(f"The arguments were: {shown(call.arguments_json, _SHOWN)}")

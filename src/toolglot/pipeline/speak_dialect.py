@@ -41,7 +41,7 @@ def speak(
     tools = taught(request.tools, request.choice, told)
     messages = Spoken(with_nonce(dialect, nonce) if nonce is not None else dialect, told).history(request.messages, results_as)
     if tools and results_as == "user" and request.messages and request.messages[-1].role == "tool":
-        messages = reminded(messages, request.messages[-1])
+        messages = reminded(messages, request.messages)
     if tools:
         choice, parallel = request.choice, request.parallel
         words = choice and (choice.mode, choice.names)

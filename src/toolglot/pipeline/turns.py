@@ -13,14 +13,16 @@ from toolglot.core.fold import join_extra
 from toolglot.core.history import said_as_error
 from toolglot.core.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from toolglot.grammars.dialect import Dialect
+from toolglot.pipeline.refusals import NOT_RUN
 from toolglot.text.json_text import loads_object
 
 ResultsAs = Literal["user", "tool"]
 _SYSTEM = ("system", "developer")
 _MADE_UP = re.compile(r"call_[0-9a-f]{24}(?:_\d+)?")  # as the client and the gateway make them
 _ANSWER = "Write the answer in one sentence."  # of four wordings, the one that a model of 135 million parameters did best with
-_NOW = "If the request is done, say in plain words what came of it. If it is not done yet, make the next call."
+_NOW = "Answer the question with this now. Make a further call only if something is still missing."
 _FAILED = "Make the call that is needed now, or tell the user in plain words what is missing."
+_OPEN = "{names} was not run yet. Make that call now, with what the results say."
 
 
 class Spoken:
@@ -100,12 +102,28 @@ def in_words(messages: tuple[Message, ...]) -> list[Message]:
     return [*said[:-1], msgspec.structs.replace(said[-1], parts=(*said[-1].parts, Text(_ANSWER)))]
 
 
-def reminded(messages: list[Message], results: Message) -> list[Message]:
-    """Behind results that came last: what to do with them. A small model makes the same call again, or gives up."""
-    failed = any(isinstance(part, ToolResult) and part.is_error for part in results.parts)
+def reminded(messages: list[Message], said: tuple[Message, ...]) -> list[Message]:
+    """Behind results that came last: what to do with them. A small model makes the same call again, forgets one, or gives up.
+
+    `said` is the conversation as it was, `messages` as it is written now.
+    """
+    results = [part for part in said[-1].parts if isinstance(part, ToolResult)]
+    still_open = _refused_and_not_made(said)
+    if all(part.is_error for part in results):
+        told = _FAILED
+    else:
+        told = _OPEN.format(names=" and ".join(still_open)) if still_open else _NOW
     last = messages[-1]
-    parts = _joined([*last.parts, Text(_FAILED if failed else _NOW)], "\n\n")
-    return [*messages[:-1], msgspec.structs.replace(last, parts=parts)]
+    return [*messages[:-1], msgspec.structs.replace(last, parts=_joined([*last.parts, Text(told)], "\n\n"))]
+
+
+def _refused_and_not_made(said: tuple[Message, ...]) -> list[str]:
+    """Tools whose call was refused since the user spoke, and that have given nothing since."""
+    asked = max((at for at, message in enumerate(said) if message.role == "user"), default=0)
+    results = [part for message in said[asked:] for part in message.parts if isinstance(part, ToolResult)]
+    made = {part.name for part in results if not part.is_error}
+    refused = (part.name for part in results if part.is_error and part.text.startswith(NOT_RUN))
+    return [name for name in dict.fromkeys(refused) if name and name not in made]
 
 
 def without_system(messages: list[Message], notes: list[str]) -> list[Message]:
