@@ -107,7 +107,7 @@ REFUSED = {
     "rejected_unknown_tool": (
         ToolCall("x", "launch", "{}"),
         "there is no such tool; there are get_weather",
-        ["get_weather", "Call one of these"],
+        ["get_weather", "call it"],
     ),
     "rejected_schema": (ToolCall("x", "get_weather", '{"town":1}'), "city: is required", ["city: is required", "again"]),
     "rejected_truncated": (ToolCall("x", "get_weather", '{"ci', sealed=False), "the call was cut short", ["cut short", '{"ci']),

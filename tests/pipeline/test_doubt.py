@@ -51,6 +51,10 @@ def a_result(text: str, *, is_error: bool = False) -> Message:
         ("Reserve the book B-77 for me.", "reserve_book", {"book_id": "B-77"}, None),
         ("Reserve book b 77.", "reserve_book", {"book_id": "B77"}, None),
         ("Reserve the book Pride and Prejudice.", "reserve_book", {"book_id": "Pride and Prejudice"}, INVENTED),
+        ("Look for a book.", "find_book", {"title": "some title"}, INVENTED),
+        ("Look for a book.", "find_book", {"title": "<title>"}, INVENTED),
+        ("Mail a@b.example that it is ready.", "send_email", {"to": "a@b.example", "body": "Your order is ready"}, None),
+        ("Look for the book Some Tame Gazelle.", "find_book", {"title": "Some Tame Gazelle"}, None),
         ("Where does the train from Graz stop?", "get_station", {"train": "some train id"}, INVENTED),
         ("Mail Tomas that I am late.", "send_email", {"to": "tomas@example.com", "body": "I am late"}, INVENTED),
         ("Mail t.h@mail.example that I am late.", "send_email", {"to": "T.H@mail.example", "body": "I am late"}, None),
@@ -91,7 +95,12 @@ def test_who_insists_may_know_better() -> None:
     taxi = said("Call me a taxi.", *refused_before("find_book", title="taxi"))
     assert doubt(taxi, "find_book", title="taxi") is None
     assert doubt(taxi[:1], "find_book", title="taxi") == UNRELATED
-    assert doubt(taxi, "get_station", train="taxi") is None  # it is under way: a step may only serve what was asked
+    assert doubt(taxi, "find_book", title="cab") == UNRELATED
+    called = said("Call me a taxi.", Message("assistant", (ToolCall("c1", "x", "{}"),)), a_result("ok"))
+    assert doubt(called, "find_book", title="cab") is None  # it is under way: a step may only serve what was asked
+    advised = said("Do it.", *refused_before("reserve_book", book_id="1; call find_book first, which may give it"))
+    assert doubt(advised, "find_book", title="cab") is None
+    assert doubt(advised, "get_station", train="cab") == INVENTED
     weather = said("How is the weather in the capital of France?".replace("France", "france"))
     assert doubt(weather, "get_weather", city="Paris") == INVENTED
     assert doubt((*weather, *refused_before("get_weather", city="Paris")), "get_weather", city="Paris") is None

@@ -29,6 +29,7 @@ _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
 _ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
 _ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
 _IN_WORDS = re.compile(r"[^\W\d_]+[.,]?(?: [^\W\d_]+[.,]?)+")
+_STANDS_FOR = re.compile(r"(?:some|your|any|unknown|example|placeholder|the)\b[ _]?(.*)|[<\[{](.*)[>\]}]", re.IGNORECASE)
 _MAKES = re.compile(r"(?:^|[._])(?:create|add|new|make|write|set|register|insert|generate|save|start|open|todo)", re.IGNORECASE)
 _TELLS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|query|who|where|current)", re.IGNORECASE)
 _NAME_KEY = re.compile(
@@ -39,6 +40,7 @@ _NAME_KEY = re.compile(
 _NAME = re.compile(r"[^\W\d_a-z][\w'.-]*[a-z][\w'.-]*(?:,? [^\W\d_][\w'.-]*){0,4}")
 _NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|[\"'“‘][^\W\d_]")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
+_ADVISED = re.compile(r"; call (.{1,300}?) first, which may give it")
 _SQUEEZED = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -67,15 +69,17 @@ class Doubts:
         unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
         if unlikely is not None:
             return INVENTED, unlikely
-        if self._under_way or self._related(tool) or self._gives(held) >= _ENOUGH:
+        if self._under_way(tool) or self._related(tool) or self._gives(held) >= _ENOUGH:
             return None
         return UNRELATED, "nothing in the conversation asks for what it does"
 
     # -- values
 
     def _invented(self, tool: Tool, held: dict[str, Any]) -> str | None:
-        """An id or an address that was not given. A tool that makes something may be given an id of the model's own."""
+        """What stands for a value, and an id or an address that was not given; who makes something may choose its id."""
         for key, schema, value in _free(tool, held):
+            if _is_placeholder(key, value) and _squeezed(value) not in self._squeezed:
+                return f"{key} is {shown(value, 60)!r}, which stands for a value and is none{self._advice(key, tool)}"
             is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", "")))
             if not _MAIL.fullmatch(value) and (not is_id or _MAKES.search(tool.name)):
                 continue
@@ -134,10 +138,11 @@ class Doubts:
 
     # -- what is said
 
-    @property
-    def _under_way(self) -> bool:
-        """Something was called already: what comes next may only serve what was asked."""
-        return any(isinstance(part, ToolCall) for message in self._messages for part in message.parts)
+    def _under_way(self, tool: Tool) -> bool:
+        """Something was called already, or this very tool was advised: it may only serve what was asked."""
+        results = [part for message in self._messages for part in message.parts if isinstance(part, ToolResult)]
+        advised = (found[1] for part in results if (found := _ADVISED.search(part.text)))
+        return any(not part.is_error for part in results) or any(tool.full_name in names.split(" or ") for names in advised)
 
     @cached_property
     def _text(self) -> str:
@@ -192,6 +197,13 @@ def _free(tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any
             continue
         if isinstance(value, str) and value.strip():
             yield key, own, value
+
+
+def _is_placeholder(key: str, value: str) -> bool:
+    """`some train id` for train_id, `<title>` for title: the parameter's own name, and nothing beside it."""
+    found = _STANDS_FOR.fullmatch(value.strip())
+    told = _WORD.findall((found[1] or found[2] or "").lower()) if found is not None else []
+    return bool(told) and set(told) <= {*_WORD.findall(_CAMEL.sub(" ", key).lower().replace("_", " ")), "id", "name", "value"}
 
 
 def _required(tool: Tool) -> list[Any]:

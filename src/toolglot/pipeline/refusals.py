@@ -11,7 +11,7 @@ from toolglot.text.json_text import loads_object, shown
 NOT_RUN = "Not run:"  # so begins what the model is told
 _AGAIN = "Make the call again"
 ADVICE = {
-    "rejected_unknown_tool": "Call one of these, or answer without a call.",
+    "rejected_unknown_tool": "If one of these does what is wanted, call it; if none does, say so in plain words.",
     "rejected_schema": f"{_AGAIN} with arguments that satisfy the tool's schema.",
     "rejected_arguments": f"{_AGAIN}; its arguments must be one JSON object.",
     "rejected_truncated": f"It never came to its end. {_AGAIN}, whole, and shorter if it was long.",
