@@ -18,6 +18,9 @@ LISTS: dict[str, Any] = {
 }
 
 
+COUNTED = {"model", "messages", "system", "tools", "tool_choice", "thinking"}  # what Anthropic's count_tokens takes
+
+
 def _play(asked: Asked) -> Said:
     return whole(LISTS[asked.path]) if asked.path in LISTS else fixture("plain_text")(asked)
 
@@ -115,6 +118,41 @@ def test_tokens_are_counted_by_llamacpp_and_estimated_elsewhere() -> None:
                 up.play = lambda asked: Said(500)
                 sent = question("anthropic", "l-m", (), "x" * 27)
                 _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", sent)
+                assert headers["x-toolglot-tokens"] == "estimated"
+
+    run(work())
+
+
+def test_tokens_are_counted_by_those_whose_api_counts() -> None:
+    async def work() -> None:
+        asked_for: list[Asked] = []
+
+        def play(asked: Asked) -> Said:
+            asked_for.append(asked)
+            if asked.path == "/v1/messages/count_tokens":
+                return whole({"input_tokens": 1234}) if asked.body.keys() <= COUNTED else Said(400)
+            if asked.path == "/v1beta/models/g-m:countTokens":
+                return whole({"totalTokens": len(asked.body["generateContentRequest"]["tools"]) + 40})
+            return Said(404)
+
+        async with upstream_server(play) as up:
+            made = read_config(
+                f'[[upstream]]\nname = "a"\nprovider = "anthropic"\nbase_url = "{up.url}/v1"\napi_key = "k-1"\n'
+                f'[[upstream]]\nname = "g"\nprovider = "gemini"\nbase_url = "{up.url}/v1beta"\napi_key = "k-2"\n'
+                '[[route]]\nmodel = "a-*"\nto = "a/*"\n[[route]]\nmodel = "g-*"\nto = "g/*"\n'
+            )
+            async with serving(made) as gateway:
+                sent = question("anthropic", "a-m", (WEATHER,), "hello")
+                _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", {**sent, "temperature": 0.5})
+                assert (body, headers["x-toolglot-tokens"]) == ({"input_tokens": 1234}, "counted")
+                assert [tool["name"] for tool in asked_for[0].body["tools"]] == ["get_weather"]
+                assert asked_for[0].headers["x-api-key"] == "k-1"
+                sent = question("anthropic", "g-m", (WEATHER,), "hello")
+                _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", sent)
+                assert (body, headers["x-toolglot-tokens"]) == ({"input_tokens": 41}, "counted")
+                assert asked_for[1].body["generateContentRequest"]["model"] == "models/g-m"
+                up.play = lambda asked: whole({"input_tokens": "many"})
+                _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", question("anthropic", "a-m", (), "x"))
                 assert headers["x-toolglot-tokens"] == "estimated"
 
     run(work())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from toolglot.catalog.profiles import KINDS
+from toolglot.client.exchange import Sending
 from toolglot.client.transport import Limits
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
@@ -42,27 +44,54 @@ async def count_gemini(call: Call) -> None:
 async def _count(call: Call, request: Request) -> tuple[int, tuple[bytes, bytes]]:
     call.record.model = request.model
     target = call.live.routing.targets(request.model)[0]
-    if KINDS.get(target.upstream.row.name) == "llamacpp":
+    counts = _COUNTS.get(KINDS.get(target.upstream.row.name, ""), _COUNTS.get(target.route.wire.name))
+    if counts is not None:
         try:
-            return await _llamacpp(call, request, target), _COUNTED
-        except (ToolglotError, KeyError, TypeError, *BadJson):
-            pass  # an older server, or one that is not there: what follows always works
+            return await counts(call, prepared(call.live.asking, request, target, stream=False), target), _COUNTED
+        except (ToolglotError, LookupError, TypeError, *BadJson):
+            pass  # a server that has no such endpoint, or is not there: what follows always works
     return request_tokens(request), _ESTIMATED
 
 
-async def _llamacpp(call: Call, request: Request, target: Target) -> int:
+async def _llamacpp(call: Call, this: Sending, target: Target) -> int:
     """llama.cpp puts the request into the model's own template, and cuts that into tokens."""
-    this = prepared(call.live.asking, request, target, stream=False)
     root, model = target.upstream.root, target.route.model
-    shaped = await _asked(call, target, f"{root}/apply-template", this.body)
+    shaped = await _asked(call, this, f"{root}/apply-template", this.body)
     content = {"model": model, "content": shaped["prompt"], "add_special": True}
-    cut = await _asked(call, target, f"{root}/tokenize", encode(content))
+    cut = await _asked(call, this, f"{root}/tokenize", encode(content))
     return len(cut["tokens"])
 
 
-async def _asked(call: Call, target: Target, url: str, body: bytes) -> Any:
-    headers = {"Content-Type": "application/json", **target.headers}
-    answer = await call.live.asking.transport.send("POST", url, headers, body, limits=_LIMITS)
+async def _anthropic(call: Call, this: Sending, _: Target) -> int:
+    """The same request, but for what only an answer needs; other keys are refused there."""
+    body = {key: value for key, value in decode(this.body).items() if key in _ANTHROPIC_KEYS}
+    return _number((await _asked(call, this, f"{this.url}/count_tokens", encode(body)))["input_tokens"])
+
+
+async def _gemini(call: Call, this: Sending, target: Target) -> int:
+    """The whole request, tools and all; the model is named again inside of it."""
+    inner = {"model": f"models/{target.route.model.removeprefix('models/')}", **decode(this.body)}
+    url = this.url.partition("?")[0].rpartition(":")[0]
+    return _number((await _asked(call, this, f"{url}:countTokens", encode({"generateContentRequest": inner})))["totalTokens"])
+
+
+_ANTHROPIC_KEYS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
+# by the kind of server, or else by its wire
+_COUNTS: dict[str, Callable[[Call, Sending, Target], Awaitable[int]]] = {
+    "llamacpp": _llamacpp,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+}
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+async def _asked(call: Call, this: Sending, url: str, body: bytes) -> Any:
+    answer = await call.live.asking.transport.send("POST", url, this.headers, body, limits=_LIMITS)
     try:
         data = await answer.read()
     finally:
