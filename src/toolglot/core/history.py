@@ -30,7 +30,7 @@ def link_results(messages: Iterable[Message]) -> tuple[Message, ...]:
                 parts = tuple(turn.call(part) if type(part) is ToolCall else part for part in message.parts)
                 message = Message(role, parts, message.name, message.extra)
         elif role == "tool":
-            parts = tuple(turn.result(part) if type(part) is ToolResult else part for part in message.parts)
+            parts = tuple([turn.result(part) if type(part) is ToolResult else part for part in message.parts])
             if not all(map(is_, parts, message.parts)):
                 message = Message(role, parts, message.name, message.extra)
         previous = role
@@ -54,7 +54,7 @@ class _Turn:
             if not call.id:
                 return False
         for call in calls:
-            self._names[call.id] = call.full_name
+            self._names[call.id] = call.full_name if call.namespace else call.name
         self._count += len(calls)
         self.waiting += calls
         return True
@@ -69,7 +69,11 @@ class _Turn:
         return part
 
     def result(self, part: ToolResult) -> ToolResult:
-        call = self._answered(part)
+        waiting = self.waiting
+        if waiting and waiting[0].id == part.call_id:  # in the order of the calls, as nearly all are
+            call: ToolCall | None = waiting.pop(0)
+        else:
+            call = self._answered(part)
         if call is None:
             call_id, name = part.call_id, self._names.get(part.call_id) or part.name
         else:

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from toolglot.core.interfaces import Notes
+from toolglot.core.messages import Message
 from toolglot.core.request import Request
-from toolglot.core.tools import Toolset
+from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
 from toolglot.pipeline.convert import write_request
 from toolglot.pipeline.route import Speech, speech
@@ -30,17 +31,37 @@ def read_request_bytes(data: bytes, here: Speech, **told: Any) -> Request:
     """A request's body; `told` is what the path says instead of it. What is no JSON object is the caller's error."""
     try:
         top = _TOP.decode(data)
-        given = top.pop("tools", None)
+        tools, history = top.pop("tools", None), _take_history(top, here)
         body: dict[str, Any] = {key: decode(value) for key, value in top.items()}
     except BadJson as error:
         raise _not_an_object(data, error) from None
     request = here.wire.read_request({**body, **told} if told else body)
-    if given is None:
+    if tools is None and not history:
         return request
+    return msgspec.structs.replace(
+        request, tools=_join(_tools_of(tools, here), request.tools), messages=request.messages + history
+    )
+
+
+def _take_history(top: dict[str, msgspec.Raw], here: Speech) -> tuple[Message, ...]:
+    """The messages, of a wire that reads them from bytes: nothing is looked for in them that is not there."""
+    read = here.wire.read_history
+    said = top.pop("messages", None) if read is not None else None
+    return () if read is None or said is None else read(said)
+
+
+def _tools_of(given: msgspec.Raw | None, here: Speech) -> Toolset | None:
+    if given is None:
+        return None
     raw = bytes(given)
     read = _known_tools if len(raw) <= _LARGEST_KEPT else _read_tools
-    tools = read(here.wire.name, raw)
-    return msgspec.structs.replace(request, tools=Toolset(tools + request.tools) if request.tools else tools)
+    return read(here.wire.name, raw)
+
+
+def _join(tools: Toolset | None, others: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    if tools is None:
+        return others
+    return Toolset(tools + others) if others else tools
 
 
 def write_request_bytes(request: Request, there: Speech, notes: Notes, model: str | None = None) -> bytes:

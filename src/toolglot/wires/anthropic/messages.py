@@ -10,9 +10,12 @@ from toolglot.core.history import link_results
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Media, Message, Opaque, Part, Reasoning, ToolCall, ToolResult
 from toolglot.errors import CallerError
+from toolglot.reading.plainly import Plainly
 from toolglot.reading.shape import each_object, misfit, own_extra
+from toolglot.text.json_text import decode
 from toolglot.wires.anthropic.parts import read_content, write_blocks
 from toolglot.wires.anthropic.reasoning import reattach
+from toolglot.wires.anthropic.plain import SHAPES
 from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
 
 _KEYS = frozenset({"role", "content"})
@@ -31,8 +34,18 @@ _ROLE_OUT = {"tool": "user", "developer": "system"}
 
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
+    return _gathered(each_object(value, "messages", _read_message))
+
+
+def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
+    """As `read_messages`, from bytes."""
+    read = _plainly(data)
+    return read_messages(decode(data)) if read is None else _gathered(read)
+
+
+def _gathered(said: list[Message]) -> tuple[Message, ...]:
     messages: list[Message] = []
-    for message in each_object(value, "messages", _read_message):
+    for message in said:
         if message.role == "user":
             _add_user(messages, message)
         elif message.role == "assistant" and messages and messages[-1].role == "assistant":
@@ -54,6 +67,9 @@ def _read_message(held: Body) -> Message:
     if role == "assistant":
         parts = reattach(parts)
     return Message(role, tuple(parts), None, rest_of(held, _KEYS) if len(held) > 2 else {})
+
+
+_plainly = Plainly(SHAPES, _read_message)
 
 
 def read_system(value: Any) -> tuple[Message, ...]:

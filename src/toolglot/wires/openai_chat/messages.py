@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import shake_128
 from typing import Any
+
+import msgspec
 
 from toolglot.core.envelope import unseal
 from toolglot.core.fold import join_extra
@@ -11,19 +14,19 @@ from toolglot.core.history import link_results, said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.errors import CallerError
+from toolglot.reading.plainly import Plainly
 from toolglot.reading.shape import a_string, an_object, beyond, each_object, misfit, own_extra
-from toolglot.text.json_text import dumps, loads_object
+from toolglot.text.json_text import decode, dumps, loads_object
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
+from toolglot.wires.openai_chat.plain import SHAPES
 from toolglot.wires.openai_chat.shapes import WIRE
 
 Body = dict[str, Any]
 
-_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-
-
 _MESSAGE_KEYS = frozenset({"role", "content", "name"})
 _RESULT_KEYS = _MESSAGE_KEYS | {"tool_call_id"}
+_SPOKEN_KEYS = _MESSAGE_KEYS | {"tool_calls"}
 _ASSISTANT_KEYS = _MESSAGE_KEYS | {"refusal", "tool_calls", "function_call"}
 _REASONING_KEYS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 _CALL_KEYS = frozenset({"id", "type", "index", "function"})
@@ -41,9 +44,19 @@ _OLD = ("function_call.name", "function_call.arguments")
 
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
+    return _gathered(each_object(value, "messages", _read_message))
+
+
+def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
+    """As `read_messages`, from bytes."""
+    read = _plainly(data)
+    return read_messages(decode(data)) if read is None else _gathered(read)
+
+
+def _gathered(said: list[Any]) -> tuple[Message, ...]:
     messages: list[Message] = []
     results: list[ToolResult] = []  # those of one turn are one message
-    for read in each_object(value, "messages", _read_message):
+    for read in said:
         if type(read) is ToolResult:
             results.append(read)
             continue
@@ -58,20 +71,46 @@ def read_messages(value: list[Any]) -> tuple[Message, ...]:
 
 def _read_message(held: Body) -> Message | ToolResult:
     role = held.get("role")
-    if role not in _ROLES:
+    read = _READERS.get(role) if type(role) is str else None
+    if read is None:
         raise misfit("role", "system, developer, user, assistant or tool", role)
     name = held.get("name")
     if name is not None:
         a_string(name, "name")
-    if role == "assistant":
-        parts, read = _read_assistant(held)
-        return Message(role, parts, name, beyond(held, read, WIRE))
+    return read(held, role, name)
+
+
+def _read_plain(held: Body, role: Any, name: str | None) -> Message:
     content = held.get("content")
     said: Any = (Text(content),) if type(content) is str and content else read_content(content)
-    if role in ("tool", "function"):
-        call_id = a_string(held.get("tool_call_id") or "", "tool_call_id")
-        return ToolResult(call_id, name, said, False, {} if held.keys() <= _RESULT_KEYS else beyond(held, _RESULT_KEYS, WIRE))
     return Message(role, said, name, {} if held.keys() <= _MESSAGE_KEYS else beyond(held, _MESSAGE_KEYS, WIRE))
+
+
+def _read_result(held: Body, role: Any, name: str | None) -> ToolResult:
+    call_id, content = held.get("tool_call_id"), held.get("content")
+    if type(call_id) is not str:
+        call_id = a_string(call_id or "", "tool_call_id")
+    said: Any = (Text(content),) if type(content) is str and content else read_content(content)
+    return ToolResult(call_id, name, said, False, {} if held.keys() <= _RESULT_KEYS else beyond(held, _RESULT_KEYS, WIRE))
+
+
+def _read_spoken(held: Body, role: Any, name: str | None) -> Message:
+    """An assistant's message; nearly all hold a text and calls alone."""
+    if not held.keys() <= _SPOKEN_KEYS:
+        parts, read = _read_assistant(held)
+        return Message(role, parts, name, beyond(held, read, WIRE))
+    content, calls = held.get("content"), held.get("tool_calls")
+    said: tuple[Part, ...] = (Text(content),) if type(content) is str and content else read_content(content)
+    made = () if calls is None else each_object(calls, "tool_calls", _read_call)
+    return Message(role, (*said, *made), name)
+
+
+_READERS: dict[str, Callable[[Body, Any, str | None], Message | ToolResult]] = {
+    **dict.fromkeys(("system", "developer", "user"), _read_plain),
+    **dict.fromkeys(("tool", "function"), _read_result),
+    "assistant": _read_spoken,
+}
+_plainly = Plainly(SHAPES, _read_message)
 
 
 def _read_assistant(held: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
@@ -128,7 +167,9 @@ def _detail_text(detail: Any) -> str:
 
 
 def _read_call(held: Body) -> ToolCall:
-    call_id = a_string(held.get("id") or "", "id")
+    call_id = held.get("id")
+    if type(call_id) is not str:
+        call_id = a_string(call_id or "", "id")
     if "function" in held:
         extra = {} if held.keys() <= _CALL_KEYS else signatures.heard(beyond(held, _CALL_KEYS, WIRE))
         return _function_call(call_id, an_object(held["function"], "function"), _NESTED, extra)
