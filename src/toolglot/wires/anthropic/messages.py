@@ -84,11 +84,11 @@ def read_system(value: Any) -> tuple[Message, ...]:
 
 def _add_user(messages: list[Message], message: Message) -> None:
     """Results go to the turn that they answer, also where a client spread them over several messages."""
-    results = tuple(part for part in message.parts if type(part) is ToolResult)
-    if not results:
+    if ToolResult not in map(type, message.parts):
         messages.append(message)
         return
-    rest = tuple(part for part in message.parts if type(part) is not ToolResult)
+    results = tuple([part for part in message.parts if type(part) is ToolResult])
+    rest = tuple([part for part in message.parts if type(part) is not ToolResult])
     at = len(messages)
     while at and messages[at - 1].role == "user":
         at -= 1

@@ -10,7 +10,7 @@ import msgspec
 
 from toolglot.core.envelope import unseal
 from toolglot.core.fold import join_extra
-from toolglot.core.history import link_results, said_as_error
+from toolglot.core.history import Linking, said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.errors import CallerError
@@ -56,17 +56,22 @@ def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
 def _gathered(said: list[Any]) -> tuple[Message, ...]:
     messages: list[Message] = []
     results: list[ToolResult] = []  # those of one turn are one message
+    calls = Linking()
+    previous = ""
     for read in said:
         if type(read) is ToolResult:
-            results.append(read)
+            results.append(calls.result(read))
             continue
         if results:
             messages.append(Message("tool", tuple(results)))
-            results = []
+            results, previous = [], "tool"
+        if read.role == "assistant":
+            read = calls.made(read, goes_on=previous == "assistant")
+        previous = read.role
         messages.append(read)
     if results:
         messages.append(Message("tool", tuple(results)))
-    return link_results(messages)
+    return tuple(messages)
 
 
 def _read_message(held: Body) -> Message | ToolResult:
@@ -210,14 +215,15 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
     written: list[Any] = []
     pictures: list[Body] = []  # a tool's message can't hold them: they follow all results, as the user's
     for message in messages:
-        if pictures and message.role != "tool":
+        role = message.role
+        if pictures and role != "tool":
             written.append({"role": "user", "content": pictures})
             pictures = []
-        if message.role == "tool":
+        if role == "tool":
             for part in message.parts:
-                if isinstance(part, ToolResult):
+                if type(part) is ToolResult:
                     written.append(_write_result(part, pictures, notes, quirks))
-        elif message.role == "assistant":
+        elif role == "assistant":
             written.append(_write_assistant(message, notes, quirks))
         else:
             written.append(_write_plain(message, notes, quirks))
@@ -231,7 +237,8 @@ def _write_plain(message: Message, notes: list[str], quirks: Quirks) -> Body:
     if role == "developer" and not quirks.developer_role:
         role = "system"
     held: Body = {"role": role, "content": write_content(message.parts, notes, quirks)}
-    _put_name_and_extra(message, held, notes)
+    if message.name is not None or message.extra:
+        _put_name_and_extra(message, held, notes)
     return held
 
 
@@ -248,12 +255,13 @@ def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body
     held: Body = {"role": "assistant"}
     refusals: list[str] = []
     for part in message.parts:
-        if isinstance(part, ToolCall):
-            calls.append(write_call(part, notes, quirks))
-        elif isinstance(part, Reasoning):
-            _write_reasoning(part, held, notes, quirks)
-        elif isinstance(part, Text) and part.channel == "refusal":
-            refusals.append(part.text)
+        kind = type(part)
+        if kind is ToolCall:
+            calls.append(write_call(part, notes, quirks))  # type: ignore[arg-type]
+        elif kind is Reasoning:
+            _write_reasoning(part, held, notes, quirks)  # type: ignore[arg-type]
+        elif kind is Text and part.channel == "refusal":  # type: ignore[union-attr]
+            refusals.append(part.text)  # type: ignore[union-attr]
         else:
             said.append(part)
     # null is legal only where something else is said
@@ -262,7 +270,8 @@ def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body
         held["refusal"] = "".join(refusals)
     if calls:
         held["tool_calls"] = calls
-    _put_name_and_extra(message, held, notes)
+    if message.name is not None or message.extra:
+        _put_name_and_extra(message, held, notes)
     return held
 
 
@@ -280,8 +289,10 @@ def _write_reasoning(part: Reasoning, held: Body, notes: list[str], quirks: Quir
 
 
 def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
+    call_id = call.id if quirks.call_id_length is None else _fitted_id(call.id, quirks.call_id_length)
+    if not call.extra and not call.custom:
+        return {"id": call_id, "type": "function", "function": {"name": call.full_name, "arguments": call.arguments_json}}
     kept = own_extra(signatures.kept(call.extra), WIRE, f"call {call.id}", notes) if call.extra else {}
-    call_id = _fitted_id(call.id, quirks)
     if call.custom and quirks.custom_tools:
         custom = {"name": call.full_name, "input": custom_input(call)}
         return {"id": call_id, "type": "custom", "custom": custom, **kept}
@@ -289,10 +300,9 @@ def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
     return {"id": call_id, "type": "function", "function": function, **kept}
 
 
-def _fitted_id(call_id: str, quirks: Quirks) -> str:
+def _fitted_id(call_id: str, length: int) -> str:
     """The id itself where the server takes it, else a stand-in: the same for the same id, so that results still match."""
-    length = quirks.call_id_length
-    if length is None or (len(call_id) == length and call_id.isascii() and call_id.isalnum()):
+    if len(call_id) == length and call_id.isascii() and call_id.isalnum():
         return call_id
     return shake_128(call_id.encode("utf-8", "surrogatepass")).hexdigest(length)[:length]
 
@@ -305,6 +315,19 @@ def custom_input(call: ToolCall) -> str:
 
 
 def _write_result(result: ToolResult, pictures: list[Body], notes: list[str], quirks: Quirks) -> Body:
+    call_id = result.call_id if quirks.call_id_length is None else _fitted_id(result.call_id, quirks.call_id_length)
+    held: Body = {"role": "tool", "tool_call_id": call_id}
+    if result.is_error or Media in map(type, result.parts):
+        held["content"] = write_content(_result_parts(result, pictures, notes, quirks), notes, quirks)
+    else:
+        held["content"] = write_content(result.parts, notes, quirks)
+    if result.extra:
+        held.update(own_extra(result.extra, WIRE, f"result {result.call_id}", notes))
+    return held
+
+
+def _result_parts(result: ToolResult, pictures: list[Body], notes: list[str], quirks: Quirks) -> tuple[Part, ...]:
+    """Pictures follow elsewhere, and an error is said in words."""
     parts: list[Part] = []
     for part in result.parts:
         if isinstance(part, Media):
@@ -318,11 +341,4 @@ def _write_result(result: ToolResult, pictures: list[Body], notes: list[str], qu
     if result.is_error:
         notes.append(f"result {result.call_id}: openai-chat has no error flag; the text says so")
         parts = said_as_error(parts)
-    held: Body = {
-        "role": "tool",
-        "tool_call_id": _fitted_id(result.call_id, quirks),
-        "content": write_content(tuple(parts), notes, quirks),
-    }
-    if result.extra:
-        held.update(own_extra(result.extra, WIRE, f"result {result.call_id}", notes))
-    return held
+    return tuple(parts)
