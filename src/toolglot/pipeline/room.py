@@ -42,15 +42,14 @@ def _parts(parts: tuple[Part, ...]) -> int:
     """One loop for all that a message holds: every request passes here."""
     tokens = 0
     for part in parts:
-        kind = type(part)
-        if kind is Text or kind is Reasoning:
-            text = part.text  # type: ignore[union-attr]
+        if type(part) is Text or type(part) is Reasoning:
+            text = part.text
             tokens += int(len(text) / _CHARACTERS) + 1 if text.isascii() else estimate(text)
-        elif kind is ToolCall:
-            tokens += estimate(part.name + part.arguments_json) + _A_MESSAGE  # type: ignore[operator, union-attr]
-        elif kind is ToolResult:
-            tokens += _parts(part.parts) + _A_MESSAGE  # type: ignore[union-attr]
-        elif kind is Media:
+        elif type(part) is ToolCall:
+            tokens += estimate(part.name + part.arguments_json) + _A_MESSAGE
+        elif type(part) is ToolResult:
+            tokens += _parts(part.parts) + _A_MESSAGE
+        elif type(part) is Media:
             tokens += _A_PICTURE
     return tokens
 

@@ -255,13 +255,12 @@ def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body
     held: Body = {"role": "assistant"}
     refusals: list[str] = []
     for part in message.parts:
-        kind = type(part)
-        if kind is ToolCall:
-            calls.append(write_call(part, notes, quirks))  # type: ignore[arg-type]
-        elif kind is Reasoning:
-            _write_reasoning(part, held, notes, quirks)  # type: ignore[arg-type]
-        elif kind is Text and part.channel == "refusal":  # type: ignore[union-attr]
-            refusals.append(part.text)  # type: ignore[union-attr]
+        if type(part) is ToolCall:
+            calls.append(write_call(part, notes, quirks))
+        elif type(part) is Reasoning:
+            _write_reasoning(part, held, notes, quirks)
+        elif type(part) is Text and part.channel == "refusal":
+            refusals.append(part.text)
         else:
             said.append(part)
     # null is legal only where something else is said
