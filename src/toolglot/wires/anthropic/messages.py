@@ -14,8 +14,8 @@ from toolglot.reading.plainly import Plainly
 from toolglot.reading.shape import each_object, misfit, own_extra
 from toolglot.text.json_text import decode
 from toolglot.wires.anthropic.parts import read_content, write_blocks
-from toolglot.wires.anthropic.reasoning import reattach
 from toolglot.wires.anthropic.plain import SHAPES
+from toolglot.wires.anthropic.reasoning import reattach
 from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
 
 _KEYS = frozenset({"role", "content"})

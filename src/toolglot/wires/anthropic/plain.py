@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,13 +29,22 @@ class _Use(_Shape, tag_field="type", tag="tool_use"):
         return ToolCall(self.id, self.name, dumps(self.input))
 
 
+class _Piece(_Shape):
+    """A text in a result: its type is no tag, for of one type alone it might be missing."""
+
+    type: Literal["text"]
+    text: str
+
+
 class _Result(_Shape, tag_field="type", tag="tool_result"):
     tool_use_id: str
-    content: str | list[_Text] | None = None
+    content: str | list[_Piece] | None = None
     is_error: bool | None = None
 
     def read(self) -> ToolResult:
-        return ToolResult(self.tool_use_id, None, _parts(self.content), bool(self.is_error))
+        said: Any = self.content or ()
+        parts = (Text(said),) if type(said) is str else tuple([Text(piece.text) for piece in said if piece.text])
+        return ToolResult(self.tool_use_id, None, parts, bool(self.is_error))
 
 
 def _parts(content: Any) -> tuple[Any, ...]:

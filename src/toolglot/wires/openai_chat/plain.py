@@ -63,9 +63,7 @@ class _Assistant(_Said, tag="assistant"):
     def read(self) -> Message:
         parts = self.texts()
         if self.tool_calls:
-            calls = [
-                ToolCall(call.id or "", call.function.name, call.function.arguments or "{}") for call in self.tool_calls
-            ]
+            calls = [ToolCall(call.id or "", call.function.name, call.function.arguments or "{}") for call in self.tool_calls]
             parts = (*parts, *calls)
         return Message("assistant", parts, self.name)
 
