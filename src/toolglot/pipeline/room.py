@@ -46,7 +46,8 @@ def _parts(parts: tuple[Part, ...]) -> int:
             text = part.text
             tokens += int(len(text) / _CHARACTERS) + 1 if text.isascii() else estimate(text)
         elif type(part) is ToolCall:
-            tokens += estimate(part.name + part.arguments_json) + _A_MESSAGE
+            text = part.name + part.arguments_json
+            tokens += (int(len(text) / _CHARACTERS) + 1 if text.isascii() else estimate(text)) + _A_MESSAGE
         elif type(part) is ToolResult:
             tokens += _parts(part.parts) + _A_MESSAGE
         elif type(part) is Media:
