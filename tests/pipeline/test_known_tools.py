@@ -64,7 +64,7 @@ def test_they_are_cut_out_where_they_stand(fresh: KnownTools) -> None:
 
 
 def test_tools_that_differ_behind_the_same_beginning() -> None:
-    for names in (("alpha", "beta"), ("alpha", "gamma"), ("alpha",), ("alpha", "beta", "gamma")) * 2:
+    for names in (("alpha", "beta"), ("alpha", "zeta"), ("alpha", "gamma"), ("alpha",), ("alpha", "beta", "gamma")) * 2:
         assert tuple(tool.name for tool in read(encode(body(tools=tools(*names)))).tools) == names
 
 
@@ -97,9 +97,10 @@ def test_what_a_wire_knows_another_does_not() -> None:
 
 def test_no_more_than_so_many_and_so_large() -> None:
     few = KnownTools(most=3)
+    used = few.read(CHAT, encode(tools("again")))
     for at in range(10):
         few.read(CHAT, encode(tools(f"tool_{at}")))
-        few.read(CHAT, encode(tools("again")))  # what is used stays
+        assert few.read(CHAT, encode(tools("again"))) is used
     assert len(few) == 3
     assert few.cut_out(CHAT, encode(body(tools=tools("again")))) is not None
     assert few.cut_out(CHAT, encode(body(tools=tools("tool_3")))) is None
