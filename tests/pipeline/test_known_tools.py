@@ -8,11 +8,17 @@ import msgspec
 import pytest
 
 from toolglot import CallerError
+from toolglot.core.fold import unfold
+from toolglot.core.messages import ToolCall
+from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
 from toolglot.pipeline import translate
+from toolglot.pipeline.answers import Answers
+from toolglot.pipeline.fit import fit
 from toolglot.pipeline.known_tools import MARK, KnownTools
-from toolglot.pipeline.route import speech
-from toolglot.pipeline.translate import read_request_bytes
+from toolglot.pipeline.route import resolve, speech
+from toolglot.pipeline.translate import read_request_bytes, write_request_bytes
+from toolglot.wires import NAMES
 
 CHAT = "openai-chat"
 
@@ -110,3 +116,18 @@ def test_no_more_than_so_many_and_so_large() -> None:
     assert 0 < len(small) * len(encode(tools("tool_10"))) <= 1000
     small.read(CHAT, encode(tools("x" * 2000)))
     assert len(small) == 0
+
+
+def test_nothing_that_is_done_with_them_changes_them() -> None:
+    data = encode(body(tools=tools("alpha", "beta"), tool_choice="required"))
+    kept = read(data).tools
+    before = encode(kept)
+    for wire in NAMES:
+        write_request_bytes(read(data), speech(wire), [])
+    for model in ("openai/gpt-5.2", "gemini/gemini-2.5-pro", "ollama/llama3.2:1b"):
+        plan = fit(read(data), resolve(model))
+        answers = Answers(plan)
+        said = Reply(parts=(ToolCall("c", "alpha", '{"q": 7}'), ToolCall("d", "beta", "{")), stop=Stop("calls"))
+        assert [left for event in unfold(said) for left in answers.feed(event)]
+    assert read(data).tools is kept
+    assert encode(kept) == before
