@@ -132,7 +132,7 @@ def _all_legal(request: Request, rule: NameRule) -> bool:
     called: dict[str, str] = {}
     any_id = rule.call_id is None
     for message in request.messages:
-        if message.role == "assistant" or message.role == "tool":
+        if message.role in ("assistant", "tool"):
             for part in message.parts:
                 if type(part) is ToolCall:
                     if part.namespace or not _fits(part.name, rule.name) or not (any_id or _fits(part.id, rule.call_id)):

@@ -77,7 +77,7 @@ def judge(
     if isinstance(tools, Mapping):
         tools = tuple(tools.values())
     known = made_once(tools, "guarded", _registered)
-    call = said if type(said) is ToolCall else _as_call(said, source)  # type: ignore[arg-type]
+    call = said if isinstance(said, ToolCall) else _as_call(said, source)
     try:
         verdict = _judged(call, known, policy, position)
     except _Refusal as refusal:

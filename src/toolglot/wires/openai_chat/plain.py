@@ -37,7 +37,7 @@ class _Said(_Shape, tag_field="role"):
         said = self.content
         if not said:
             return ()
-        return (Text(said),) if type(said) is str else tuple([Text(part.text) for part in said])  # type: ignore[union-attr]
+        return (Text(said),) if isinstance(said, str) else tuple([Text(part.text) for part in said])
 
 
 class _System(_Said, tag="system"):
