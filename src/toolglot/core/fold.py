@@ -23,14 +23,14 @@ def fold(events: Iterable[Event]) -> Reply:
     error: UpstreamError | None = None
     extra: Extra = {}
     for event in events:
-        kind = type(event)
-        if kind is Delta:
-            blocks[event.index].pieces.append(event.text)  # type: ignore[union-attr]
-        elif isinstance(event, Open):
+        if type(event) is Delta:
+            blocks[event.index].pieces.append(event.text)
+        elif type(event) is Open:
             blocks[event.index] = _Block(event)
-        elif isinstance(event, Close):
+        elif type(event) is Close:
             blocks[event.index].close = event
-            decisions.extend(event.decisions)
+            if event.decisions:
+                decisions.extend(event.decisions)
         elif isinstance(event, Start):
             start = event
         elif isinstance(event, Finish):
@@ -43,7 +43,7 @@ def fold(events: Iterable[Event]) -> Reply:
         id=start.id,
         model=start.model,
         created=start.created,
-        parts=tuple(block.part() for block in blocks.values()),
+        parts=tuple([block.part() for block in blocks.values()]),
         stop=stop,
         usage=usage,
         notes=notes,
@@ -69,10 +69,7 @@ def unfold_part(index: int, part: Part) -> Iterator[Event]:
     yield opened
     if text:
         yield Delta(index, text)
-    if isinstance(part, ToolCall):
-        yield Close(index, part.sealed, written=part.written, fixes=part.fixes)
-    else:
-        yield Close(index)
+    yield Close(index, part.sealed, (), {}, part.written, part.fixes) if type(part) is ToolCall else Close(index)
 
 
 def join_extra(first: Extra, second: Extra) -> Extra:
@@ -98,8 +95,9 @@ class _Block:
         self.close: Close | None = None
 
     def part(self) -> Part:
-        opened, text = self.open, "".join(self.pieces)
-        extra = join_extra(opened.extra, self.close.extra) if self.close else opened.extra
+        opened, close = self.open, self.close
+        text = self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces)
+        extra = join_extra(opened.extra, close.extra) if close is not None else opened.extra
         match opened.kind:
             case "text":
                 return Text(text, opened.channel, extra)
@@ -112,10 +110,10 @@ class _Block:
                     text,
                     opened.namespace,
                     opened.custom,
-                    self.close is not None and self.close.sealed,
+                    close is not None and close.sealed,
                     opened.source,
-                    self.close.written if self.close else None,
-                    self.close.fixes if self.close else (),
+                    close.written if close is not None else None,
+                    close.fixes if close is not None else (),
                     extra,
                 )
             case "media":

@@ -19,18 +19,14 @@ def link_results(messages: Iterable[Message]) -> tuple[Message, ...]:
     Calls without an id are numbered by their position in the conversation: `Name_N`.
     """
     linked: list[Message] = []
-    turn = _Turn()
+    calls = Linking()
     previous = ""
     for message in messages:
         role = message.role
         if role == "assistant":
-            if previous != "assistant":  # several in a row are one turn: some clients send each call as its own message
-                turn.waiting = []
-            if not turn.all_named(message.parts):
-                parts = tuple(turn.call(part) if type(part) is ToolCall else part for part in message.parts)
-                message = Message(role, parts, message.name, message.extra)
+            message = calls.made(message, goes_on=previous == "assistant")
         elif role == "tool":
-            parts = tuple(turn.result(part) if type(part) is ToolResult else part for part in message.parts)
+            parts = tuple([calls.result(part) if type(part) is ToolResult else part for part in message.parts])
             if not all(map(is_, parts, message.parts)):
                 message = Message(role, parts, message.name, message.extra)
         previous = role
@@ -38,38 +34,47 @@ def link_results(messages: Iterable[Message]) -> tuple[Message, ...]:
     return tuple(linked)
 
 
-class _Turn:
-    """The calls that wait for their results, and the ids of all before."""
+class Linking:
+    """The calls that wait for their results, and the ids of all before: told of each message in its turn."""
+
+    __slots__ = ("_count", "_names", "_numbered", "_waiting")
 
     def __init__(self) -> None:
-        self.waiting: list[ToolCall] = []
+        self._waiting: list[ToolCall] = []
         self._names: dict[str, str] = {}
         self._numbered: set[str] = set()  # ids made here
         self._count = 0
 
-    def all_named(self, parts: tuple[Part, ...]) -> bool:
-        """Whether every call has its id, as most have: then they are taken up as they are."""
-        calls = [part for part in parts if type(part) is ToolCall]
+    def made(self, message: Message, *, goes_on: bool) -> Message:
+        """An assistant's message. `goes_on`: several in a row are one turn, for some clients send each call as its own."""
+        if not goes_on:
+            self._waiting = []
+        calls = [part for part in message.parts if type(part) is ToolCall]
         for call in calls:
             if not call.id:
-                return False
+                parts = tuple([self._numbered_call(part) if type(part) is ToolCall else part for part in message.parts])
+                return Message(message.role, parts, message.name, message.extra)
         for call in calls:
-            self._names[call.id] = call.full_name
+            self._names[call.id] = call.full_name if call.namespace else call.name
         self._count += len(calls)
-        self.waiting += calls
-        return True
+        self._waiting += calls
+        return message
 
-    def call(self, part: ToolCall) -> ToolCall:
+    def _numbered_call(self, part: ToolCall) -> ToolCall:
         if not part.id:
             part = msgspec.structs.replace(part, id=f"{part.name}_{self._count}")
             self._numbered.add(part.id)
         self._count += 1
         self._names[part.id] = part.full_name
-        self.waiting.append(part)
+        self._waiting.append(part)
         return part
 
     def result(self, part: ToolResult) -> ToolResult:
-        call = self._answered(part)
+        waiting = self._waiting
+        if waiting and waiting[0].id == part.call_id:  # in the order of the calls, as nearly all are
+            call: ToolCall | None = waiting.pop(0)
+        else:
+            call = self._answered(part)
         if call is None:
             call_id, name = part.call_id, self._names.get(part.call_id) or part.name
         else:
@@ -81,16 +86,16 @@ class _Turn:
     def _answered(self, result: ToolResult) -> ToolCall | None:
         """The call that this result is for; it waits no longer."""
         at = self._place(result)
-        return None if at is None else self.waiting.pop(at)
+        return None if at is None else self._waiting.pop(at)
 
     def _place(self, result: ToolResult) -> int | None:
         if result.call_id in self._names:
-            for at, call in enumerate(self.waiting):
+            for at, call in enumerate(self._waiting):
                 if call.id == result.call_id:
                     return at
             return None
-        free = [at for at, call in enumerate(self.waiting) if not result.call_id or call.id in self._numbered]
-        by_name = (at for at in free if result.name in (self.waiting[at].name, self.waiting[at].full_name))
+        free = [at for at, call in enumerate(self._waiting) if not result.call_id or call.id in self._numbered]
+        by_name = (at for at in free if result.name in (self._waiting[at].name, self._waiting[at].full_name))
         return next(by_name, free[0] if free else None)
 
 

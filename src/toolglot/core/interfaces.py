@@ -95,4 +95,5 @@ class Wire(msgspec.Struct, frozen=True):
     read_messages: Callable[[list[Any]], tuple[Message, ...]]
     write_messages: Callable[[tuple[Message, ...], Notes, Quirks], list[Any]]
     read_choice: Callable[[Any], Choice | None]
+    read_history: Callable[[bytes | msgspec.Raw], tuple[Message, ...]] | None = None  # `messages` as they come in a body
     path_keys: tuple[str, ...] = ()  # keys of our body that the path tells instead

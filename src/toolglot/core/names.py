@@ -130,11 +130,12 @@ def _all_legal(request: Request, rule: NameRule) -> bool:
     if not made_once(request.tools, rule, _legal_tools):
         return False
     called: dict[str, str] = {}
+    any_id = rule.call_id is None
     for message in request.messages:
         if message.role in ("assistant", "tool"):
             for part in message.parts:
                 if type(part) is ToolCall:
-                    if part.namespace or not _fits(part.name, rule.name) or not _fits(part.id, rule.call_id):
+                    if part.namespace or not _fits(part.name, rule.name) or not (any_id or _fits(part.id, rule.call_id)):
                         return False
                     called[part.id] = part.name
                 elif type(part) is ToolResult and called.get(part.call_id) != part.name:

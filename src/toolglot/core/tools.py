@@ -44,9 +44,10 @@ def made_once(tools: tuple[Tool, ...], key: Key, make: Callable[[tuple[Tool, ...
     """`make(tools, key)`, kept with the tools where they are a Toolset."""
     if type(tools) is not Toolset:
         return make(tools, key)
-    if key not in tools.made:
-        tools.made[key] = make(tools, key)
-    made: Made = tools.made[key]
+    try:
+        made: Made = tools.made[key]
+    except KeyError:
+        made = tools.made[key] = make(tools, key)
     return made
 
 

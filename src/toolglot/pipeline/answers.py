@@ -168,7 +168,7 @@ class Answers:
         if tool is None:
             return event
         custom = tool.kind == "custom"
-        if (event.name, event.namespace, event.custom) == (tool.name, tool.namespace, custom):
+        if event.name == tool.name and event.namespace == tool.namespace and event.custom == custom:
             return event
         return msgspec.structs.replace(event, name=tool.name, namespace=tool.namespace, custom=custom)
 
@@ -216,7 +216,8 @@ class Answers:
         left = verdict.call
         if left is None:
             return verdict
-        why = self._forbidden(Open(0, "call", left.name, namespace=left.namespace))
+        choice = self._plan.choice
+        why = None if choice is None else self._forbidden(Open(0, "call", left.name, namespace=left.namespace))
         if why is not None:
             return Verdict(None, (refused(said, "rejected_choice", why),))
         if self._text is not None and self._text.called and canonical(left) in self._text.called:

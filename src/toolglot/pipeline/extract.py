@@ -156,15 +156,19 @@ class StreamExtractor:
     def close(self) -> list[Event]:
         if not self._ended:
             self._ended = True
-            if self._alone is not None:
-                self._whole_message(*self._alone.close())
-            for piece in self._hearer.close():
-                self._piece(piece)
-            self._decide()
+            if not self._deaf:  # else all has been heard
+                self._hear_the_end()
             for found in self._thought:
                 self._judge(found)
             self._blocks.finish("stop")
         return self._drain()
+
+    def _hear_the_end(self) -> None:
+        if self._alone is not None:
+            self._whole_message(*self._alone.close())
+        for piece in self._hearer.close():
+            self._piece(piece)
+        self._decide()
 
     def _whole_message(self, parsed: Parsed, text: str) -> None:
         found: list[Piece] = (

@@ -58,6 +58,10 @@ class _Registered:
         return kept
 
 
+def _registered(tools: tuple[Tool, ...], _: str) -> _Registered:
+    return _Registered(tools)
+
+
 def judge(
     said: Heard | ToolCall,
     tools: tuple[Tool, ...] | Mapping[str, Tool],
@@ -72,7 +76,7 @@ def judge(
     """
     if isinstance(tools, Mapping):
         tools = tuple(tools.values())
-    known = made_once(tools, "guarded", lambda held, _: _Registered(held))
+    known = made_once(tools, "guarded", _registered)
     call = said if isinstance(said, ToolCall) else _as_call(said, source)
     try:
         verdict = _judged(call, known, policy, position)
@@ -201,6 +205,8 @@ def _changed(call: ToolCall, read: Reading) -> ToolCall:
 
 def _verdict(call: ToolCall, fixes: tuple[str, ...], others: tuple[Decision, ...] = ()) -> Verdict:
     """A decision for each fix, those of the grammar included."""
+    if not fixes and not call.fixes:
+        return Verdict(call, others)
     codes = tuple(dict.fromkeys((*call.fixes, *fixes)))
     if codes != call.fixes:
         call = msgspec.structs.replace(call, fixes=codes)
@@ -242,7 +248,7 @@ def _named(call: ToolCall, tool: Tool) -> ToolCall:
     """Under the name that its tool was registered with."""
     name = called_as(tool, call.name)
     custom = tool.kind == "custom"
-    if (call.name, call.namespace, call.custom) == (name, tool.namespace, custom):
+    if call.name == name and call.namespace == tool.namespace and call.custom == custom:
         return call
     return msgspec.structs.replace(call, name=name, namespace=tool.namespace, custom=custom)
 

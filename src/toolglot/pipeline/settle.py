@@ -12,29 +12,47 @@ _STATEFUL = ("previous_response_id", "conversation")
 
 def settle(request: Request, notes: list[str]) -> Request:
     """A call that was never answered gets `(no result)`; an answer to no call becomes plain text."""
-    own = request.extra.get("openai-responses", {})
-    if any(own.get(key) for key in _STATEFUL):  # the calls are in the server's keeping
+    own = request.extra.get("openai-responses") if request.extra else None
+    if own and any(own.get(key) for key in _STATEFUL):  # the calls are in the server's keeping
+        return request
+    if _is_settled(request.messages):
         return request
     settled: list[Message] = []
     open_calls: dict[str, ToolCall] = {}
-    changed = False
     for message in request.messages:
         if message.role == "tool":
             kept, strays = _answers(message, open_calls)
             if strays:
-                changed = True
                 notes.extend(f"result {stray.call_id}: it answers no call; it goes as text" for stray in strays)
                 if kept:
                     settled.append(msgspec.structs.replace(message, parts=tuple(kept)))
                 settled.append(Message("user", tuple(map(_as_text, strays))))
                 continue
         elif open_calls:
-            changed = True
             _answer_for(open_calls, settled, notes)
         if message.role == "assistant":
             open_calls = {part.id: part for part in message.parts if isinstance(part, ToolCall)}
         settled.append(message)
-    return msgspec.structs.replace(request, messages=tuple(settled)) if changed else request
+    return msgspec.structs.replace(request, messages=tuple(settled))
+
+
+def _is_settled(messages: tuple[Message, ...]) -> bool:
+    """The common case: every result answers a call that waits for it, and none waits when the talk goes on."""
+    waiting: set[str] = set()
+    for message in messages:
+        if message.role == "tool":
+            for part in message.parts:
+                if type(part) is ToolResult:
+                    if part.call_id not in waiting:
+                        return False
+                    waiting.remove(part.call_id)
+        elif waiting:
+            return False
+        elif message.role == "assistant":
+            for part in message.parts:
+                if type(part) is ToolCall:
+                    waiting.add(part.id)
+    return True
 
 
 def _answers(message: Message, open_calls: dict[str, ToolCall]) -> tuple[list[Part], list[ToolResult]]:

@@ -6,41 +6,68 @@ target, and known again by their bytes: the rest of the body is all that a turn 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from toolglot.core.interfaces import Notes
+from toolglot.core.messages import Message
 from toolglot.core.request import Request
-from toolglot.core.tools import Toolset
+from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
 from toolglot.pipeline.convert import write_request
-from toolglot.pipeline.route import Speech, speech
+from toolglot.pipeline.known_tools import MARK, KnownTools
+from toolglot.pipeline.route import Speech
 from toolglot.reading.shape import misfit
 from toolglot.text.json_text import BadJson, decode, encode
 
-_KNOWN_TOOLSETS = 64
-_LARGEST_KEPT = 512 * 1024  # bytes; what is larger is read anew each time
-
 _TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_TOOLS = KnownTools()
 
 
 def read_request_bytes(data: bytes, here: Speech, **told: Any) -> Request:
     """A request's body; `told` is what the path says instead of it. What is no JSON object is the caller's error."""
+    wire = here.wire
     try:
-        top = _TOP.decode(data)
-        given = top.pop("tools", None)
+        top, tools = _top(data, wire.name)
+        history = _take_history(top, here)
         body: dict[str, Any] = {key: decode(value) for key, value in top.items()}
     except BadJson as error:
         raise _not_an_object(data, error) from None
-    request = here.wire.read_request({**body, **told} if told else body)
-    if given is None:
+    request = wire.read_request({**body, **told} if told else body)
+    if tools is None and not history:
         return request
-    raw = bytes(given)
-    read = _known_tools if len(raw) <= _LARGEST_KEPT else _read_tools
-    tools = read(here.wire.name, raw)
-    return msgspec.structs.replace(request, tools=Toolset(tools + request.tools) if request.tools else tools)
+    if tools is not None and not isinstance(tools, Toolset):
+        tools = _TOOLS.read(wire.name, bytes(tools))
+    return msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=request.messages + history)
+
+
+def _top(data: bytes, wire: str) -> tuple[dict[str, msgspec.Raw], msgspec.Raw | Toolset | None]:
+    """What a body holds, but for its tools; these, where they are known already, or their text."""
+    cut = _TOOLS.cut_out(wire, data)
+    if cut is not None:
+        rest, tools = cut
+        try:
+            top = _TOP.decode(rest)
+            if bytes(top.pop("tools", b"")) == MARK:  # else they stood deeper, and are not the request's
+                return top, tools
+        except BadJson:
+            pass  # the error shall speak of the body as it came
+    top = _TOP.decode(data)
+    return top, top.pop("tools", None)
+
+
+def _take_history(top: dict[str, msgspec.Raw], here: Speech) -> tuple[Message, ...]:
+    """The messages, of a wire that reads them from bytes: nothing is looked for in them that is not there."""
+    read = here.wire.read_history
+    said = top.pop("messages", None) if read is not None else None
+    return () if read is None or said is None else read(said)
+
+
+def _join(tools: Toolset | None, others: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    if tools is None:
+        return others
+    return Toolset(tools + others) if others else tools
 
 
 def write_request_bytes(request: Request, there: Speech, notes: Notes, model: str | None = None) -> bytes:
@@ -49,13 +76,6 @@ def write_request_bytes(request: Request, there: Speech, notes: Notes, model: st
     for key in there.wire.path_keys:
         body.pop(key, None)
     return encode(body)
-
-
-def _read_tools(wire: str, raw: bytes) -> Toolset:
-    return Toolset(speech(wire).wire.read_tools(decode(raw)))
-
-
-_known_tools = lru_cache(_KNOWN_TOOLSETS)(_read_tools)
 
 
 def _not_an_object(data: bytes, error: BaseException) -> CallerError:

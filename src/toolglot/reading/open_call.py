@@ -93,8 +93,8 @@ class OpenCall:
         if not self._streams:
             self._close_held("".join(self._texts).strip())
             return
-        rest = "".join(self._rest).strip()
-        others = _objects(rest)
+        rest = "".join(self._rest).strip() if self._rest else ""
+        others = _objects(rest) if rest else []
         if rest and not others:  # not ours to judge: it goes along, for repair to see
             self._blocks.call_text(self._index, rest)
         sealed = self._end.done

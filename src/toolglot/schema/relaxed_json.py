@@ -14,7 +14,7 @@ import msgspec
 
 from toolglot.schema.loose_json import MAX_DEPTH, LooseReader
 from toolglot.schema.loose_string import Unclear
-from toolglot.text.json_text import BadJson, decode
+from toolglot.text.json_text import BadJson, decode, dumps
 
 MAX_SIZE = 4 * 1024 * 1024  # characters
 
@@ -88,7 +88,12 @@ def too_deep(text: str, value: Any) -> bool:
 
 
 def repeats_key(text: str, value: Any) -> bool:
-    """Whether an object has a key twice, on which readers of JSON disagree. Counting colons settles most cases."""
+    """Whether an object has a key twice, on which readers of JSON disagree.
+
+    Text that is as we write the value ourselves has none. Else counting colons settles most cases.
+    """
+    if dumps(value) == text:
+        return False
     keys = _count_keys(value)
     # behind a quote, where no key stands apart from its colon: then strings can only add to the count
     if text.count(":") == keys or (text.count('":') == keys and _APART.search(text) is None):
@@ -107,9 +112,18 @@ def repeats_key(text: str, value: Any) -> bool:
 
 
 def _count_keys(value: Any) -> int:
-    if isinstance(value, dict):
-        return len(value) + sum(_count_keys(item) for item in value.values() if isinstance(item, (dict, list)))
-    return sum(_count_keys(item) for item in value if isinstance(item, (dict, list))) if isinstance(value, list) else 0
+    """Of all objects in a value that was decoded."""
+    keys = 0
+    left: list[Any] = [value] if isinstance(value, (dict, list)) else []
+    for held in left:  # which grows meanwhile
+        if type(held) is dict:
+            keys += len(held)
+            held = held.values()
+        for item in held:
+            kind = type(item)
+            if kind is dict or kind is list:
+                left.append(item)
+    return keys
 
 
 def _read_loosely(text: str, *, cut: bool, last_wins: bool) -> Reading:

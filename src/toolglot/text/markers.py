@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from os.path import commonprefix
 
+_SIGNS = frozenset("<({[")  # what is rare in prose, and stands beside a tool's name in nearly all forms of a call
 _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
 
 
@@ -162,7 +163,7 @@ class NamedMarkers(Markers):
     So that new tools cost next to nothing: hundreds of forms would have to be compiled.
     """
 
-    __slots__ = ("_forms", "_reach", "without_name")
+    __slots__ = ("_forms", "_reach", "_signs", "without_name")
 
     def __init__(
         self, names: Iterable[str], anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()
@@ -178,9 +179,14 @@ class NamedMarkers(Markers):
             else:
                 self._forms.setdefault(found[0], []).append((found.start(), marker))
                 self._reach = max(self._reach, found.start())
+        forms = [marker for held in self._forms.values() for _, marker in held]
+        every = all(not _SIGNS.isdisjoint(marker) for marker in forms)
+        self._signs = tuple(_SIGNS.intersection("".join(forms))) if every else ("",)  # one of these is in each of them
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
+        if not any(map(text.__contains__, self._signs)):  # as in most texts, be there names in them or not
+            return best
         for found in self._pattern.finditer(text, at) if self._pattern is not None else ():
             if best is not None and found.start() - self._reach > best[0]:
                 break

@@ -3,7 +3,7 @@
 from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
 from toolglot.reading.faults import read_fault
-from toolglot.wires.anthropic.messages import read_messages, write_messages
+from toolglot.wires.anthropic.messages import read_history, read_messages, write_messages
 from toolglot.wires.anthropic.reply import read_reply, write_fault, write_reply
 from toolglot.wires.anthropic.request import read_request, write_request
 from toolglot.wires.anthropic.shapes import WIRE as NAME
@@ -29,4 +29,5 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    read_history=read_history,
 )

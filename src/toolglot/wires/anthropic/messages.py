@@ -10,8 +10,11 @@ from toolglot.core.history import link_results
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Media, Message, Opaque, Part, Reasoning, ToolCall, ToolResult
 from toolglot.errors import CallerError
+from toolglot.reading.plainly import Plainly
 from toolglot.reading.shape import each_object, misfit, own_extra
+from toolglot.text.json_text import decode
 from toolglot.wires.anthropic.parts import read_content, write_blocks
+from toolglot.wires.anthropic.plain import SHAPES
 from toolglot.wires.anthropic.reasoning import reattach
 from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
 
@@ -31,8 +34,18 @@ _ROLE_OUT = {"tool": "user", "developer": "system"}
 
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
+    return _gathered(each_object(value, "messages", _read_message))
+
+
+def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
+    """As `read_messages`, from bytes."""
+    read = _plainly(data)
+    return read_messages(decode(data)) if read is None else _gathered(read)
+
+
+def _gathered(said: list[Message]) -> tuple[Message, ...]:
     messages: list[Message] = []
-    for message in each_object(value, "messages", _read_message):
+    for message in said:
         if message.role == "user":
             _add_user(messages, message)
         elif message.role == "assistant" and messages and messages[-1].role == "assistant":
@@ -56,6 +69,9 @@ def _read_message(held: Body) -> Message:
     return Message(role, tuple(parts), None, rest_of(held, _KEYS) if len(held) > 2 else {})
 
 
+_plainly = Plainly(SHAPES, _read_message)
+
+
 def read_system(value: Any) -> tuple[Message, ...]:
     """The system prompt that stands apart, as the conversation's first message."""
     try:
@@ -68,11 +84,11 @@ def read_system(value: Any) -> tuple[Message, ...]:
 
 def _add_user(messages: list[Message], message: Message) -> None:
     """Results go to the turn that they answer, also where a client spread them over several messages."""
-    results = tuple(part for part in message.parts if type(part) is ToolResult)
-    if not results:
+    if ToolResult not in map(type, message.parts):
         messages.append(message)
         return
-    rest = tuple(part for part in message.parts if type(part) is not ToolResult)
+    results = tuple([part for part in message.parts if type(part) is ToolResult])
+    rest = tuple([part for part in message.parts if type(part) is not ToolResult])
     at = len(messages)
     while at and messages[at - 1].role == "user":
         at -= 1

@@ -131,9 +131,9 @@ def write_usage(usage: Usage | None) -> Body:
 
 
 def count(value: object) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if type(value) is int:
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def rest_of(held: Body, known: frozenset[str]) -> Extra:

@@ -3,7 +3,7 @@
 from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
 from toolglot.reading.faults import read_fault
-from toolglot.wires.openai_chat.messages import read_messages, write_messages
+from toolglot.wires.openai_chat.messages import read_history, read_messages, write_messages
 from toolglot.wires.openai_chat.reply import read_reply, write_reply
 from toolglot.wires.openai_chat.request import read_request, write_request
 from toolglot.wires.openai_chat.shapes import WIRE as NAME
@@ -30,4 +30,5 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    read_history=read_history,
 )

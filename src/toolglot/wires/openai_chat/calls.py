@@ -37,7 +37,7 @@ class Calls:
         function = _function(held)
         call_id, name, index = _word(held.get("id")), _word(function.get("name")), held.get("index")
         index = index if isinstance(index, int) else None
-        if call_id in self._shared:
+        if self._shared and call_id in self._shared:
             call_id = None
         call = self._target(call_id, index, name, says=bool(function.get("arguments")))
         opens = call is None
@@ -45,11 +45,11 @@ class Calls:
             if name is None:
                 self._unnamed.setdefault(index, []).append(held)
                 return
-            early = self._unnamed.pop(index, [])
+            early = self._unnamed.pop(index, []) if self._unnamed else []
             call = self._open(name, call_id or _id_in(early), index, custom=function is held.get("custom"))
             for delta in early:
-                self._pour(call, delta)
-        self._pour(call, held)
+                self._pour(call, delta, _function(delta))
+        self._pour(call, held, function)
         if opens and call.whole:
             self._at_once.add(call)
 
@@ -100,11 +100,12 @@ class Calls:
             self._by_index[index] = call
         return call
 
-    def _pour(self, call: OpenCall, held: Body) -> None:
-        function = _function(held)
+    def _pour(self, call: OpenCall, held: Body, function: Body) -> None:
         text = _custom_text(function) if call in self._custom else _arguments_text(function)
         known = _FLAT_KEYS if function is held else _CALL_KEYS
-        more = {key: value for key, value in held.items() if key not in known and value is not None}
+        more: Body = {}
+        if not known.issuperset(held):
+            more = {key: value for key, value in held.items() if key not in known and value is not None}
         if not call.open:
             if text or more:
                 self._blocks.notes.append(f"call {call.name}: what came after its end was left out: {text or shown(more)}")
@@ -151,9 +152,11 @@ def _custom_text(function: Body) -> str:
 
 
 def _word(value: object) -> str | None:
+    if type(value) is str:
+        return value if value and value != "null" else None
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return value if isinstance(value, str) and value and value != "null" else None
+    return None
 
 
 def _id_in(deltas: list[Body]) -> str | None:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import shake_128
 from typing import Any
 
+import msgspec
+
 from toolglot.core.envelope import unseal
 from toolglot.core.fold import join_extra
-from toolglot.core.history import link_results, said_as_error
+from toolglot.core.history import Linking, said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.errors import CallerError
+from toolglot.reading.plainly import Plainly
 from toolglot.reading.shape import a_string, an_object, beyond, each_object, misfit, own_extra
-from toolglot.text.json_text import dumps, loads_object
+from toolglot.text.json_text import decode, dumps, loads_object
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
+from toolglot.wires.openai_chat.plain import SHAPES
 from toolglot.wires.openai_chat.shapes import WIRE
 
 Body = dict[str, Any]
 
-_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-
-
 _MESSAGE_KEYS = frozenset({"role", "content", "name"})
 _RESULT_KEYS = _MESSAGE_KEYS | {"tool_call_id"}
+_SPOKEN_KEYS = _MESSAGE_KEYS | {"tool_calls"}
 _ASSISTANT_KEYS = _MESSAGE_KEYS | {"refusal", "tool_calls", "function_call"}
 _REASONING_KEYS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 _CALL_KEYS = frozenset({"id", "type", "index", "function"})
@@ -41,37 +44,78 @@ _OLD = ("function_call.name", "function_call.arguments")
 
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
+    return _gathered(each_object(value, "messages", _read_message))
+
+
+def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
+    """As `read_messages`, from bytes."""
+    read = _plainly(data)
+    return read_messages(decode(data)) if read is None else _gathered(read)
+
+
+def _gathered(said: list[Any]) -> tuple[Message, ...]:
     messages: list[Message] = []
     results: list[ToolResult] = []  # those of one turn are one message
-    for read in each_object(value, "messages", _read_message):
+    calls = Linking()
+    previous = ""
+    for read in said:
         if type(read) is ToolResult:
-            results.append(read)
+            results.append(calls.result(read))
             continue
         if results:
             messages.append(Message("tool", tuple(results)))
-            results = []
+            results, previous = [], "tool"
+        if read.role == "assistant":
+            read = calls.made(read, goes_on=previous == "assistant")
+        previous = read.role
         messages.append(read)
     if results:
         messages.append(Message("tool", tuple(results)))
-    return link_results(messages)
+    return tuple(messages)
 
 
 def _read_message(held: Body) -> Message | ToolResult:
     role = held.get("role")
-    if role not in _ROLES:
+    read = _READERS.get(role) if type(role) is str else None
+    if read is None:
         raise misfit("role", "system, developer, user, assistant or tool", role)
     name = held.get("name")
     if name is not None:
         a_string(name, "name")
-    if role == "assistant":
-        parts, read = _read_assistant(held)
-        return Message(role, parts, name, beyond(held, read, WIRE))
+    return read(held, role, name)
+
+
+def _read_plain(held: Body, role: Any, name: str | None) -> Message:
     content = held.get("content")
     said: Any = (Text(content),) if type(content) is str and content else read_content(content)
-    if role in ("tool", "function"):
-        call_id = a_string(held.get("tool_call_id") or "", "tool_call_id")
-        return ToolResult(call_id, name, said, False, {} if held.keys() <= _RESULT_KEYS else beyond(held, _RESULT_KEYS, WIRE))
     return Message(role, said, name, {} if held.keys() <= _MESSAGE_KEYS else beyond(held, _MESSAGE_KEYS, WIRE))
+
+
+def _read_result(held: Body, role: Any, name: str | None) -> ToolResult:
+    call_id, content = held.get("tool_call_id"), held.get("content")
+    if type(call_id) is not str:
+        call_id = a_string(call_id or "", "tool_call_id")
+    said: Any = (Text(content),) if type(content) is str and content else read_content(content)
+    return ToolResult(call_id, name, said, False, {} if held.keys() <= _RESULT_KEYS else beyond(held, _RESULT_KEYS, WIRE))
+
+
+def _read_spoken(held: Body, role: Any, name: str | None) -> Message:
+    """An assistant's message; nearly all hold a text and calls alone."""
+    if not held.keys() <= _SPOKEN_KEYS:
+        parts, read = _read_assistant(held)
+        return Message(role, parts, name, beyond(held, read, WIRE))
+    content, calls = held.get("content"), held.get("tool_calls")
+    said: tuple[Part, ...] = (Text(content),) if type(content) is str and content else read_content(content)
+    made = () if calls is None else each_object(calls, "tool_calls", _read_call)
+    return Message(role, (*said, *made), name)
+
+
+_READERS: dict[str, Callable[[Body, Any, str | None], Message | ToolResult]] = {
+    **dict.fromkeys(("system", "developer", "user"), _read_plain),
+    **dict.fromkeys(("tool", "function"), _read_result),
+    "assistant": _read_spoken,
+}
+_plainly = Plainly(SHAPES, _read_message)
 
 
 def _read_assistant(held: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
@@ -128,7 +172,9 @@ def _detail_text(detail: Any) -> str:
 
 
 def _read_call(held: Body) -> ToolCall:
-    call_id = a_string(held.get("id") or "", "id")
+    call_id = held.get("id")
+    if type(call_id) is not str:
+        call_id = a_string(call_id or "", "id")
     if "function" in held:
         extra = {} if held.keys() <= _CALL_KEYS else signatures.heard(beyond(held, _CALL_KEYS, WIRE))
         return _function_call(call_id, an_object(held["function"], "function"), _NESTED, extra)
@@ -169,14 +215,15 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
     written: list[Any] = []
     pictures: list[Body] = []  # a tool's message can't hold them: they follow all results, as the user's
     for message in messages:
-        if pictures and message.role != "tool":
+        role = message.role
+        if pictures and role != "tool":
             written.append({"role": "user", "content": pictures})
             pictures = []
-        if message.role == "tool":
+        if role == "tool":
             for part in message.parts:
-                if isinstance(part, ToolResult):
+                if type(part) is ToolResult:
                     written.append(_write_result(part, pictures, notes, quirks))
-        elif message.role == "assistant":
+        elif role == "assistant":
             written.append(_write_assistant(message, notes, quirks))
         else:
             written.append(_write_plain(message, notes, quirks))
@@ -190,7 +237,8 @@ def _write_plain(message: Message, notes: list[str], quirks: Quirks) -> Body:
     if role == "developer" and not quirks.developer_role:
         role = "system"
     held: Body = {"role": role, "content": write_content(message.parts, notes, quirks)}
-    _put_name_and_extra(message, held, notes)
+    if message.name is not None or message.extra:
+        _put_name_and_extra(message, held, notes)
     return held
 
 
@@ -207,11 +255,11 @@ def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body
     held: Body = {"role": "assistant"}
     refusals: list[str] = []
     for part in message.parts:
-        if isinstance(part, ToolCall):
+        if type(part) is ToolCall:
             calls.append(write_call(part, notes, quirks))
-        elif isinstance(part, Reasoning):
+        elif type(part) is Reasoning:
             _write_reasoning(part, held, notes, quirks)
-        elif isinstance(part, Text) and part.channel == "refusal":
+        elif type(part) is Text and part.channel == "refusal":
             refusals.append(part.text)
         else:
             said.append(part)
@@ -221,7 +269,8 @@ def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body
         held["refusal"] = "".join(refusals)
     if calls:
         held["tool_calls"] = calls
-    _put_name_and_extra(message, held, notes)
+    if message.name is not None or message.extra:
+        _put_name_and_extra(message, held, notes)
     return held
 
 
@@ -239,8 +288,10 @@ def _write_reasoning(part: Reasoning, held: Body, notes: list[str], quirks: Quir
 
 
 def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
+    call_id = call.id if quirks.call_id_length is None else _fitted_id(call.id, quirks.call_id_length)
+    if not call.extra and not call.custom:
+        return {"id": call_id, "type": "function", "function": {"name": call.full_name, "arguments": call.arguments_json}}
     kept = own_extra(signatures.kept(call.extra), WIRE, f"call {call.id}", notes) if call.extra else {}
-    call_id = _fitted_id(call.id, quirks)
     if call.custom and quirks.custom_tools:
         custom = {"name": call.full_name, "input": custom_input(call)}
         return {"id": call_id, "type": "custom", "custom": custom, **kept}
@@ -248,10 +299,9 @@ def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
     return {"id": call_id, "type": "function", "function": function, **kept}
 
 
-def _fitted_id(call_id: str, quirks: Quirks) -> str:
+def _fitted_id(call_id: str, length: int) -> str:
     """The id itself where the server takes it, else a stand-in: the same for the same id, so that results still match."""
-    length = quirks.call_id_length
-    if length is None or (len(call_id) == length and call_id.isascii() and call_id.isalnum()):
+    if len(call_id) == length and call_id.isascii() and call_id.isalnum():
         return call_id
     return shake_128(call_id.encode("utf-8", "surrogatepass")).hexdigest(length)[:length]
 
@@ -264,6 +314,19 @@ def custom_input(call: ToolCall) -> str:
 
 
 def _write_result(result: ToolResult, pictures: list[Body], notes: list[str], quirks: Quirks) -> Body:
+    call_id = result.call_id if quirks.call_id_length is None else _fitted_id(result.call_id, quirks.call_id_length)
+    held: Body = {"role": "tool", "tool_call_id": call_id}
+    if result.is_error or Media in map(type, result.parts):
+        held["content"] = write_content(_result_parts(result, pictures, notes, quirks), notes, quirks)
+    else:
+        held["content"] = write_content(result.parts, notes, quirks)
+    if result.extra:
+        held.update(own_extra(result.extra, WIRE, f"result {result.call_id}", notes))
+    return held
+
+
+def _result_parts(result: ToolResult, pictures: list[Body], notes: list[str], quirks: Quirks) -> tuple[Part, ...]:
+    """Pictures follow elsewhere, and an error is said in words."""
     parts: list[Part] = []
     for part in result.parts:
         if isinstance(part, Media):
@@ -277,11 +340,4 @@ def _write_result(result: ToolResult, pictures: list[Body], notes: list[str], qu
     if result.is_error:
         notes.append(f"result {result.call_id}: openai-chat has no error flag; the text says so")
         parts = said_as_error(parts)
-    held: Body = {
-        "role": "tool",
-        "tool_call_id": _fitted_id(result.call_id, quirks),
-        "content": write_content(tuple(parts), notes, quirks),
-    }
-    if result.extra:
-        held.update(own_extra(result.extra, WIRE, f"result {result.call_id}", notes))
-    return held
+    return tuple(parts)

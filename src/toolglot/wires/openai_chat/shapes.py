@@ -86,6 +86,8 @@ def own(extra: Extra, where: str, notes: list[str], quirks: Quirks) -> dict[str,
 
 
 def read_usage(held: dict[str, Any]) -> Usage:
+    if held.keys() <= _TOTALS:  # nothing but totals
+        return Usage(count(held.get("prompt_tokens")), count(held.get("completion_tokens")))
     prompt, completion = ((found if isinstance(found := held.get(key), dict) else {}) for key in _DETAILS)
     return Usage(
         count(held.get("prompt_tokens")),
@@ -112,21 +114,21 @@ def _more_usage(held: dict[str, Any]) -> Extra:
 def write_usage(usage: Usage) -> dict[str, Any]:
     entered, left = usage.input or 0, usage.output or 0
     held: dict[str, Any] = {"prompt_tokens": entered, "completion_tokens": left, "total_tokens": entered + left}
-    prompt = _told(cached_tokens=usage.cache_read, cache_write_tokens=usage.cache_write)
-    completion = _told(reasoning_tokens=usage.reasoning)
-    if prompt:
-        held["prompt_tokens_details"] = prompt
-    if completion:
-        held["completion_tokens_details"] = completion
+    if usage.cache_read is not None or usage.cache_write is not None:
+        held["prompt_tokens_details"] = _told(cached_tokens=usage.cache_read, cache_write_tokens=usage.cache_write)
+    if usage.reasoning is not None:
+        held["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+    if not usage.extra:
+        return held
     for key, value in usage.extra.get(WIRE, {}).items():
         held[key] = {**held.get(key, {}), **value} if key in _DETAILS and isinstance(value, dict) else value
     return held
 
 
 def count(value: object) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if type(value) is int:
+        return value
+    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def _told(**counts: int | None) -> dict[str, int]:
