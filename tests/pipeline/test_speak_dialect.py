@@ -269,6 +269,6 @@ def test_a_refused_call_is_remembered_until_it_is_made() -> None:
     )
     told = str(speak(Request("m", made, TOOLS), dialect("tagged")).messages[-1])
     assert "not run yet" not in told
-    assert "Answer the question with this now." in told
+    assert "Now answer the user" in told
     new = (*first, Message("user", (Text("Never mind. And here?"),)), *made[-2:])
     assert "not run yet" not in str(speak(Request("m", new, TOOLS), dialect("tagged")).messages[-1])

@@ -20,7 +20,7 @@ ResultsAs = Literal["user", "tool"]
 _SYSTEM = ("system", "developer")
 _MADE_UP = re.compile(r"call_[0-9a-f]{24}(?:_\d+)?")  # as the client and the gateway make them
 _ANSWER = "Write the answer in one sentence."  # of four wordings, the one that a model of 135 million parameters did best with
-_NOW = "Answer the question with this now. Make a further call only if something is still missing."
+_NOW = "Now answer the user in a full sentence, with the values above. Make a further call only if something is still missing."
 _FAILED = "Make the call that is needed now, or tell the user in plain words what is missing."
 _OPEN = "{names} was not run yet. Make that call now, with what the results say."
 
