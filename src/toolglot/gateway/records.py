@@ -20,8 +20,7 @@ class CallSeen(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str  # native, or how it was written
     outcome: Outcome
     code: str = ""  # of the first fix, or of the refusal
-    tool: str | None = None  # these three only where content is recorded
-    arguments: str | None = None
+    tool: str | None = None  # these two only where content is recorded
     written: str | None = None
 
 
