@@ -31,7 +31,8 @@ Point a client at it (any model's name that a route takes):
   Claude Code   ANTHROPIC_BASE_URL={url} ANTHROPIC_AUTH_TOKEN={key} claude
   Codex         base_url = "{url}/v1" and wire_api = "responses" in ~/.codex/config.toml
   OpenAI SDKs   OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key}
-  Gemini CLI    GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key} gemini      (selectedType "gemini-api-key" in ~/.gemini/settings.json)
+  Gemini CLI    GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key} gemini
+                (with selectedType "gemini-api-key" in ~/.gemini/settings.json)
   Ollama        OLLAMA_HOST={url}"""
 
 
