@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from os import urandom
 from typing import Any
 from urllib.parse import parse_qs
-from uuid import uuid4
 
 from toolglot.errors import UpstreamError
 from toolglot.text.json_text import encode
@@ -19,7 +19,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 JSON = b"application/json"
 _LONGEST = 4000  # of a header of ours
-_SOON = 0.05  # seconds after which it is looked whether the client is still there: most answers cost no task for it
+_SOON = 0.05  # seconds after which it is looked whether the client is still there
 
 
 class ClientLeft(Exception):  # noqa: N818
@@ -28,10 +28,15 @@ class ClientLeft(Exception):  # noqa: N818
 
 class Exchange:
     __slots__ = (
+        "_late",
+        "_loop",
         "_receive",
         "_send",
+        "_slow",
+        "_task",
         "_timer",
         "_watcher",
+        "_watches",
         "ended",
         "headers",
         "id",
@@ -44,9 +49,14 @@ class Exchange:
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Any] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
-        self.id = uuid4().hex
+        self._watches = False
+        self._late: float | None = None  # when the body must have come
+        self._slow = False  # it has not
+        self.id = urandom(16).hex()
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])  # names in lower case; the last of several wins
@@ -81,49 +91,68 @@ class Exchange:
         told = self.headers.get(b"content-length", b"")
         if told.isdigit() and int(told) > most:
             raise too_large(most)
-        message = await self._next(seconds)
-        pieces = [_piece(message)]
-        size = len(pieces[0])
-        loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        while size <= most and message.get("more_body", False):
-            message = await self._next(until - loop.time())
-            pieces.append(_piece(message))
-            size += len(pieces[-1])
+        pieces: list[bytes] = []
+        size, more = 0, True
+        now = self._loop.time()
+        self._task, self._late = asyncio.current_task(), now + seconds
+        self._look_by(now + _SOON)
+        try:
+            while more and size <= most:
+                message = await self._receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
+                more = message.get("more_body", False)
+        except asyncio.CancelledError:
+            if not self._slow or self._task is None:
+                raise
+            self._task.uncancel()
+            raise UpstreamError("the request did not come in time", 408, "slow_client") from None
+        self._late = None
         if size > most:
             raise too_large(most)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    async def _next(self, seconds: float) -> MutableMapping[str, Any]:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._receive()
-        except TimeoutError:
-            raise UpstreamError("the request did not come in time", 408, "slow_client") from None
-
     def watch(self) -> None:
         """From now on a client that leaves cancels the task that serves it. Call it once the body has been read."""
-        task = asyncio.current_task()
-        if task is not None:
-            self._timer = asyncio.get_running_loop().call_later(_SOON, self._begin_watching, task)
+        self._watches = True
+        self._look_by(self._loop.time() + _SOON)
 
-    def _begin_watching(self, task: asyncio.Task[Any]) -> None:
-        self._watcher = asyncio.get_running_loop().create_task(self._until_gone(task))
+    def _look_by(self, due: float) -> None:
+        """One timer looks after the body and the client: most requests are over before it rings once."""
+        if self._timer is not None:
+            if self._timer.when() <= due:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(due, self._look)
 
-    async def _until_gone(self, task: asyncio.Task[Any]) -> None:
+    def _look(self) -> None:
+        self._timer = None
+        if self._late is None:
+            if self._watches:
+                self._watcher = self._loop.create_task(self._until_gone())
+        elif self._loop.time() < self._late:
+            self._look_by(self._late)
+        elif self._task is not None:
+            self._slow = True
+            self._task.cancel()
+
+    async def _until_gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        if not self.ended:
+        if not self.ended and self._task is not None:
             self.left = True
-            task.cancel()
+            self._task.cancel()
 
     def close(self) -> None:
+        self._task = None  # it knows this exchange, and so does the watcher
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._watcher is not None:
             self._watcher.cancel()
-            self._watcher = None  # it knows this exchange
+            self._watcher = None
 
     # -- out
 
@@ -148,13 +177,6 @@ class Exchange:
 
     async def json(self, value: Any, status: int = 200, more: Headers = ()) -> None:
         await self.answer(status, encode(value), more)
-
-
-def _piece(message: MutableMapping[str, Any]) -> bytes:
-    if message["type"] == "http.disconnect":
-        raise ClientLeft
-    piece: bytes = message.get("body", b"")
-    return piece
 
 
 def too_large(most: int) -> UpstreamError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 
 import msgspec
 
@@ -188,7 +189,12 @@ async def _write(writer: Writer, events: list[Event], out: Downstream) -> None:
 
 def about(opened: Opened) -> list[tuple[bytes, bytes]]:
     """What an answer's head says of its origin."""
-    return [(b"x-toolglot-upstream", header_text([opened.target.name]))]
+    return [(b"x-toolglot-upstream", _origin(opened.target.name))]
+
+
+@lru_cache(256)
+def _origin(target: str) -> bytes:
+    return header_text([target])
 
 
 async def begin_stream(exchange: Exchange, front: Front, opened: Opened, array: bool) -> None:
