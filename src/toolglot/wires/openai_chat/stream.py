@@ -64,9 +64,8 @@ class ChatChunks:
         usage = chunk.get("usage")
         if usage and isinstance(usage, dict):
             self._usage = read_usage(usage)
-        for key in chunk:
-            if key not in _CHUNK_KEYS:
-                self._extra[key] = chunk[key]
+        if not _CHUNK_KEYS.issuperset(chunk):
+            self._extra.update((key, value) for key, value in chunk.items() if key not in _CHUNK_KEYS)
         choices = chunk.get("choices")
         if not isinstance(choices, list):
             return
@@ -88,7 +87,12 @@ class ChatChunks:
         if not isinstance(delta, dict):  # a whole reply; some servers repeat it beside the last, empty delta
             delta = choice.get("message")
         if isinstance(delta, dict):
-            self._delta(delta, _channel(delta, choice, chunk) or self._channel)
+            channel = _channel(delta, choice, chunk) or self._channel
+            said = delta.get("content") if len(delta) == 1 and not self._details else None
+            if said.__class__ is str:  # nothing but text, as in most deltas
+                self.blocks.text(said, channel)
+            else:
+                self._delta(delta, channel)
         elif choice.get("text"):  # the completions API of old
             self._delta({"content": choice["text"]}, self._channel)
         reason = choice.get("finish_reason")
@@ -224,11 +228,10 @@ def _head(chunk: Body) -> tuple[str | None, str | None, int | None]:
     )
 
 
-def _channel(*holders: Body) -> str | None:
-    for holder in holders:
-        kind = holder.get("kind")
-        if kind in _CHANNELS:
-            return str(kind)
+def _channel(delta: Body, choice: Body, chunk: Body) -> str | None:
+    for holder in (delta, choice, chunk):
+        if "kind" in holder and holder["kind"] in _CHANNELS:
+            return str(holder["kind"])
     return None
 
 
