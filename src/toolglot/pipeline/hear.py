@@ -207,7 +207,8 @@ class Hearer:
 
     def close(self) -> list[Piece]:
         self._final = True
-        self._take("", at_least_once=True)
+        if self._regions or len(self._text) > 1:
+            self._take("", at_least_once=True)
         while self._regions:
             behind = self._settle()
             self._taken -= len(behind)

@@ -97,7 +97,7 @@ class _Beginnings:
 
     def _begins(self, text: str) -> bool:
         """Whether a marker begins so, and goes on: the first that sorts behind it would."""
-        if len(text) <= _SHORT:
+        if len(text) <= _SHORT or text[:_SHORT] not in self._short:
             return text in self._short
         at = bisect_right(self._sorted, text)
         return at < len(self._sorted) and self._sorted[at].startswith(text)
