@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping
 from os import urandom
 from typing import Any
 from urllib.parse import parse_qs
@@ -14,7 +14,7 @@ from toolglot.text.json_text import encode
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Send = Callable[[MutableMapping[str, Any]], Coroutine[Any, Any, None]]
 Headers = Iterable[tuple[bytes, bytes]]
 
 JSON = b"application/json"
@@ -163,7 +163,7 @@ class Exchange:
         self.started = True
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
-    def piece(self, data: bytes) -> Awaitable[None]:
+    def piece(self, data: bytes) -> Coroutine[Any, Any, None]:
         return self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self, data: bytes = b"") -> None:
