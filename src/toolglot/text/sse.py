@@ -13,7 +13,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class SseFrames:
-    __slots__ = ("_between", "_data", "_event", "_fresh", "_lines", "_stray")
+    __slots__ = ("_data", "_event", "_fresh", "_lines", "_stray", "between")
 
     def __init__(self) -> None:
         self._lines = Lines()
@@ -21,14 +21,14 @@ class SseFrames:
         self._event: str | None = None
         self._stray: list[bytes] = []
         self._fresh = True
-        self._between = False  # an event has ended, and nothing has come behind it
+        self.between = False  # an event has ended, and nothing has come behind it
 
     @property
     def examined(self) -> int:
         return self._lines.examined
 
     def feed(self, piece: bytes) -> list[Frame]:
-        if self._between:
+        if self.between:
             at = piece.find(b"\n") + 1 if piece.startswith(b"event:") else 0
             one = piece.startswith(b"data: ", at) and piece.find(b"\n\n") == piece.find(b"\n", at) == len(piece) - 2
             if one and b"\r" not in piece:
@@ -37,7 +37,7 @@ class SseFrames:
         frames: list[Frame] = []
         for line in self._lines.feed(piece):
             self._line(line, frames)
-        self._between = piece.endswith(b"\n\n") and not self._stray
+        self.between = piece.endswith(b"\n\n") and not self._stray
         return frames
 
     def close(self) -> list[Frame]:

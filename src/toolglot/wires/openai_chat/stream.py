@@ -8,7 +8,7 @@ from toolglot.core.messages import Opaque
 from toolglot.core.reply import Reason, Usage
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import Framed
+from toolglot.reading.repeating import Repeating
 from toolglot.text.json_text import dumps, shown
 from toolglot.text.sse import SseFrames
 from toolglot.wires.openai_chat.calls import Calls
@@ -37,8 +37,8 @@ _PIECES = frozenset({"data", "transcript"})  # what an audio delta has in pieces
 _CHANNELS = ("json", "text")
 
 
-def reader(channel: str | None = None) -> Framed:
-    return Framed(SseFrames(), ChatChunks(channel))
+def reader(channel: str | None = None) -> Repeating:
+    return Repeating(SseFrames(), ChatChunks(channel))
 
 
 class ChatChunks:
@@ -58,6 +58,8 @@ class ChatChunks:
         self._told = False  # the reasoning came as plain text; details only repeat it
         self._refused = False
         self._seen = False
+        self.plain: str | None = None
+        self._plain: tuple[Any, str | None] = (None, None)  # the place of the call that it belongs to, or the text's channel
         self.blocks.at_end.append(self._end_reasoning)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
@@ -88,11 +90,10 @@ class ChatChunks:
             delta = choice.get("message")
         if isinstance(delta, dict):
             channel = _channel(delta, choice, chunk) or self._channel
-            said = delta.get("content") if len(delta) == 1 and not self._details else None
-            if said.__class__ is str:  # nothing but text, as in most deltas
-                self.blocks.text(said, channel)
-            else:
-                self._delta(delta, channel)
+            self._delta(delta, channel)
+            if len(delta) == 1 and _is_plain(choice, chunk):
+                place, said = _one_string(delta)
+                self.plain, self._plain = said or None, (place, channel)
         elif choice.get("text"):  # the completions API of old
             self._delta({"content": choice["text"]}, self._channel)
         reason = choice.get("finish_reason")
@@ -101,6 +102,13 @@ class ChatChunks:
         if choice.get("logprobs") or not _CHOICE_KEYS.issuperset(choice):
             for key in choice.keys() - (_CHOICE_KEYS - {"logprobs"}):
                 _keep(self._choice_extra, key, choice[key])
+
+    def say(self, text: str) -> None:
+        place, channel = self._plain
+        if place is not None:
+            self._calls.take({"index": place, "function": {"arguments": text}})
+        elif text:
+            self.blocks.text(text, channel)
 
     def _delta(self, delta: Body, channel: str | None) -> None:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
@@ -226,6 +234,23 @@ def _head(chunk: Body) -> tuple[str | None, str | None, int | None]:
         model if isinstance(model, str) and model else None,
         count(int(created) if isinstance(created, float) and abs(created) < 1e15 else created),
     )
+
+
+def _is_plain(choice: Body, chunk: Body) -> bool:
+    """Whether there is nothing beside the delta that is kept."""
+    if choice.get("finish_reason") or choice.get("logprobs") or chunk.get("usage") or len(chunk["choices"]) != 1:
+        return False
+    return _CHOICE_KEYS.issuperset(choice) and _CHUNK_KEYS.issuperset(chunk)
+
+
+def _one_string(delta: Body) -> tuple[Any, str | None]:
+    """The string that a delta consists of, and the place of the call that it goes on with; None: it is text, or more."""
+    match delta:
+        case {"content": str(text)}:
+            return None, text
+        case {"tool_calls": [{"index": int(place), "function": {"arguments": str(text), **more}, **others}]}:
+            return place, None if more or others else text
+    return None, None
 
 
 def _channel(delta: Body, choice: Body, chunk: Body) -> str | None:
