@@ -9,6 +9,8 @@ from toolglot.reading.framed import Chunks, Framed
 from toolglot.text.json_text import BadJson, decode, encode
 from toolglot.text.sse import SseFrames
 
+_VAIN = 8  # times in a row that no chunk is like the one before: then this server's never are
+
 
 class PlainChunks(Chunks, Protocol):
     plain: str | None  # the text of the last chunk, where it did nothing but say that: one with another text would say just so
@@ -25,16 +27,19 @@ class Repeating(Framed):
         self._sse = frames
         self._plain = chunks
         self._around: tuple[bytes, bytes] | None = None
+        self._vain = 0
 
     def feed(self, piece: bytes) -> list[Event]:
         if self._around is not None:
             text = _between(piece, *self._around)
             if text is not None:
+                self._vain = 0
                 self._plain.say(text)
                 return self._blocks.drain()
             self._around = None
+            self._vain += 1
         self._plain.plain = None
-        alone = self._sse.between
+        alone = self._sse.between and self._vain < _VAIN
         events = super().feed(piece)
         if alone and self._plain.plain is not None and self._sse.between:
             self._around = _surroundings(piece, self._plain.plain)
@@ -57,7 +62,9 @@ def _between(piece: bytes, before: bytes, behind: bytes) -> str | None:
 
 def _surroundings(piece: bytes, text: str) -> tuple[bytes, bytes] | None:
     """What stands before and behind a text; nothing where it can't be told from others."""
-    if piece.count(b"\n\n") != 1 or not piece.endswith(b"\n\n"):  # not one whole event
+    try:
+        decode(piece[piece.find(b"data:") + 5 :])  # one event, and one value in it
+    except BadJson:
         return None
     before, found, behind = piece.partition(encode(text))
     return (before, behind) if found and found not in behind and before.endswith(b":") else None

@@ -237,10 +237,9 @@ def _head(chunk: Body) -> tuple[str | None, str | None, int | None]:
 
 
 def _is_plain(choice: Body, chunk: Body) -> bool:
-    """Whether there is nothing beside the delta that is kept."""
-    if choice.get("finish_reason") or choice.get("logprobs") or chunk.get("usage") or len(chunk["choices"]) != 1:
-        return False
-    return _CHOICE_KEYS.issuperset(choice) and _CHUNK_KEYS.issuperset(chunk)
+    """Whether nothing beside the delta grows with each chunk, or tells of the end."""
+    ends = choice.get("finish_reason") or choice.get("logprobs") or chunk.get("usage")
+    return not ends and len(chunk["choices"]) == 1 and _CHOICE_KEYS.issuperset(choice)
 
 
 def _one_string(delta: Body) -> tuple[Any, str | None]:
