@@ -41,8 +41,8 @@ class Repeating(Framed):
         self._plain.plain = None
         alone = self._sse.between and self._vain < _VAIN
         events = super().feed(piece)
-        if alone and self._plain.plain is not None and self._sse.between:
-            self._around = _surroundings(piece, self._plain.plain)
+        if alone and self._sse.between:
+            self._around = _surroundings(piece, self._plain)
         return events
 
 
@@ -60,11 +60,13 @@ def _between(piece: bytes, before: bytes, behind: bytes) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _surroundings(piece: bytes, text: str) -> tuple[bytes, bytes] | None:
-    """What stands before and behind a text; nothing where it can't be told from others."""
+def _surroundings(piece: bytes, chunks: PlainChunks) -> tuple[bytes, bytes] | None:
+    """What stands before and behind the text of a chunk; nothing where it can't be told from others."""
+    if chunks.plain is None:
+        return None
     try:
         decode(piece[piece.find(b"data:") + 5 :])  # one event, and one value in it
     except BadJson:
         return None
-    before, found, behind = piece.partition(encode(text))
+    before, found, behind = piece.partition(encode(chunks.plain))
     return (before, behind) if found and found not in behind and before.endswith(b":") else None
