@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from toolglot.core.events import Event
 from toolglot.core.messages import Opaque, Reasoning, ToolCall
 from toolglot.reading.blocks import Blocks
+from toolglot.reading.framed import read_whole
 from toolglot.reading.open_call import OpenCall
 from toolglot.reading.repeating import Repeating
 from toolglot.text.json_text import dumps, loads_object
@@ -36,6 +38,11 @@ _KEY_OF_KIND = {kind: key for key, kind in _KIND_OF_KEY.items()}  # of those tha
 
 def reader(channel: str | None = None) -> Repeating:
     return Repeating(SseFrames(), MessageChunks(channel))
+
+
+def read_events(body: Body, channel: str | None = None) -> list[Event]:
+    """Those of a whole reply."""
+    return read_whole(MessageChunks(channel), body)
 
 
 class MessageChunks:

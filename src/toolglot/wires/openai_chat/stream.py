@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolglot.core.events import Event
 from toolglot.core.messages import Opaque
 from toolglot.core.reply import Reason, Usage
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.reading.blocks import Blocks
+from toolglot.reading.framed import read_whole
 from toolglot.reading.repeating import Repeating
 from toolglot.text.json_text import dumps, shown
 from toolglot.text.sse import SseFrames
@@ -39,6 +41,11 @@ _CHANNELS = ("json", "text")
 
 def reader(channel: str | None = None) -> Repeating:
     return Repeating(SseFrames(), ChatChunks(channel))
+
+
+def read_events(body: Body, channel: str | None = None) -> list[Event]:
+    """Those of a whole reply."""
+    return read_whole(ChatChunks(channel), body)
 
 
 class ChatChunks:
