@@ -133,6 +133,27 @@ def test_requests_one_after_the_other_and_all_at_once() -> None:
     asyncio.run(work())
 
 
+def test_no_more_is_read_while_a_request_waits_for_its_turn() -> None:
+    go = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await read(receive)
+        watching = asyncio.ensure_future(receive())
+        await go.wait()
+        await stream(scope, receive, send)
+        await watching
+
+    async def work() -> None:
+        line = Line(app)
+        await line.say(POST + GET + GET)
+        assert not line.is_reading()
+        go.set()
+        assert (await line.say()).count(b"one") == 3
+        assert line.is_reading()
+
+    asyncio.run(work())
+
+
 def test_a_stream_comes_in_chunks_and_to_an_old_client_until_the_end() -> None:
     async def work() -> None:
         line = Line(stream)

@@ -167,9 +167,10 @@ class HttpProtocol(asyncio.Protocol):
         self._state.total_requests += 1
         if self._transport.is_closing():
             return
+        following = self._next.popleft() if self._next else None
         self.resume_reading()
-        if self._next:
-            self._serve(self._next.popleft())
+        if following is not None:
+            self._serve(following)
         elif self._in_head and not self._head:
             self._expect(self._rest)
         else:
@@ -196,7 +197,8 @@ class HttpProtocol(asyncio.Protocol):
             self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        if self._paused and not self._transport.is_closing():
+        """Not while requests wait for their turn: they are not piled up."""
+        if self._paused and not self._next and not self._transport.is_closing():
             self._paused = False
             self._transport.resume_reading()
 
