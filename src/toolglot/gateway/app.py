@@ -14,6 +14,7 @@ from toolglot.gateway.door import ANYONE, enter
 from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, retry_headers
 from toolglot.gateway.fronts import Front
 from toolglot.gateway.records import Record
+from toolglot.gateway.rounds import Rounds
 from toolglot.gateway.state import Gateway, log
 from toolglot.gateway.table import Endpoint, find_endpoint, front_for
 
@@ -26,10 +27,11 @@ _CLOSES = frozenset({408, 413, 415})  # the rest of the body is not waited for
 class App:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
+        self._rounds = Rounds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._http(Exchange(scope, receive, send))
+            await self._http(Exchange(scope, receive, send, self._rounds))
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
 

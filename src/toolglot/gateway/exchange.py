@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from toolglot.errors import UpstreamError
+from toolglot.gateway.rounds import EVERY, Rounds
 from toolglot.text.json_text import encode
 
 Scope = MutableMapping[str, Any]
@@ -19,7 +20,6 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 JSON = b"application/json"
 _LONGEST = 4000  # of a header of ours
-_SOON = 0.05  # seconds after which it is looked whether the client is still there
 
 
 class ClientLeft(Exception):  # noqa: N818
@@ -29,12 +29,12 @@ class ClientLeft(Exception):  # noqa: N818
 class Exchange:
     __slots__ = (
         "_late",
-        "_loop",
         "_receive",
+        "_rounds",
         "_send",
+        "_since",
         "_slow",
         "_task",
-        "_timer",
         "_watcher",
         "_watches",
         "ended",
@@ -47,13 +47,12 @@ class Exchange:
         "started",
     )
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, scope: Scope, receive: Receive, send: Send, rounds: Rounds) -> None:
+        self._receive, self._send, self._rounds = receive, send, rounds
         self._task: asyncio.Task[Any] | None = None
-        self._timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._watches = False
+        self._since = 0.0
         self._late: float | None = None  # when the body must have come
         self._slow = False  # it has not
         self.id = urandom(16).hex()
@@ -93,9 +92,9 @@ class Exchange:
             raise too_large(most)
         pieces: list[bytes] = []
         size, more = 0, True
-        now = self._loop.time()
-        self._task, self._late = asyncio.current_task(), now + seconds
-        self._look_by(now + _SOON)
+        self._since = asyncio.get_running_loop().time()
+        self._task, self._late = asyncio.current_task(), self._since + seconds
+        self._rounds.add(self)
         try:
             while more and size <= most:
                 message = await self._receive()
@@ -117,26 +116,16 @@ class Exchange:
     def watch(self) -> None:
         """From now on a client that leaves cancels the task that serves it. Call it once the body has been read."""
         self._watches = True
-        self._look_by(self._loop.time() + _SOON)
 
-    def _look_by(self, due: float) -> None:
-        """One timer looks after the body and the client: most requests are over before it rings once."""
-        if self._timer is not None:
-            if self._timer.when() <= due:
-                return
-            self._timer.cancel()
-        self._timer = self._loop.call_at(due, self._look)
-
-    def _look(self) -> None:
-        self._timer = None
-        if self._late is None:
-            if self._watches:
-                self._watcher = self._loop.create_task(self._until_gone())
-        elif self._loop.time() < self._late:
-            self._look_by(self._late)
-        elif self._task is not None:
-            self._slow = True
-            self._task.cancel()
+    def look(self, now: float) -> None:
+        """Now and then: whether the body is late, and whether it is time to watch the client. Most requests need neither."""
+        if self._late is not None:
+            if now >= self._late and self._task is not None:
+                self._slow = True
+                self._task.cancel()
+        elif self._watches and now >= self._since + EVERY:
+            self._rounds.remove(self)
+            self._watcher = asyncio.get_running_loop().create_task(self._until_gone())
 
     async def _until_gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
@@ -147,9 +136,7 @@ class Exchange:
 
     def close(self) -> None:
         self._task = None  # it knows this exchange, and so does the watcher
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._rounds.remove(self)
         if self._watcher is not None:
             self._watcher.cancel()
             self._watcher = None
