@@ -80,7 +80,7 @@ class Turn:
                         elif data := self._written(left, writer):
                             await out.send(data)
                 except UpstreamError as error:
-                    broken = error
+                    broken = error.with_traceback(None)  # which holds this frame
                 rest: list[Event] = begun.reader.close()
                 if broken is not None:
                     rest = [*(event for event in rest if not isinstance(event, Fault)), Fault(broken)]
@@ -88,6 +88,8 @@ class Turn:
                 await self._leave(left, writer, out, before_end)
             finally:
                 await begun.answer.aclose()
+                for event in begun.reader.close():  # left in the middle: at their end readers and guard let go of each other
+                    answers.feed(event)
         last = writer.close()
         if last:
             await out.send(last)

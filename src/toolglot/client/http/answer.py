@@ -130,6 +130,8 @@ class HttpAnswer:
         """What has not come is not waited for: the connection is closed, unless the answer is whole."""
         self._pieces.clear()
         self._ready = None
+        if self._fault is not None:
+            self._fault.__traceback__ = None  # it holds the frames that it was raised through, and they hold this object
         connection = self._connection
         if connection is not None:
             self.fail(fault("closed", self._host, "the answer was closed before it was read"))
