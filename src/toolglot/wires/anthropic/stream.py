@@ -1,7 +1,6 @@
 """Reading Anthropic's stream, its whole replies, and what the servers that copy it make of both.
 
-Each block of the stream is an object that takes deltas and is closed; a whole reply is the same blocks, begun and
-closed at once.
+Each block of the stream is an object that takes deltas and is closed; a whole reply is the same blocks, closed at once.
 """
 
 from __future__ import annotations
