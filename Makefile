@@ -40,6 +40,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/rescue/run.py --mode both
 	$(BIN)/python bench/stream.py
 	$(BIN)/python bench/client.py
+	$(BIN)/python bench/gateway/run.py --quick --no-litellm
 	$(BIN)/python bench/prompts.py
 	$(BIN)/python bench/ask/run.py --model smollm2 --questions 60
 	$(BIN)/python bench/ask/run.py --model qwen --questions 15

@@ -107,15 +107,19 @@ def _aligned(lines: list[tuple[str, ...]]) -> str:
 
 
 def write(held: Held) -> None:
-    """Replaces what stands between the page's marks, and the picture."""
-    page = PAGE.read_text(encoding="utf-8")
-    begin, end = "<!-- figures -->\n", "<!-- /figures -->"
-    before, _, rest = page.partition(begin)
-    _, _, after = rest.partition(end)
+    """The tables of the page, and the picture."""
     targets = "\n".join(f"- {'met' if one['met'] else 'missed'}: {one['target']}" for one in held["targets"])
     told = "\n\n".join([_markdown(table(held)), _markdown(latency(held)), targets, *quoted(held)])
-    PAGE.write_text(f"{before}{begin}{told}\n{end}{after}", encoding="utf-8")
+    put("figures", told)
     draw(held)
+
+
+def put(mark: str, told: str) -> None:
+    """Replaces what stands between two marks of the page."""
+    begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    PAGE.write_text(f"{before}{begin}{told}\n{end}{after}", encoding="utf-8")
 
 
 def _markdown(lines: list[tuple[str, ...]]) -> str:

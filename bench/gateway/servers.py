@@ -170,7 +170,8 @@ def floor(stack: ExitStack, behind: Server, core: int | None) -> Server:
 
 def toolglot(stack: ExitStack, behind: Server, core: int | None, server: str = "", more: str = "") -> Server:
     def command(port: int) -> list[str]:
-        file = OUT / "toolglot.toml"
+        file = OUT / f"toolglot-{port}.toml"  # its own: a gateway takes up what its file says, and another run may go on beside
+        stack.callback(file.unlink, missing_ok=True)
         file.write_text(TOML.format(port=port, upstream=behind.port, server=server) + more, encoding="utf-8")
         return [sys.executable, "-c", _TOOLGLOT, "serve", "--config", str(file)]
 

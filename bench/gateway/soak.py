@@ -1,6 +1,6 @@
 """Minutes of mixed requests while the upstream cuts, stalls, fails and hangs, and clients leave. Nothing may leak or be lost.
 
-python bench/gateway/soak.py [--minutes 2] [--at-once 24]
+python bench/gateway/soak.py [--minutes 2] [--at-once 24] [--write]
 
 Every answer holds numbered words and a tag of its own request: a chunk that is lost, doubled, out of order or another
 request's is seen. At the end nothing may run any more, neither in the gateway nor between it and the upstream.
@@ -21,6 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+import figures
 import replies
 import servers
 import uvloop
@@ -233,6 +234,7 @@ def main() -> int:
     options.add_argument("--minutes", type=float, default=2.0)
     options.add_argument("--at-once", type=int, default=24)
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--write", action="store_true", help="the result, into the docs")
     asked = options.parse_args()
     random.seed(asked.seed)
     with ExitStack() as stack:
@@ -247,10 +249,13 @@ def main() -> int:
         rested = state["open"] - 1  # connections to the upstream that wait for another request; one is this question's
         files = (before, server.files() - rested)
         found = verdicts(seen, files, state, f"{float(running):g}")
-    print(
-        f"{sum(seen.count.values()):,} requests: " + ", ".join(f"{name} {count:,}" for name, count in seen.count.most_common())
-    )
-    print(f"the upstream was asked {state['asked']:,} times and left early {state['left_early']:,} times\n")
+    kinds = ", ".join(f"{name} {count:,}" for name, count in seen.count.most_common())
+    requests = f"{sum(seen.count.values()):,} requests in {asked.minutes:g} minutes, {asked.at_once} at once: {kinds}"
+    asked_behind = f"the upstream was asked {state['asked']:,} times and left early {state['left_early']:,} times"
+    if asked.write:
+        lines = [requests, asked_behind, *(f"{'good' if well else 'wrong'}: {said}" for said, well in found)]
+        figures.put("soak", "\n".join(f"- {line}" for line in lines))
+    print(f"{requests}\n{asked_behind}\n")
     for said, well in found:
         print(f"{'good ' if well else 'WRONG'}  {said}")
     for wrong in seen.wrong[:20]:

@@ -41,6 +41,13 @@ def test_any_cutting_gives_the_same_fold(case: str, wire: str) -> None:
         assert folded(wire, stream(case, wire), size) == whole
 
 
+@pytest.mark.parametrize(("case", "wire"), PAIRS)
+def test_event_by_event_gives_the_same_fold(case: str, wire: str) -> None:
+    data = stream(case, wire)
+    assert fold(events(wire, iter(data.splitlines(keepends=True)))) == folded(wire, data)
+    assert fold(events(wire, (event + b"\n\n" for event in data.split(b"\n\n") if event))) == folded(wire, data)
+
+
 @given(st.sampled_from(PAIRS), st.lists(st.integers(0, 4000), max_size=12))
 def test_cuts_at_random_places_give_the_same_fold(pair: tuple[str, str], cuts: list[int]) -> None:
     case, wire = pair

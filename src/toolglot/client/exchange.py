@@ -10,8 +10,7 @@ import msgspec
 
 from toolglot.client.retry import with_late_wait
 from toolglot.client.transport import Answer, Limits, Transport
-from toolglot.core.events import Event, Fault, Start
-from toolglot.core.fold import unfold
+from toolglot.core.events import Event, Fault, Open, Start
 from toolglot.core.interfaces import Reader
 from toolglot.errors import UpstreamError
 from toolglot.pipeline.answers import Answers
@@ -84,10 +83,11 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
     if not isinstance(held, dict):
         said = body[:200].decode("utf-8", "replace")
         raise UpstreamError(f"the answer is no JSON object: {said!r}", None, "bad_answer")
-    reply = wire.read_reply(held, channel(this.plan))
-    if reply.error is not None and not reply.parts:
-        raise with_late_wait(reply.error, answer.headers, time.time())
-    return [left for event in unfold(reply) for left in answers.feed(event)] + answers.close()
+    events = wire.read_events(held, channel(this.plan))
+    last = events[-1]
+    if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
+        raise with_late_wait(last.error, answer.headers, time.time())
+    return [left for event in events for left in answers.feed(event)] + answers.close()
 
 
 # -- streamed

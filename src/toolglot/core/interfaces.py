@@ -83,6 +83,7 @@ class Wire(msgspec.Struct, frozen=True):
     path: Callable[[str, bool], str]  # model, stream -> path below the API's root
     write_request: Callable[[Request, Notes, Quirks], Body]
     read_reply: Callable[[Body, str | None], Reply]  # the channel that text is on: "json" under a schema
+    read_events: Callable[[Body, str | None], list[Event]]  # the same before it is folded
     reader: Callable[[str | None], Reader[bytes]]
     read_fault: Callable[[int | None, Mapping[str, str], bytes], UpstreamError]
     read_request: Callable[[Body], Request]

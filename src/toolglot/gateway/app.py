@@ -12,23 +12,26 @@ from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.converse import Call
 from toolglot.gateway.door import ANYONE, enter
 from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, retry_headers
-from toolglot.gateway.fronts import CHAT, Front
+from toolglot.gateway.fronts import Front
 from toolglot.gateway.records import Record
+from toolglot.gateway.rounds import Rounds
 from toolglot.gateway.state import Gateway, log
 from toolglot.gateway.table import Endpoint, find_endpoint, front_for
 
 _LEFT = 499  # the client left: as nginx notes it
 _SLOW = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send", "timeout_pool"})
+_UNLIMITED = nullcontext()
 _CLOSES = frozenset({408, 413, 415})  # the rest of the body is not waited for
 
 
 class App:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
+        self._rounds = Rounds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._http(Exchange(scope, receive, send))
+            await self._http(Exchange(scope, receive, send, self._rounds))
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
 
@@ -37,18 +40,17 @@ class App:
     async def _http(self, exchange: Exchange) -> None:
         gateway, live = self.gateway, self.gateway.live
         record = gateway.records.begin(exchange.request_id, "")
-        front, endpoint = CHAT, None
+        front, endpoint = None, None
         clock = time.perf_counter()
         try:
-            front = front_for(exchange.path)
             endpoint, told = find_endpoint(exchange.method, exchange.path)
             front = endpoint.front
             record.wire = front.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             server = live.config.server
             owner = ANYONE if endpoint.open else enter(exchange, live.config.keys, server.host)
-            limited = gateway.gate.place(owner, server.max_concurrent, server.rate, server.burst)
-            with limited if endpoint.limited else nullcontext():
+            gate = (owner, server.max_concurrent, server.rate, server.burst)
+            with gateway.gate.place(*gate) if endpoint.limited else _UNLIMITED:
                 await endpoint.handler(Call(gateway, live, exchange, front, owner, record, told))
         except asyncio.CancelledError:
             if not exchange.left:
@@ -65,9 +67,9 @@ class App:
             exchange.close()
             self._over(endpoint, record, clock)
 
-    async def _fail(self, exchange: Exchange, front: Front, record: Record, error: UpstreamError) -> None:
+    async def _fail(self, exchange: Exchange, front: Front | None, record: Record, error: UpstreamError) -> None:
         """An error in the client's own shape. What has begun can only be broken off: that is seen as a fault too."""
-        status, body = front.wire.write_fault(error)
+        status, body = (front or front_for(exchange.path)).wire.write_fault(error)
         record.status, record.code = status, error.code or ""
         if exchange.started:
             log.warning("%s broke off: %s", exchange.request_id, error.code)

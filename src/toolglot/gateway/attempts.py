@@ -58,11 +58,14 @@ async def open_answer(asking: Asking, request: Request, targets: tuple[Target, .
         try:
             return await _open(asking, request, target, tuple(tried))
         except UpstreamError as error:
-            first = first or error
+            first = first or error.with_traceback(None)
             tried.append(f"{target.name} failed before it answered: {error.code or error.status or 'fault'}")
             if error.status in _OF_THE_REQUEST:
                 break
-    raise first or UpstreamError("there is no route", 404, "model_not_found")
+    try:
+        raise first or UpstreamError("there is no route", 404, "model_not_found")
+    finally:
+        first = None  # it holds this frame now
 
 
 async def _open(asking: Asking, request: Request, target: Target, tried: tuple[str, ...]) -> Opened:

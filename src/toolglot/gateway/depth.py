@@ -10,18 +10,14 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 def too_deep(data: bytes, most: int) -> bool:
     """Whether it is deeper than `most`. Brackets cancel in pairs, a level a pass; strings are cut out where they confuse it."""
-    if data.count(b"{") + data.count(b"[") <= most:
-        return False
-    return _levels(data, most) > most and _levels(_STRING.sub(b"", data), most) > most
+    return _deeper(data, most) and _deeper(_STRING.sub(b"", data), most)
 
 
-def _levels(data: bytes, most: int) -> int:
+def _deeper(data: bytes, most: int) -> bool:
     left = data.translate(None, _OTHERS)
-    for level in range(most):
+    while most and len(left) > most:  # a level takes at least one
         shorter = left.replace(b"{}", b"").replace(b"[]", b"")
-        if not shorter:
-            return level + 1
         if len(shorter) == len(left):
             break
-        left = shorter
-    return most + 1
+        left, most = shorter, most - 1
+    return len(left) > most

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, MutableMapping
+from os import urandom
 from typing import Any
 from urllib.parse import parse_qs
-from uuid import uuid4
 
 from toolglot.errors import UpstreamError
+from toolglot.gateway.rounds import EVERY, Rounds
 from toolglot.text.json_text import encode
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Send = Callable[[MutableMapping[str, Any]], Coroutine[Any, Any, None]]
 Headers = Iterable[tuple[bytes, bytes]]
 
 JSON = b"application/json"
 _LONGEST = 4000  # of a header of ours
-_SOON = 0.05  # seconds after which it is looked whether the client is still there: most answers cost no task for it
 
 
 class ClientLeft(Exception):  # noqa: N818
@@ -28,10 +28,15 @@ class ClientLeft(Exception):  # noqa: N818
 
 class Exchange:
     __slots__ = (
+        "_late",
         "_receive",
+        "_rounds",
         "_send",
-        "_timer",
+        "_since",
+        "_slow",
+        "_task",
         "_watcher",
+        "_watches",
         "ended",
         "headers",
         "id",
@@ -42,11 +47,15 @@ class Exchange:
         "started",
     )
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._receive, self._send = receive, send
-        self._timer: asyncio.TimerHandle | None = None
+    def __init__(self, scope: Scope, receive: Receive, send: Send, rounds: Rounds) -> None:
+        self._receive, self._send, self._rounds = receive, send, rounds
+        self._task: asyncio.Task[Any] | None = None
         self._watcher: asyncio.Task[None] | None = None
-        self.id = uuid4().hex
+        self._watches = False
+        self._since = 0.0
+        self._late: float | None = None  # when the body must have come
+        self._slow = False  # it has not
+        self.id = urandom(16).hex()
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])  # names in lower case; the last of several wins
@@ -81,49 +90,56 @@ class Exchange:
         told = self.headers.get(b"content-length", b"")
         if told.isdigit() and int(told) > most:
             raise too_large(most)
-        message = await self._next(seconds)
-        pieces = [_piece(message)]
-        size = len(pieces[0])
-        loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        while size <= most and message.get("more_body", False):
-            message = await self._next(until - loop.time())
-            pieces.append(_piece(message))
-            size += len(pieces[-1])
+        pieces: list[bytes] = []
+        size, more = 0, True
+        self._since = asyncio.get_running_loop().time()
+        self._task, self._late = asyncio.current_task(), self._since + seconds
+        self._rounds.add(self)
+        try:
+            while more and size <= most:
+                message = await self._receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientLeft
+                pieces.append(message.get("body", b""))
+                size += len(pieces[-1])
+                more = message.get("more_body", False)
+        except asyncio.CancelledError:
+            if not self._slow or self._task is None:
+                raise
+            self._task.uncancel()
+            raise UpstreamError("the request did not come in time", 408, "slow_client") from None
+        self._late = None
         if size > most:
             raise too_large(most)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    async def _next(self, seconds: float) -> MutableMapping[str, Any]:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._receive()
-        except TimeoutError:
-            raise UpstreamError("the request did not come in time", 408, "slow_client") from None
-
     def watch(self) -> None:
         """From now on a client that leaves cancels the task that serves it. Call it once the body has been read."""
-        task = asyncio.current_task()
-        if task is not None:
-            self._timer = asyncio.get_running_loop().call_later(_SOON, self._begin_watching, task)
+        self._watches = True
 
-    def _begin_watching(self, task: asyncio.Task[Any]) -> None:
-        self._watcher = asyncio.get_running_loop().create_task(self._until_gone(task))
+    def look(self, now: float) -> None:
+        """Now and then: whether the body is late, and whether it is time to watch the client. Most requests need neither."""
+        if self._late is not None:
+            if now >= self._late and self._task is not None:
+                self._slow = True
+                self._task.cancel()
+        elif self._watches and now >= self._since + EVERY:
+            self._rounds.remove(self)
+            self._watcher = asyncio.get_running_loop().create_task(self._until_gone())
 
-    async def _until_gone(self, task: asyncio.Task[Any]) -> None:
+    async def _until_gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        if not self.ended:
+        if not self.ended and self._task is not None:
             self.left = True
-            task.cancel()
+            self._task.cancel()
 
     def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._task = None  # it knows this exchange, and so does the watcher
+        self._rounds.remove(self)
         if self._watcher is not None:
             self._watcher.cancel()
-            self._watcher = None  # it knows this exchange
+            self._watcher = None
 
     # -- out
 
@@ -134,8 +150,8 @@ class Exchange:
         self.started = True
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
-    async def piece(self, data: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": data, "more_body": True})
+    def piece(self, data: bytes) -> Coroutine[Any, Any, None]:
+        return self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self, data: bytes = b"") -> None:
         self.ended = True
@@ -148,13 +164,6 @@ class Exchange:
 
     async def json(self, value: Any, status: int = 200, more: Headers = ()) -> None:
         await self.answer(status, encode(value), more)
-
-
-def _piece(message: MutableMapping[str, Any]) -> bytes:
-    if message["type"] == "http.disconnect":
-        raise ClientLeft
-    piece: bytes = message.get("body", b"")
-    return piece
 
 
 def too_large(most: int) -> UpstreamError:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from toolglot.errors import UpstreamError
 
@@ -12,12 +11,20 @@ _SOON = 1.0  # seconds after which a place may be free
 
 
 class _Account:
+    """Of one key. Entered, it is a place that a request has."""
+
     __slots__ = ("filled", "running", "tokens")
 
     def __init__(self, tokens: float, now: float) -> None:
         self.running = 0
         self.tokens = tokens
         self.filled = now
+
+    def __enter__(self) -> None:
+        self.running += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.running -= 1
 
 
 class Gate:
@@ -29,9 +36,8 @@ class Gate:
     def running(self) -> int:
         return sum(account.running for account in self._accounts.values())
 
-    @contextmanager
-    def place(self, owner: str, most: int, rate: float, burst: int) -> Iterator[None]:
-        """One request's place; an error with the time to wait where there is none."""
+    def place(self, owner: str, most: int, rate: float, burst: int) -> _Account:
+        """One request's place, to be entered at once; an error with the time to wait where there is none."""
         full = float(burst or max(1.0, 2 * rate))
         account = self._accounts.get(owner)
         if account is None:
@@ -40,11 +46,7 @@ class Gate:
             raise UpstreamError(f"{most} requests run already for this key", 429, "too_many_at_once", _SOON)
         if rate:
             self._take(account, rate, full)
-        account.running += 1
-        try:
-            yield
-        finally:
-            account.running -= 1
+        return account
 
     def _take(self, account: _Account, rate: float, full: float) -> None:
         now = self._clock()

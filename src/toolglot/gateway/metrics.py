@@ -1,67 +1,98 @@
-"""`/metrics`, for Prometheus."""
+"""`/metrics`, for Prometheus. Requests only count; what they come to is written when somebody asks for it."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TypeVar
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
 
 from toolglot.gateway.known_names import KnownNames
 from toolglot.gateway.records import Record
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4.encode()
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+_BOUNDS = (*map(str, _SECONDS), "+Inf")
 
-Metric = TypeVar("Metric", Counter, Histogram)
+
+class _Counter:
+    def __init__(self, name: str, about: str, labels: list[str]) -> None:
+        self._told = (name, about)
+        self._labels = labels
+        self.by: defaultdict[tuple[str, ...], int] = defaultdict(int)
+
+    def shown(self) -> Metric:
+        family = CounterMetricFamily(*self._told, labels=self._labels)
+        for labels, number in self.by.items():
+            family.add_metric(labels, number)
+        return family
 
 
-class Metrics:
+class _Histogram:
+    def __init__(self, name: str, about: str, labels: list[str]) -> None:
+        self._told = (name, about)
+        self._labels = labels
+        self._by: dict[tuple[str, ...], list[float]] = {}  # so many in each step, and their sum
+
+    def observe(self, labels: tuple[str, ...], seconds: float) -> None:
+        held = self._by.get(labels)
+        if held is None:
+            held = self._by[labels] = [0.0] * (len(_BOUNDS) + 1)
+        held[bisect_left(_SECONDS, seconds)] += 1
+        held[-1] += seconds
+
+    def shown(self) -> Metric:
+        family = HistogramMetricFamily(*self._told, labels=self._labels)
+        for labels, (*steps, total) in self._by.items():
+            below = [sum(steps[: at + 1]) for at in range(len(_BOUNDS))]
+            family.add_metric(labels, list(zip(_BOUNDS, below, strict=True)), total)
+        return family
+
+
+class Metrics(Collector):
     """An observer of records."""
 
     def __init__(self) -> None:
-        self._registry = held = CollectorRegistry()
         by = ["wire", "model"]
-        self._requests = Counter("toolglot_requests", "Requests by outcome.", [*by, "upstream", "status"], registry=held)
-        self._seconds = Histogram("toolglot_request_seconds", "How long requests took.", by, buckets=_SECONDS, registry=held)
-        self._first = Histogram(
-            "toolglot_first_token_seconds", "Time to the first piece of a stream.", by, buckets=_SECONDS, registry=held
+        self._requests = _Counter("toolglot_requests", "Requests by outcome.", [*by, "upstream", "status"])
+        self._seconds = _Histogram("toolglot_request_seconds", "How long requests took.", by)
+        self._first = _Histogram("toolglot_first_token_seconds", "Time to the first piece of a stream.", by)
+        self._tokens = _Counter("toolglot_tokens", "Tokens as upstreams count them.", ["model", "kind"])
+        self._calls = _Counter(
+            "toolglot_calls", "Calls that models made, and what became of them.", ["model", "dialect", "outcome", "code"]
         )
-        self._tokens = Counter("toolglot_tokens", "Tokens as upstreams count them.", ["model", "kind"], registry=held)
-        self._calls = Counter(
-            "toolglot_calls",
-            "Calls that models made, and what became of them.",
-            ["model", "dialect", "outcome", "code"],
-            registry=held,
-        )
-        self._decisions = Counter("toolglot_decisions", "Decisions by reason code.", ["model", "code"], registry=held)
-        self._mended = Counter("toolglot_mended", "Times a model was asked again for a refused call.", ["model"], registry=held)
-        self.running = Gauge("toolglot_running_requests", "Requests that run now.", registry=held)
+        self._decisions = _Counter("toolglot_decisions", "Decisions by reason code.", ["model", "code"])
+        self._mended = _Counter("toolglot_mended", "Times a model was asked again for a refused call.", ["model"])
         self._models = KnownNames()
+        self.running = 0
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
 
     def __call__(self, record: Record) -> None:
         model = self._models.told_apart(record.target)
-        _of(self._requests, record.wire, model, record.upstream, str(record.status)).inc()
-        _of(self._seconds, record.wire, model).observe(record.seconds)
+        self._requests.by[record.wire, model, record.upstream, str(record.status)] += 1
+        self._seconds.observe((record.wire, model), record.seconds)
         if record.first is not None and record.stream:
-            _of(self._first, record.wire, model).observe(record.first)
+            self._first.observe((record.wire, model), record.first)
         if record.input:
-            _of(self._tokens, model, "input").inc(record.input)
+            self._tokens.by[model, "input"] += record.input
         if record.output:
-            _of(self._tokens, model, "output").inc(record.output)
+            self._tokens.by[model, "output"] += record.output
         for call in record.calls:
-            _of(self._calls, model, call.dialect, call.outcome, call.code).inc()
+            self._calls.by[model, call.dialect, call.outcome, call.code] += 1
         for decision in record.decisions:
-            _of(self._decisions, model, decision.code).inc()
+            self._decisions.by[model, decision.code] += 1
         if record.mended:
-            _of(self._mended, model).inc(record.mended)
+            self._mended.by[model,] += record.mended
+
+    def collect(self) -> Iterator[Metric]:
+        held = (self._requests, self._seconds, self._first, self._tokens, self._calls, self._decisions, self._mended)
+        yield from (one.shown() for one in held)
+        yield GaugeMetricFamily("toolglot_running_requests", "Requests that run now.", value=self.running)
 
     def page(self) -> bytes:
         return generate_latest(self._registry)
-
-
-@lru_cache(4096)
-def _of(metric: Metric, *labels: str) -> Metric:
-    """The child for these labels: found again without a lock, for every request asks for several."""
-    return metric.labels(*labels)

@@ -20,7 +20,7 @@ async def readyz(call: Call) -> None:
 
 
 async def show_metrics(call: Call) -> None:
-    call.gateway.metrics.running.set(call.gateway.gate.running)
+    call.gateway.metrics.running = call.gateway.gate.running
     await call.exchange.answer(200, call.gateway.metrics.page(), media=metrics.MEDIA_TYPE)
 
 

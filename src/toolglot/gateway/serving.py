@@ -15,7 +15,7 @@ from toolglot.errors import CallerError
 from toolglot.gateway.app import App
 from toolglot.gateway.config import Config, must_be_safe
 from toolglot.gateway.discover import Lookout, discover
-from toolglot.gateway.protocol import GuardedProtocol
+from toolglot.gateway.protocol import HttpProtocol
 from toolglot.gateway.state import Gateway
 from toolglot.gateway.telemetry import telemetry
 from toolglot.gateway.watch import Watch, load
@@ -33,7 +33,7 @@ def make_server(gateway: Gateway) -> uvicorn.Server:
             App(gateway),
             host=server.host,
             port=server.port,
-            http=type("Protocol", (GuardedProtocol,), limits),
+            http=type("Protocol", (HttpProtocol,), limits),
             ws="none",
             lifespan="on",
             log_level="warning",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 
 import msgspec
 
@@ -72,10 +73,14 @@ class Turn:
                 try:
                     async for chunk in begun.chunks:
                         left = [left for event in begun.reader.feed(chunk) for left in answers.feed(event)]
-                        if left:
+                        if not left:
+                            continue
+                        if type(left[-1]) in _ENDS:
                             await self._leave(left, writer, out, before_end)
+                        elif data := self._written(left, writer):
+                            await out.send(data)
                 except UpstreamError as error:
-                    broken = error
+                    broken = error.with_traceback(None)  # which holds this frame
                 rest: list[Event] = begun.reader.close()
                 if broken is not None:
                     rest = [*(event for event in rest if not isinstance(event, Fault)), Fault(broken)]
@@ -83,6 +88,8 @@ class Turn:
                 await self._leave(left, writer, out, before_end)
             finally:
                 await begun.answer.aclose()
+                for event in begun.reader.close():  # left in the middle: at their end readers and guard let go of each other
+                    answers.feed(event)
         last = writer.close()
         if last:
             await out.send(last)
@@ -91,16 +98,22 @@ class Turn:
     async def _leave(self, events: list[Event], writer: Writer, out: Downstream, before_end: BeforeEnd | None) -> None:
         """Events that go out; the end waits until what was refused is mended."""
         if events and type(events[-1]) in _ENDS:
-            last, events = events[-1], events[:-1]
-            self._see(events)
-            await _write(writer, events, out)
+            last = events[-1]
+            if data := self._written(events[:-1], writer):
+                await out.send(data)
             events = await self._ending(last)
             self._see(events)
             if before_end is not None:
                 await before_end()
+            data = _joined(writer, events)
         else:
-            self._see(events)
-        await _write(writer, events, out)
+            data = self._written(events, writer)
+        if data:
+            await out.send(data)
+
+    def _written(self, events: list[Event], writer: Writer) -> bytes:
+        self._see(events)
+        return _joined(writer, events)
 
     async def _finished(self, events: list[Event]) -> list[Event]:
         if not events or not isinstance(events[-1], Finish | Fault):
@@ -180,15 +193,20 @@ class Turn:
         return ending(last, mended, self._blocks, alone=not self._said)
 
 
-async def _write(writer: Writer, events: list[Event], out: Downstream) -> None:
-    data = b"".join([writer.feed(event) for event in events])
-    if data:
-        await out.send(data)
+def _joined(writer: Writer, events: list[Event]) -> bytes:
+    if len(events) == 1:
+        return writer.feed(events[0])
+    return b"".join([writer.feed(event) for event in events])
 
 
 def about(opened: Opened) -> list[tuple[bytes, bytes]]:
     """What an answer's head says of its origin."""
-    return [(b"x-toolglot-upstream", header_text([opened.target.name]))]
+    return [(b"x-toolglot-upstream", _origin(opened.target.name))]
+
+
+@lru_cache(256)
+def _origin(target: str) -> bytes:
+    return header_text([target])
 
 
 async def begin_stream(exchange: Exchange, front: Front, opened: Opened, array: bool) -> None:

@@ -207,7 +207,8 @@ class Hearer:
 
     def close(self) -> list[Piece]:
         self._final = True
-        self._take("", at_least_once=True)
+        if self._regions or len(self._text) > 1:
+            self._take("", at_least_once=True)
         while self._regions:
             behind = self._settle()
             self._taken -= len(behind)
@@ -238,14 +239,14 @@ class Hearer:
 
     def _scan(self, text: str) -> str:
         """Plain text up to the next marker; what follows the marker is given back."""
-        self._text += text
+        self._text = seen = self._text + text
         markers = self._ear.text if self._thinking is None else self._ear.thinking[self._thinking]
-        found = markers.find(self._text, 1)
+        found = markers.find(seen, 1)
         self.examined += len(text) if found is None else found[0] + len(found[1])
         if found is None:
-            keep = max(1, markers.held(self._text, 1))
-            self._say(self._text[1:keep])
-            self._text = self._text[keep - 1 :]
+            keep = max(1, markers.held(seen, 1))
+            self._say(seen[1:keep])
+            self._text = seen[keep - 1 :]
             return ""
         start, marker = found
         behind = self._text[start + len(marker) :]

@@ -8,7 +8,7 @@ from toolglot.core.events import Event
 from toolglot.errors import UpstreamError
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.faults import error_in
-from toolglot.text.json_text import shown, values
+from toolglot.text.json_text import BadJson, decode, shown, values
 from toolglot.text.sse import Frame
 
 
@@ -56,6 +56,13 @@ class Framed:
             return
         if data.lstrip().startswith(b"[DONE]"):
             self._chunks.done()
+            return
+        try:
+            chunk = decode(data)
+        except BadJson:
+            chunk = None
+        if isinstance(chunk, dict):  # as nearly all are
+            _take(self._chunks, chunk, event)
             return
         found, rest = values(data)
         if rest:

@@ -13,6 +13,7 @@ from os.path import commonprefix
 
 _SIGNS = frozenset("<({[")  # what is rare in prose, and stands beside a tool's name in nearly all forms of a call
 _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
+_SHORT = 6  # beginnings up to this length are known by heart: nearly all that a piece of text ends in are shorter
 
 
 class Markers:
@@ -83,19 +84,22 @@ class Markers:
 class _Beginnings:
     """Where a text that breaks off may have begun a marker. `indents`: some count only at the start of a line."""
 
-    __slots__ = ("_indents", "_longest", "_pair", "_sorted")
+    __slots__ = ("_indents", "_longest", "_pair", "_short", "_sorted")
 
     def __init__(self, markers: list[str], *, indents: bool) -> None:
         self._sorted = markers
         self._indents = indents
         self._longest = max(map(len, markers), default=0)
         self._pair = _pairs(markers)
+        self._short = frozenset(marker[:size] for marker in markers for size in range(1, min(len(marker), _SHORT + 1)))
 
     def may_go_on(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
 
     def _begins(self, text: str) -> bool:
         """Whether a marker begins so, and goes on: the first that sorts behind it would."""
+        if len(text) <= _SHORT or text[:_SHORT] not in self._short:
+            return text in self._short
         at = bisect_right(self._sorted, text)
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 

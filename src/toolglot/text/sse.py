@@ -13,7 +13,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class SseFrames:
-    __slots__ = ("_data", "_event", "_fresh", "_lines", "_stray")
+    __slots__ = ("_data", "_event", "_fresh", "_lines", "_stray", "between")
 
     def __init__(self) -> None:
         self._lines = Lines()
@@ -21,15 +21,23 @@ class SseFrames:
         self._event: str | None = None
         self._stray: list[bytes] = []
         self._fresh = True
+        self.between = False  # an event has ended, and nothing has come behind it
 
     @property
     def examined(self) -> int:
         return self._lines.examined
 
     def feed(self, piece: bytes) -> list[Frame]:
+        if self.between:
+            at = piece.find(b"\n") + 1 if piece.startswith(b"event:") else 0
+            one = piece.startswith(b"data: ", at) and piece.find(b"\n\n") == piece.find(b"\n", at) == len(piece) - 2
+            if one and b"\r" not in piece:
+                self._lines.examined += len(piece)  # one whole event, as most pieces are
+                return [(_name(piece[6:at]) if at else None, piece[at + 6 : -2])]
         frames: list[Frame] = []
         for line in self._lines.feed(piece):
             self._line(line, frames)
+        self.between = piece.endswith(b"\n\n") and not self._stray
         return frames
 
     def close(self) -> list[Frame]:
@@ -51,7 +59,7 @@ class SseFrames:
             self._give_stray(frames)
             self._data.append(line[6:] if line[5:6] == b" " else line[5:])
         elif line.startswith(b"event:"):
-            self._event = line[6:].strip().decode("utf-8", "replace")
+            self._event = _name(line[6:])
         elif line.startswith((b":", b"id:", b"retry:")):
             pass
         else:  # not an event at all: an error body, or a JSON array where the caller forgot alt=sse
@@ -68,6 +76,10 @@ class SseFrames:
             frames.append((self._event, data))
             self._data = []
         self._event = None
+
+
+def _name(told: bytes) -> str:
+    return told.strip().decode("utf-8", "replace")
 
 
 def sse(data: bytes, event: str | None = None) -> bytes:

@@ -106,22 +106,20 @@ class HttpAnswer:
 
     async def __anext__(self) -> bytes:
         while True:
-            if self._ready is not None:
-                piece = self._next_unpacked(self._ready)
-                if piece:
-                    return piece
-            if self._pieces:
-                taken = self._take()
-                if self._unpack is None:
-                    return taken
-                self._ready = self._unpack.feed(taken)
-            elif self._fault is not None:
+            if self._unpack is None:
+                if self._pieces:
+                    return self._take()
+            elif self._ready is not None and (piece := self._next_unpacked(self._ready)):
+                return piece
+            elif self._pieces:
+                self._ready = self._unpack.feed(self._take())
+                continue
+            if self._fault is not None:
                 raise self._fault
-            elif self._ended:
+            if self._ended:
                 self._check_whole()
                 raise StopAsyncIteration
-            else:
-                await self._wait()
+            await self._wait()
 
     async def read(self) -> bytes:
         if self._ended and self._fault is None and self._unpack is None:  # small answers come with their head
@@ -132,6 +130,8 @@ class HttpAnswer:
         """What has not come is not waited for: the connection is closed, unless the answer is whole."""
         self._pieces.clear()
         self._ready = None
+        if self._fault is not None:
+            self._fault.__traceback__ = None  # it holds the frames that it was raised through, and they hold this object
         connection = self._connection
         if connection is not None:
             self.fail(fault("closed", self._host, "the answer was closed before it was read"))

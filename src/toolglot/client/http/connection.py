@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import httptools
 
@@ -44,7 +44,7 @@ class Connection(asyncio.Protocol):
         self.used = False
         self._rest = rest
         self._transport: asyncio.Transport | None = None
-        self._parser = httptools.HttpResponseParser(self)
+        self._parser: Any = httptools.HttpResponseParser(self)
         self._answer: HttpAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._lost: asyncio.Future[None] | None = None
@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         """At once: neither are bytes flushed, nor is the peer's goodbye awaited."""
-        self._answer = None
+        self._answer = self._parser = None  # the parser knows this object
         self._stop_timer()
         transport, self._transport = self._transport, None
         if transport is not None:

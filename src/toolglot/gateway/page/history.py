@@ -21,13 +21,11 @@ class _Ring:
         self._step = step
         self._counts: dict[int, dict[str, list[int]]] = {}  # step -> model -> passed, fixed, refused, requests, failed
 
-    def count(self, at: float, model: str, counted: list[int]) -> None:
+    def row(self, at: float, model: str) -> list[int]:
         now = int(at // self._step)
         if now not in self._counts:
             self._counts = {step: held for step, held in self._counts.items() if step > now - STEPS}
-        held = self._counts.setdefault(now, {}).setdefault(model, [0] * len(counted))
-        for place, number in enumerate(counted):
-            held[place] += number
+        return self._counts.setdefault(now, {}).setdefault(model, [0] * 5)
 
     def shown(self, at: float) -> dict[str, list[list[int]]]:
         """For each model rows of [steps ago, passed, fixed, refused, requests, failed]."""
@@ -54,12 +52,13 @@ class History:
             return
         now = self._clock()
         failed = (bool(record.code) or record.status >= 400) and record.status != _LEFT
-        counted = [0, 0, 0, 1, int(failed)]
-        for call in record.calls:
-            counted[_OUTCOMES[call.outcome]] += 1
         model = self._models.told_apart(record.target)
         for ring in self._rings.values():
-            ring.count(now, model, counted)
+            row = ring.row(now, model)
+            for call in record.calls:
+                row[_OUTCOMES[call.outcome]] += 1
+            row[3] += 1
+            row[4] += failed
         if failed and record.upstream:
             self.failed[record.upstream] = {"code": record.code, "status": record.status, "at": now}
 

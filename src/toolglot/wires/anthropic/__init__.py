@@ -7,7 +7,7 @@ from toolglot.wires.anthropic.messages import read_history, read_messages, write
 from toolglot.wires.anthropic.reply import read_reply, write_fault, write_reply
 from toolglot.wires.anthropic.request import read_request, write_request
 from toolglot.wires.anthropic.shapes import WIRE as NAME
-from toolglot.wires.anthropic.stream import reader
+from toolglot.wires.anthropic.stream import read_events, reader
 from toolglot.wires.anthropic.tools import read_choice, read_tools, write_tools
 from toolglot.wires.anthropic.writer import MessagesWriter
 
@@ -18,6 +18,7 @@ WIRE = Wire(
     path=lambda model, stream: "/v1/messages",
     write_request=write_request,
     read_reply=read_reply,
+    read_events=read_events,
     reader=reader,
     read_fault=read_fault,
     read_request=read_request,

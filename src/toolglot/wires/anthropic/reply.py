@@ -7,16 +7,15 @@ from toolglot.core.interfaces import Answering
 from toolglot.core.messages import Media, Opaque, Part, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply
 from toolglot.errors import UpstreamError
-from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
 from toolglot.wires.anthropic.parts import write_call
 from toolglot.wires.anthropic.reasoning import take_beside, write_shown
 from toolglot.wires.anthropic.shapes import ERROR_TYPES, WIRE, Body, stop_words, write_usage
-from toolglot.wires.anthropic.stream import MessageChunks
+from toolglot.wires.anthropic.stream import read_events
 
 
 def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_whole(MessageChunks(channel), body))
+    return fold(read_events(body, channel))
 
 
 def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:

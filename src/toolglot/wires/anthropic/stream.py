@@ -1,7 +1,6 @@
 """Reading Anthropic's stream, its whole replies, and what the servers that copy it make of both.
 
-Each block of the stream is an object that takes deltas and is closed; a whole reply is the same blocks, begun and
-closed at once.
+Each block of the stream is an object that takes deltas and is closed; a whole reply is the same blocks, closed at once.
 """
 
 from __future__ import annotations
@@ -9,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from toolglot.core.events import Event
 from toolglot.core.messages import Opaque, Reasoning, ToolCall
 from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import Framed
+from toolglot.reading.framed import read_whole
 from toolglot.reading.open_call import OpenCall
+from toolglot.reading.repeating import Repeating
 from toolglot.text.json_text import dumps, loads_object
 from toolglot.text.sse import SseFrames
 from toolglot.wires.anthropic.reasoning import belongs_to_next
@@ -31,9 +32,16 @@ _KIND_OF_KEY = {
     "citation": "citations_delta",
 }
 
+_KEY_OF_KIND = {kind: key for key, kind in _KIND_OF_KEY.items()}  # of those that are text: a citation never is
 
-def reader(channel: str | None = None) -> Framed:
-    return Framed(SseFrames(), MessageChunks(channel))
+
+def reader(channel: str | None = None) -> Repeating:
+    return Repeating(SseFrames(), MessageChunks(channel))
+
+
+def read_events(body: Body, channel: str | None = None) -> list[Event]:
+    """Those of a whole reply."""
+    return read_whole(MessageChunks(channel), body)
 
 
 class MessageChunks:
@@ -52,6 +60,8 @@ class MessageChunks:
         self._sequence: str | None = None
         self._usage: Body = {}
         self._extra: Body = {}
+        self.plain: str | None = None
+        self._plain: tuple[_Block, str] | None = None  # the block that it belongs to, and the delta's kind
         self.blocks.at_end.append(self._give_held)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
@@ -153,6 +163,14 @@ class MessageChunks:
             block = self._unannounced(kind)
         if block is not None:
             block.take(kind, delta)
+            said = delta.get(_KEY_OF_KIND.get(kind, ""))
+            if isinstance(said, str) and len(delta) == 2 and len(chunk) == 3:
+                self.plain, self._plain = said or None, (block, kind)
+
+    def say(self, text: str) -> None:
+        if self._plain is not None:
+            block, kind = self._plain
+            block.take(kind, {_KEY_OF_KIND[kind]: text})
 
     def _unannounced(self, kind: str) -> _Block | None:
         if kind in _Text.deltas or kind in _Thinking.deltas:

@@ -7,7 +7,7 @@ from toolglot.wires.gemini.messages import read_messages, write_messages
 from toolglot.wires.gemini.reply import read_reply, write_fault, write_reply
 from toolglot.wires.gemini.request import path, read_request, write_request
 from toolglot.wires.gemini.shapes import WIRE as NAME
-from toolglot.wires.gemini.stream import reader
+from toolglot.wires.gemini.stream import read_events, reader
 from toolglot.wires.gemini.tools import read_choice, read_tools, write_tools
 from toolglot.wires.gemini.writer import GeminiWriter
 
@@ -18,6 +18,7 @@ WIRE = Wire(
     path=path,
     write_request=write_request,
     read_reply=read_reply,
+    read_events=read_events,
     reader=reader,
     read_fault=read_fault,
     read_request=read_request,

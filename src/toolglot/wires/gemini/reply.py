@@ -10,11 +10,10 @@ from toolglot.core.interfaces import Answering
 from toolglot.core.messages import Extra, Part, Reasoning, ToolCall
 from toolglot.core.reply import Reply, Stop
 from toolglot.errors import UpstreamError
-from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
 from toolglot.wires.gemini.parts import reply_state, write_call, write_part
 from toolglot.wires.gemini.shapes import ERROR_WORDS, OTHER_ERROR_WORDS, REASON_IN, REASON_OUT, WIRE, write_time, write_usage
-from toolglot.wires.gemini.stream import GeminiChunks
+from toolglot.wires.gemini.stream import read_events
 
 Body = dict[str, Any]
 
@@ -22,7 +21,7 @@ _WORDS = frozenset(ERROR_WORDS.values()) | OTHER_ERROR_WORDS
 
 
 def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_whole(GeminiChunks(channel), body))
+    return fold(read_events(body, channel))
 
 
 def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolglot.core.events import Event
 from toolglot.core.messages import Extra, Opaque, ToolResult
 from toolglot.errors import CallerError
 from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import Framed
+from toolglot.reading.framed import Framed, read_whole
 from toolglot.reading.open_call import OpenCall
 from toolglot.text.json_text import dumps
 from toolglot.text.sse import SseFrames
@@ -25,6 +26,11 @@ _KNOWN_OF_CANDIDATE = frozenset({"content", "finishReason", "index"})
 
 def reader(channel: str | None = None) -> Framed:
     return Framed(SseFrames(), GeminiChunks(channel))
+
+
+def read_events(body: Body, channel: str | None = None) -> list[Event]:
+    """Those of a whole reply."""
+    return read_whole(GeminiChunks(channel), body)
 
 
 class GeminiChunks:

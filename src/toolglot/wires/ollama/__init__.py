@@ -7,7 +7,7 @@ from toolglot.wires.ollama.messages import read_messages, write_messages
 from toolglot.wires.ollama.reply import read_reply, write_fault, write_reply
 from toolglot.wires.ollama.request import read_request, write_request
 from toolglot.wires.ollama.shapes import WIRE as NAME
-from toolglot.wires.ollama.stream import reader
+from toolglot.wires.ollama.stream import read_events, reader
 from toolglot.wires.ollama.tools import read_choice, read_tools, write_tools
 from toolglot.wires.ollama.writer import OllamaWriter
 
@@ -18,6 +18,7 @@ WIRE = Wire(
     path=lambda model, stream: "/api/chat",
     write_request=write_request,
     read_reply=read_reply,
+    read_events=read_events,
     reader=reader,
     read_fault=read_fault,
     read_request=read_request,

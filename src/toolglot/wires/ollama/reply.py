@@ -7,15 +7,14 @@ from toolglot.core.interfaces import Answering
 from toolglot.core.messages import Extra, Media, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
-from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import Body, own_extra
 from toolglot.wires.ollama.messages import note_state, write_call, write_image
 from toolglot.wires.ollama.shapes import DURATIONS, WIRE, write_reason, write_time, write_usage
-from toolglot.wires.ollama.stream import OllamaChunks
+from toolglot.wires.ollama.stream import read_events
 
 
 def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_whole(OllamaChunks(channel), body))
+    return fold(read_events(body, channel))
 
 
 def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolglot.core.events import Event
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision, Reason, Usage
 from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import Framed
+from toolglot.reading.framed import Framed, read_whole
 from toolglot.reading.shape import Body, say
 from toolglot.text.json_text import BadJson, decode, dumps, shown
 from toolglot.text.ndjson import NdjsonFrames
@@ -22,6 +23,11 @@ _CHANNELS = frozenset({"json", "text"})
 
 def reader(channel: str | None = None) -> Framed:
     return Framed(NdjsonFrames(), OllamaChunks(channel))
+
+
+def read_events(body: Body, channel: str | None = None) -> list[Event]:
+    """Those of a whole reply."""
+    return read_whole(OllamaChunks(channel), body)
 
 
 class OllamaChunks:

@@ -7,7 +7,7 @@ from toolglot.wires.openai_chat.messages import read_history, read_messages, wri
 from toolglot.wires.openai_chat.reply import read_reply, write_reply
 from toolglot.wires.openai_chat.request import read_request, write_request
 from toolglot.wires.openai_chat.shapes import WIRE as NAME
-from toolglot.wires.openai_chat.stream import reader
+from toolglot.wires.openai_chat.stream import read_events, reader
 from toolglot.wires.openai_chat.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_chat.writer import ChatWriter
 from toolglot.wires.openai_family import write_fault
@@ -19,6 +19,7 @@ WIRE = Wire(
     path=lambda model, stream: "/v1/chat/completions",
     write_request=write_request,
     read_reply=read_reply,
+    read_events=read_events,
     reader=reader,
     read_fault=read_fault,
     read_request=read_request,

@@ -11,19 +11,18 @@ from toolglot.core.fold import fold
 from toolglot.core.interfaces import Answering, Quirks
 from toolglot.core.messages import Extra, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply
-from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.messages import write_call
 from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
-from toolglot.wires.openai_chat.stream import ChatChunks
+from toolglot.wires.openai_chat.stream import read_events
 from toolglot.wires.openai_family import FAMILY
 
 Body = dict[str, Any]
 
 
 def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_whole(ChatChunks(channel), body))
+    return fold(read_events(body, channel))
 
 
 def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:

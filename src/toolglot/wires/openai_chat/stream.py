@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolglot.core.events import Event
 from toolglot.core.messages import Opaque
 from toolglot.core.reply import Reason, Usage
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import Framed
+from toolglot.reading.framed import read_whole
+from toolglot.reading.repeating import Repeating
 from toolglot.text.json_text import dumps, shown
 from toolglot.text.sse import SseFrames
 from toolglot.wires.openai_chat.calls import Calls
@@ -37,8 +39,13 @@ _PIECES = frozenset({"data", "transcript"})  # what an audio delta has in pieces
 _CHANNELS = ("json", "text")
 
 
-def reader(channel: str | None = None) -> Framed:
-    return Framed(SseFrames(), ChatChunks(channel))
+def reader(channel: str | None = None) -> Repeating:
+    return Repeating(SseFrames(), ChatChunks(channel))
+
+
+def read_events(body: Body, channel: str | None = None) -> list[Event]:
+    """Those of a whole reply."""
+    return read_whole(ChatChunks(channel), body)
 
 
 class ChatChunks:
@@ -58,15 +65,16 @@ class ChatChunks:
         self._told = False  # the reasoning came as plain text; details only repeat it
         self._refused = False
         self._seen = False
+        self.plain: str | None = None
+        self._plain: tuple[Any, str | None] = (None, None)  # the place of the call that it belongs to, or the text's channel
         self.blocks.at_end.append(self._end_reasoning)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
         usage = chunk.get("usage")
         if usage and isinstance(usage, dict):
             self._usage = read_usage(usage)
-        for key in chunk:
-            if key not in _CHUNK_KEYS:
-                self._extra[key] = chunk[key]
+        if not _CHUNK_KEYS.issuperset(chunk):
+            self._extra.update((key, value) for key, value in chunk.items() if key not in _CHUNK_KEYS)
         choices = chunk.get("choices")
         if not isinstance(choices, list):
             return
@@ -88,7 +96,11 @@ class ChatChunks:
         if not isinstance(delta, dict):  # a whole reply; some servers repeat it beside the last, empty delta
             delta = choice.get("message")
         if isinstance(delta, dict):
-            self._delta(delta, _channel(delta, choice, chunk) or self._channel)
+            channel = _channel(delta, choice, chunk) or self._channel
+            self._delta(delta, channel)
+            if len(delta) == 1 and _is_plain(choice, chunk):
+                place, said = _one_string(delta)
+                self.plain, self._plain = said or None, (place, channel)
         elif choice.get("text"):  # the completions API of old
             self._delta({"content": choice["text"]}, self._channel)
         reason = choice.get("finish_reason")
@@ -97,6 +109,13 @@ class ChatChunks:
         if choice.get("logprobs") or not _CHOICE_KEYS.issuperset(choice):
             for key in choice.keys() - (_CHOICE_KEYS - {"logprobs"}):
                 _keep(self._choice_extra, key, choice[key])
+
+    def say(self, text: str) -> None:
+        place, channel = self._plain
+        if place is not None:
+            self._calls.take({"index": place, "function": {"arguments": text}})
+        elif text:
+            self.blocks.text(text, channel)
 
     def _delta(self, delta: Body, channel: str | None) -> None:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
@@ -224,11 +243,26 @@ def _head(chunk: Body) -> tuple[str | None, str | None, int | None]:
     )
 
 
-def _channel(*holders: Body) -> str | None:
-    for holder in holders:
-        kind = holder.get("kind")
-        if kind in _CHANNELS:
-            return str(kind)
+def _is_plain(choice: Body, chunk: Body) -> bool:
+    """Whether nothing beside the delta grows with each chunk, or tells of the end."""
+    ends = choice.get("finish_reason") or choice.get("logprobs") or chunk.get("usage")
+    return not ends and len(chunk["choices"]) == 1 and _CHOICE_KEYS.issuperset(choice)
+
+
+def _one_string(delta: Body) -> tuple[Any, str | None]:
+    """The string that a delta consists of, and the place of the call that it goes on with; None: it is text, or more."""
+    match delta:
+        case {"content": str(text)}:
+            return None, text
+        case {"tool_calls": [{"index": int(place), "function": {"arguments": str(text), **more}, **others}]}:
+            return place, None if more or others else text
+    return None, None
+
+
+def _channel(delta: Body, choice: Body, chunk: Body) -> str | None:
+    for holder in (delta, choice, chunk):
+        if "kind" in holder and holder["kind"] in _CHANNELS:
+            return str(holder["kind"])
     return None
 
 

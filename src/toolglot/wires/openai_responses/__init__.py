@@ -8,7 +8,7 @@ from toolglot.wires.openai_responses.messages import read_messages, write_messag
 from toolglot.wires.openai_responses.reply import read_reply, write_reply
 from toolglot.wires.openai_responses.request import read_request, write_request
 from toolglot.wires.openai_responses.shapes import WIRE as NAME
-from toolglot.wires.openai_responses.stream import reader
+from toolglot.wires.openai_responses.stream import read_events, reader
 from toolglot.wires.openai_responses.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_responses.writer import ResponsesWriter
 
@@ -19,6 +19,7 @@ WIRE = Wire(
     path=lambda model, stream: "/v1/responses",
     write_request=write_request,
     read_reply=read_reply,
+    read_events=read_events,
     reader=reader,
     read_fault=read_fault,
     read_request=read_request,

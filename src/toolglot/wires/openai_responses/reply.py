@@ -6,7 +6,6 @@ from toolglot.core.fold import fold
 from toolglot.core.interfaces import Answering
 from toolglot.core.messages import Part, Text, ToolCall
 from toolglot.core.reply import Reply, Stop
-from toolglot.reading.framed import read_whole
 from toolglot.reading.shape import own_extra
 from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
@@ -19,11 +18,11 @@ from toolglot.wires.openai_responses.output import (
     write_item,
 )
 from toolglot.wires.openai_responses.shapes import WIRE, Body
-from toolglot.wires.openai_responses.stream import ResponseChunks
+from toolglot.wires.openai_responses.stream import read_events
 
 
 def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_whole(ResponseChunks(channel), body))
+    return fold(read_events(body, channel))
 
 
 def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from toolglot.core.events import Event
 from toolglot.core.messages import Extra, Reasoning
 from toolglot.errors import UpstreamError
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.faults import error_in
-from toolglot.reading.framed import Framed
+from toolglot.reading.framed import Framed, read_whole
 from toolglot.text.sse import SseFrames
 from toolglot.wires.openai_family import split_extra
 from toolglot.wires.openai_responses.shapes import ECHOES, REASON_IN, STATUS_IN, WIRE, Body, count, read_usage
@@ -47,6 +48,11 @@ _TERMINAL = {
 
 def reader(channel: str | None = None) -> Framed:
     return Framed(SseFrames(), ResponseChunks(channel))
+
+
+def read_events(body: Body, channel: str | None = None) -> list[Event]:
+    """Those of a whole reply."""
+    return read_whole(ResponseChunks(channel), body)
 
 
 class ResponseChunks:

@@ -1,0 +1,306 @@
+"""HTTP/1.1 as the server speaks it, on a transport that notes what is done to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolglot.gateway.protocol import HttpProtocol
+
+GET = b"GET /a%20b?x=1 HTTP/1.1\r\nHost: h\r\n\r\n"
+POST = b"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
+CHUNKED = b"POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"
+
+App = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class Line(asyncio.Transport):
+    """The transport, and the protocol at its end."""
+
+    def __init__(self, app: App, **limits: float) -> None:
+        super().__init__()
+        self.written: list[bytes] = []
+        self.closed = self._paused = False
+        rest = limits.pop("rest", 60.0)
+        config = SimpleNamespace(loaded_app=app, timeout_keep_alive=rest)
+        self.state = SimpleNamespace(connections=set(), tasks=set(), total_requests=0, default_headers=[(b"date", b"now")])
+        self.protocol = type("Protocol", (HttpProtocol,), limits)(config, self.state, {}, asyncio.get_running_loop())
+        self.protocol.connection_made(self)
+
+    async def say(self, *pieces: bytes) -> bytes:
+        """All that is written once everything has run."""
+        for piece in pieces:
+            if not self.closed:
+                self.protocol.data_received(piece)
+        await settled()
+        return b"".join(self.written)
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return default
+
+    def write(self, data: Any) -> None:
+        if not self.closed:
+            self.written.append(bytes(data))
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def pause_reading(self) -> None:
+        self._paused = True
+
+    def resume_reading(self) -> None:
+        self._paused = False
+
+    def is_reading(self) -> bool:
+        return not self._paused
+
+
+async def settled() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def read(receive: Any) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message["body"], message["more_body"]
+    return body
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Method, path, query and body, as a whole answer."""
+    if scope["method"] == "POST":  # slower than what may come behind it
+        await asyncio.sleep(0)
+    body = b"%b %b %b %b" % (scope["method"].encode(), scope["path"].encode(), scope["query_string"], await read(receive))
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def stream(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"one", "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def test_a_whole_answer_is_written_at_once() -> None:
+    async def work() -> None:
+        line = Line(echo)
+        await line.say(GET)
+        assert line.written == [b"HTTP/1.1 200 OK\r\ndate: now\r\ncontent-length: 13\r\n\r\nGET /a b x=1 "]
+        assert not line.closed
+        assert not line.state.tasks
+        assert line.state.total_requests == 1
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("request_", [POST, CHUNKED])
+def test_a_request_in_any_pieces(request_: bytes) -> None:
+    async def work() -> None:
+        for at in range(len(request_)):
+            line = Line(echo)
+            assert (await line.say(request_[:at], request_[at:])).endswith(b"\r\n\r\nPOST /p  hello")
+            line = Line(echo)
+            await line.say(request_[:at])
+            assert (await line.say(request_[at:])).endswith(b"\r\n\r\nPOST /p  hello")
+
+    asyncio.run(work())
+
+
+def test_requests_one_after_the_other_and_all_at_once() -> None:
+    async def work() -> None:
+        line = Line(echo)
+        await line.say(POST, GET)
+        await line.say(POST)
+        whole = Line(echo)
+        await whole.say(POST + GET + POST)
+        assert [piece.rpartition(b"\r\n\r\n")[2] for piece in line.written] == [
+            b"POST /p  hello",
+            b"GET /a b x=1 ",
+            b"POST /p  hello",
+        ]
+        assert whole.written == line.written
+        assert whole.is_reading()
+
+    asyncio.run(work())
+
+
+def test_no_more_is_read_while_a_request_waits_for_its_turn() -> None:
+    go = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await read(receive)
+        watching = asyncio.ensure_future(receive())
+        await go.wait()
+        await stream(scope, receive, send)
+        await watching
+
+    async def work() -> None:
+        line = Line(app)
+        await line.say(POST + GET + GET)
+        assert not line.is_reading()
+        go.set()
+        assert (await line.say()).count(b"one") == 3
+        assert line.is_reading()
+
+    asyncio.run(work())
+
+
+def test_a_stream_comes_in_chunks_and_to_an_old_client_until_the_end() -> None:
+    async def work() -> None:
+        line = Line(stream)
+        said = await line.say(GET)
+        assert said == b"HTTP/1.1 200 OK\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n"
+        assert not line.closed
+        old = Line(stream)
+        said = await old.say(GET.replace(b"1.1", b"1.0"))
+        assert said == b"HTTP/1.1 200 OK\r\ndate: now\r\nconnection: close\r\n\r\none"
+        assert old.closed
+
+    asyncio.run(work())
+
+
+def test_head_has_no_body() -> None:
+    async def work() -> None:
+        line = Line(echo)
+        assert (await line.say(GET.replace(b"GET", b"HEAD"))).endswith(b"content-length: 14\r\n\r\n")
+        assert not line.closed
+
+    asyncio.run(work())
+
+
+def test_who_waits_to_be_asked_for_the_body_is_asked() -> None:
+    async def work() -> None:
+        line = Line(echo)
+        head, _, body = POST.replace(b"Host", b"Expect: 100-continue\r\nHost").partition(b"\r\n\r\n")
+        assert await line.say(head + b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert (await line.say(body)).endswith(b"hello")
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    "noise", [b"\x16\x03\x01 hello\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nno colon\r\n\r\n"]
+)
+def test_what_is_no_http_is_refused(noise: bytes) -> None:
+    async def work() -> None:
+        line = Line(echo)
+        assert (await line.say(noise)).startswith(b"HTTP/1.1 400 ")
+        assert line.closed
+
+    asyncio.run(work())
+
+
+def _answering(*messages: dict[str, Any]) -> App:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        for message in messages:
+            await send(message)
+
+    return app
+
+
+@pytest.mark.parametrize(
+    "app",
+    [
+        _answering(),
+        _answering({"type": "http.response.start", "status": 200, "headers": [(b"x", b"a\r\nset-cookie: b")]}),
+        _answering({"type": "http.response.start", "status": 200, "headers": [(b"x", b"a\0")]}),
+        _answering(
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]},
+            {"type": "http.response.body", "body": b"short"},
+        ),
+        _answering(
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1")]},
+            {"type": "http.response.body", "body": b"long"},
+        ),
+    ],
+)
+def test_what_the_application_may_not_say_is_not_said(app: App) -> None:
+    async def work() -> None:
+        line = Line(app)
+        assert await line.say(GET) == b""
+        assert line.closed
+
+    asyncio.run(work())
+
+
+def test_a_client_that_leaves_is_told() -> None:
+    seen: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await read(receive)
+        seen.append((await receive())["type"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def work() -> None:
+        line = Line(app)
+        await line.say(POST)
+        assert not seen
+        line.protocol.connection_lost(None)
+        await settled()
+        assert seen == ["http.disconnect"]
+        assert not line.written
+        assert not line.state.connections
+
+    asyncio.run(work())
+
+
+def test_a_large_body_waits_for_its_reader_and_a_full_socket_stops_the_writer() -> None:
+    ready = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await ready.wait()
+        await read(receive)
+        await stream(scope, receive, send)
+
+    async def work() -> None:
+        line = Line(app)
+        head = b"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"
+        await line.say(head + b"a" * 70_000)
+        assert not line.is_reading()
+        ready.set()
+        await settled()
+        assert line.is_reading()
+        line.protocol.pause_writing()
+        assert not await line.say(b"a" * 30_000)
+        line.protocol.resume_writing()
+        assert (await line.say()).endswith(b"0\r\n\r\n")
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    ("said", "limits"), [(b"", {"head_seconds": 0.01}), (GET[:9], {"head_seconds": 0.01}), (GET, {"rest": 0.01})]
+)
+def test_who_says_nothing_more_is_let_go(said: bytes, limits: dict[str, float]) -> None:
+    async def work() -> None:
+        line = Line(echo, **limits)
+        if said:
+            await line.say(said)
+        while not line.closed:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(work(), 10))
+
+
+def test_a_server_that_stops_finishes_what_runs() -> None:
+    async def work() -> None:
+        idle = Line(echo)
+        idle.protocol.shutdown()
+        assert idle.closed
+        line = Line(echo)
+        line.protocol.data_received(POST)
+        line.protocol.shutdown()
+        assert not line.closed
+        assert b"connection: close\r\n" in await line.say()
+        assert line.closed
+
+    asyncio.run(work())
