@@ -69,6 +69,18 @@ def test_they_are_cut_out_where_they_stand(fresh: KnownTools) -> None:
     assert fresh.cut_out(CHAT, data.replace(b"alpha", b"alphb")) is None
 
 
+def test_what_is_new_in_a_body_is_looked_at() -> None:
+    data = encode(body(tools=tools("alpha"), user="u"))
+    seen: list[bytes] = []
+    for _ in range(2):
+        read_request_bytes(data, speech(CHAT), seen.append)
+    assert seen == [data, data.replace(encode(tools("alpha")), MARK)]
+    seen.clear()
+    deeper = encode({"metadata": {"tools": tools("alpha")}, **body()})
+    read_request_bytes(deeper, speech(CHAT), seen.append)
+    assert seen[-1] == deeper  # they were not the request's tools, and all of it is read
+
+
 def test_tools_that_differ_behind_the_same_beginning() -> None:
     for names in (("alpha", "beta"), ("alpha", "zeta"), ("alpha", "gamma"), ("alpha",), ("alpha", "beta", "gamma")) * 2:
         assert tuple(tool.name for tool in read(encode(body(tools=tools(*names)))).tools) == names

@@ -43,28 +43,36 @@ class Call(msgspec.Struct, frozen=True):
 
 
 async def read_body(call: Call) -> bytes:
-    server = call.live.config.server
-    body = await call.exchange.body(server.max_body, server.client_timeout)
-    if too_deep(body, server.max_depth):
-        raise CallerError(f"the body is nested deeper than {server.max_depth} levels")
+    body = await _body(call)
+    _look(body, call.live.config.server.max_depth)
     return body
 
 
+async def _body(call: Call) -> bytes:
+    server = call.live.config.server
+    return await call.exchange.body(server.max_body, server.client_timeout)
+
+
+def _look(body: bytes, max_depth: int) -> None:
+    if too_deep(body, max_depth):
+        raise CallerError(f"the body is nested deeper than {max_depth} levels")
+
+
 def read_request(call: Call, body: bytes, **told: Any) -> Request:
+    server = call.live.config.server
     try:
-        request = read_request_bytes(body, call.front.speech, **told)
+        request = read_request_bytes(body, call.front.speech, lambda new: _look(new, server.max_depth), **told)
     except RecursionError:
         raise CallerError("the body is nested too deeply") from None
-    most = call.live.config.server.max_tools
-    if len(request.tools) > most:
-        raise CallerError(f"{len(request.tools)} tools, and {most} are allowed", "tools")
+    if len(request.tools) > server.max_tools:
+        raise CallerError(f"{len(request.tools)} tools, and {server.max_tools} are allowed", "tools")
     if not request.model:
         raise CallerError("a model must be named", "model")
     return request
 
 
 async def converse(call: Call) -> None:
-    body = await read_body(call)
+    body = await _body(call)
     told: dict[str, Any] = {}
     if "verb" in call.told:
         told = {"model": call.told["model"], "stream": call.told["verb"] == "streamGenerateContent"}

@@ -6,6 +6,7 @@ target, and known again by their bytes: the rest of the body is all that a turn 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -21,15 +22,20 @@ from toolglot.pipeline.route import Speech
 from toolglot.reading.shape import misfit
 from toolglot.text.json_text import BadJson, decode, encode
 
+Look = Callable[[bytes], None]
+
 _TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _TOOLS = KnownTools()
 
 
-def read_request_bytes(data: bytes, here: Speech, **told: Any) -> Request:
-    """A request's body; `told` is what the path says instead of it. What is no JSON object is the caller's error."""
+def read_request_bytes(data: bytes, here: Speech, look: Look | None = None, **told: Any) -> Request:
+    """A request's body; `told` is what the path says instead of it. What is no JSON object is the caller's error.
+
+    `look` is given what is new in the body before it is read, and may refuse it: known tools were looked at before.
+    """
     wire = here.wire
     try:
-        top, tools = _top(data, wire.name)
+        top, tools = _top(data, wire.name, look)
         history = _take_history(top, here)
         body: dict[str, Any] = {key: decode(value) for key, value in top.items()}
     except BadJson as error:
@@ -42,17 +48,21 @@ def read_request_bytes(data: bytes, here: Speech, **told: Any) -> Request:
     return msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=request.messages + history)
 
 
-def _top(data: bytes, wire: str) -> tuple[dict[str, msgspec.Raw], msgspec.Raw | Toolset | None]:
+def _top(data: bytes, wire: str, look: Look | None) -> tuple[dict[str, msgspec.Raw], msgspec.Raw | Toolset | None]:
     """What a body holds, but for its tools; these, where they are known already, or their text."""
     cut = _TOOLS.cut_out(wire, data)
     if cut is not None:
         rest, tools = cut
+        if look is not None:
+            look(rest)
         try:
             top = _TOP.decode(rest)
             if bytes(top.pop("tools", b"")) == MARK:  # else they stood deeper, and are not the request's
                 return top, tools
         except BadJson:
             pass  # the error shall speak of the body as it came
+    if look is not None:
+        look(data)
     top = _TOP.decode(data)
     return top, top.pop("tools", None)
 
