@@ -13,7 +13,7 @@ from toolglot.client.carriers import Carriers
 from toolglot.client.detect import detect
 from toolglot.client.exchange import Sending, begin, events_of, new_call_id, sending, whole
 from toolglot.client.keys import auth_headers, find_key
-from toolglot.client.remembered import Remembered, server_name
+from toolglot.client.remembered import Remembered, server_name, went_well
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
 from toolglot.client.transport import Limits, Transport
@@ -179,10 +179,9 @@ class AsyncClient:
 
     def _remember(self, plan: Plan, reply: Reply) -> None:
         """A good call, or one that was tried and was none. A reply in words says nothing about the way of asking."""
-        bad = any(decision.code.startswith(("rejected_", "missing_call")) for decision in reply.decisions)
-        if plan.tools and (reply.calls or bad):
-            row = plan.route.provider
-            self._remembered.note(server_name(row), plan.route.model, plan.way.name, bool(reply.calls) and not bad)
+        good = went_well(len(reply.calls), (decision.code for decision in reply.decisions)) if plan.tools else None
+        if good is not None:
+            self._remembered.note(server_name(plan.route.provider), plan.route.model, plan.way.name, good)
 
     def _answers(self, plan: Plan) -> Answers:
         return answers_to(plan, self._policy, self._calls, new_call_id)

@@ -14,7 +14,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import msgspec
@@ -22,6 +22,7 @@ import msgspec
 from toolglot.catalog.providers import Provider, providers
 from toolglot.client.http.url import parse_url
 from toolglot.errors import CallerError
+from toolglot.pipeline.doubt import DOUBTED
 from toolglot.pipeline.ways import Tally
 from toolglot.text.json_text import BadJson
 
@@ -67,6 +68,15 @@ def server_name(row: Provider) -> str:
     except CallerError:
         host = row.base_url
     return f"{row.name}@{hashlib.sha256(host.encode()).hexdigest()[:12]}"
+
+
+def went_well(calls: int, codes: Iterable[str]) -> bool | None:
+    """Of a reply with so many calls that left: whether the way of asking was good. None: it made no call, and tried none.
+
+    A call that is wrong in itself (invented, repeated) is written well: how the model was asked has no part in it.
+    """
+    bad = any(code == "missing_call" or (code.startswith("rejected_") and code not in DOUBTED) for code in codes)
+    return calls > 0 and not bad if calls or bad else None
 
 
 class Remembered:

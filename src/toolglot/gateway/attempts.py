@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from toolglot.catalog.profiles import KINDS
 from toolglot.client.detect import detect
 from toolglot.client.exchange import Begun, Sending, begin, new_call_id, sending, whole
+from toolglot.client.remembered import Remembered, went_well
 from toolglot.client.transport import Limits, Transport
 from toolglot.core.events import Event
 from toolglot.core.request import Request
@@ -20,6 +21,7 @@ from toolglot.pipeline.answers import Answers
 from toolglot.pipeline.doubting_answers import answers_to
 from toolglot.pipeline.fit import fit
 from toolglot.pipeline.plan import Plan
+from toolglot.pipeline.ways import Tallies
 
 T = TypeVar("T")
 
@@ -46,6 +48,7 @@ class Asking(msgspec.Struct, frozen=True):
     transport: Transport
     limits: Limits
     detect: bool = True
+    remembered: Remembered | None = None
     wire: str = ""  # the client's, and headers of its that go to a server of the same
     passed_on: dict[str, str] = {}
 
@@ -90,11 +93,24 @@ async def _known(asking: Asking, request: Request, target: Target) -> Target:
 def prepared(asking: Asking, request: Request, target: Target, *, stream: bool) -> Sending:
     """What is sent to a target for a request."""
     fitted = msgspec.structs.replace(request, model=target.route.model, stream=stream, stream_usage=stream)
-    plan = fit(fitted, target.route, ask=target.row.ask)
+    plan = fit(fitted, target.route, ask=target.row.ask, tallies=_tallies(asking, request, target))
     headers = target.headers
     if asking.passed_on and target.route.wire.name == asking.wire:
         headers = {**asking.passed_on, **headers}
     return sending(plan, asking.transport, headers, asking.limits)
+
+
+def _tallies(asking: Asking, request: Request, target: Target) -> Tallies:
+    """What has worked with this model on this server, where that may decide how it is asked."""
+    if asking.remembered is None or not request.tools or target.row.ask != "auto":
+        return {}
+    return asking.remembered.tallies(target.server, target.route.model)
+
+
+def remember(asking: Asking, opened: Opened, calls: int, codes: Iterable[str]) -> None:
+    good = went_well(calls, codes) if asking.remembered is not None and opened.plan.tools else None
+    if asking.remembered is not None and good is not None:
+        asking.remembered.note(opened.target.server, opened.plan.route.model, opened.plan.way.name, good)
 
 
 def answers_for(plan: Plan, target: Target) -> Answers:

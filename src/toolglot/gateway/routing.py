@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
+from toolglot.client.remembered import server_name
 from toolglot.errors import UpstreamError
 from toolglot.gateway.config import Config, RouteRow
 from toolglot.gateway.upstream import Upstream
@@ -23,6 +24,7 @@ class Target(msgspec.Struct, frozen=True):
     row: RouteRow
     route: Route
     headers: dict[str, str]
+    server: str = ""  # as what has worked with it is remembered
 
     @property
     def name(self) -> str:
@@ -56,5 +58,5 @@ class Routing:
                 name = model.removeprefix(f"{upstream.name}/") if row.model.startswith(f"{upstream.name}/") else model
                 if not name.strip() or not upstream.takes(name):
                     continue
-            targets.append(Target(upstream, row, upstream.route(name), upstream.headers()))
+            targets.append(Target(upstream, row, upstream.route(name), upstream.headers(), server_name(upstream.row)))
         return tuple(targets)

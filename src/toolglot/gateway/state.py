@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from toolglot.client.carriers import Carriers
+from toolglot.client.remembered import Remembered
 from toolglot.client.transport import Limits, Transport
 from toolglot.gateway.attempts import Asking
 from toolglot.gateway.config import Config
@@ -42,6 +43,7 @@ class Gateway:
         self.store = Store(config.server.store)
         self.records = Records()
         self.metrics = Metrics()
+        self.remembered = Remembered()
         self.history = History()
         self.records.observers += [self.metrics, self.history]
         self.gate = Gate()
@@ -55,9 +57,10 @@ class Gateway:
     def _made_live(self, config: Config) -> Live:
         server = config.server
         limits = Limits(server.connect_timeout, server.first_byte_timeout, server.idle_timeout)
-        asking = Asking(self.transport, limits, server.detect)
+        asking = Asking(self.transport, limits, server.detect, self.remembered)
         return Live(config, Routing(config), asking, Listing(config, self.transport), UpstreamStates(config, self.transport))
 
     async def aclose(self) -> None:
         await self.transport.aclose()
         self.store.close()
+        self.remembered.flush()

@@ -13,7 +13,7 @@ from toolglot.core.interfaces import Answering, Writer
 from toolglot.core.reply import Decision, Reply
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
-from toolglot.gateway.attempts import Asking, Opened
+from toolglot.gateway.attempts import Asking, Opened, remember
 from toolglot.gateway.downstream import Downstream
 from toolglot.gateway.exchange import Exchange, header_text
 from toolglot.gateway.fronts import Front
@@ -174,8 +174,11 @@ class Turn:
         record.notes = list(dict.fromkeys([*self._opened.tried, *event.notes]))
         if isinstance(event, Fault):
             record.code = event.error.code or "fault"
-        elif event.usage is not None:
+            return
+        if event.usage is not None:
             record.input, record.output = event.usage.input, event.usage.output
+        left = sum(seen.outcome != "refused" for seen in record.calls)
+        remember(self._asking, self._opened, left, (one.code for one in self._decisions))
 
     # -- the end
 

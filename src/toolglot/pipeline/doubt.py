@@ -23,6 +23,7 @@ from toolglot.pipeline.said import FUNCTION_WORDS
 from toolglot.text.json_text import loads_object, shown
 
 INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
+DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED})
 _MOST_TEXT = 200_000  # characters of the conversation, the last ones
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")

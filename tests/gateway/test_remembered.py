@@ -1,0 +1,83 @@
+"""What has worked with a model on a server decides how the gateway asks it, and what it sees is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.gateway.running import config, request_of, run, serving
+from tests.gateway.scripts import in_turn, question
+from tests.gateway.upstream_server import upstream_server
+from toolglot.client.remembered import Remembered, went_well
+from toolglot.core.messages import Text, ToolCall
+from toolglot.core.reply import Reply, Stop
+
+GOOD = Reply("r", "m", (ToolCall("c1", "get_weather", '{"city":"Rome"}'),), Stop("calls"))
+BAD = Reply("r", "m", (ToolCall("c1", "launch", "{}"),), Stop("calls"))
+WORDS = Reply("r", "m", (Text("Sunny."),), Stop("stop"))
+TAGGED = Reply("r", "m", (Text('~~~tool_call\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n~~~'),), Stop("stop"))
+
+
+def counts() -> list[dict[str, tuple[int, int]]]:
+    return [entry.ways for entry in Remembered().entries()]
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOOLGLOT_REMEMBER", raising=False)
+    monkeypatch.setenv("TOOLGLOT_CACHE", str(tmp_path))
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_it_sees_is_counted_and_followed(stream: bool) -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(GOOD, WORDS, BAD)) as up:
+            async with serving(config(up, "openai-chat")) as gateway:
+                path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m"), stream=stream)
+                for _ in range(3):
+                    assert (await gateway.ask("POST", path, sent))[0] == 200
+            assert counts() == [{"native": (2, 1)}]  # words say nothing about the way
+
+            held = Remembered()
+            (entry,) = held.entries()
+            for _ in range(8):
+                held.note(entry.server, "m", "native", False)
+                held.note(entry.server, "m", "dialect:tagged", True)
+            held.flush()
+            up.asked.clear()
+            up.play = in_turn(TAGGED)
+            async with serving(config(up, "openai-chat")) as gateway:
+                assert (await gateway.ask("POST", path, sent))[0] == 200
+            assert "tools" not in up.asked[-1].body
+            assert "~~~tool_call" in up.asked[-1].body["messages"][0]["content"]
+            assert counts()[0]["dialect:tagged"] == (9, 9)
+
+    run(work())
+
+
+def test_off_by_the_environment() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(GOOD)) as up, serving(config(up, "openai-chat")) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m"), stream=False)
+            await gateway.ask("POST", path, sent)
+            assert gateway.gateway.remembered.entries() == ()
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("calls", "codes", "good"),
+    [
+        (1, [], True),
+        (1, ["coerced_type"], True),
+        (0, [], None),
+        (0, ["missing_call"], False),
+        (1, ["rejected_schema"], False),
+        (0, ["rejected_invented"], None),  # written well, and wrong in itself
+        (1, ["rejected_repeat"], True),
+    ],
+)
+def test_what_counts_as_good(calls: int, codes: list[str], good: bool | None) -> None:
+    assert went_well(calls, codes) is good
