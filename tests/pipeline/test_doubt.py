@@ -26,6 +26,7 @@ TOOLS = (
     a_tool("send_email", "Send an e-mail.", to="Address", body="Text"),
     a_tool("get_weather", "Current weather in a city.", ("city",), city="Name of the city", unit={"enum": ["C", "F"]}),
     a_tool("create_task", "Create a task.", ("id", "text"), id="Id of the task", text="What to do"),
+    a_tool("add_to_cart", "Put a product into the cart.", product_id="Id of the product"),
     a_tool("get_station", "Where a train stops.", train="The train's id"),
     a_tool("multiply", "Product.", a={"type": "number"}, b={"type": "number"}),
 )
@@ -58,6 +59,7 @@ def a_result(text: str, *, is_error: bool = False) -> Message:
         ("Where does the train from Graz stop?", "get_station", {"train": "some train id"}, INVENTED),
         ("Mail Tomas that I am late.", "send_email", {"to": "tomas@example.com", "body": "I am late"}, INVENTED),
         ("Mail t.h@mail.example that I am late.", "send_email", {"to": "T.H@mail.example", "body": "I am late"}, None),
+        ("Add the lamp to my cart.", "add_to_cart", {"product_id": "12345"}, INVENTED),
         ("Make a task: wash the car.", "create_task", {"id": "1", "text": "wash the car"}, None),  # the id is its to choose
         ("How is the weather here?", "get_weather", {"city": "London"}, INVENTED),
         ("how is the weather in london?", "get_weather", {"city": "London"}, None),
@@ -129,6 +131,13 @@ def test_a_call_that_has_its_result_is_not_made_again_at_once() -> None:
     failed = said("Find the book Emma.", call, a_result("no connection", is_error=True))
     assert doubt(failed, "find_book", title="Emma") is None
     assert doubt((*made, *refused_before("find_book", title="Emma")), "find_book", title="Emma") is None  # it polls
+
+
+def test_what_stands_in_for_a_tool_that_is_not_there_is_not_insisted_on() -> None:
+    wanted = Message("assistant", (ToolCall("c1", "call_taxi", "{}"),))
+    asked = said("Call me a taxi.", wanted, a_result("Not run: call_taxi: there is no such tool; there are ...", is_error=True))
+    assert doubt(asked, "find_book", title="taxi") == UNRELATED
+    assert doubt((*asked, *refused_before("find_book", title="taxi")), "find_book", title="taxi") == UNRELATED
 
 
 def test_nobody_may_insist_on_an_id() -> None:

@@ -19,6 +19,7 @@ from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.pipeline.doubt import DOUBTED
 from toolglot.pipeline.guard_calls import canonical
 from toolglot.pipeline.refusals import answer, as_said, refusals, sentence
 
@@ -145,7 +146,7 @@ class Loop:
         if self._last is not None:
             return self._done("repeated", self._last)
         if self._refused_turns > self.limits.refusals:
-            if all(held.code == "rejected_repeat" for held in refused):
+            if all(held.code in DOUBTED for held in refused):
                 return self._last_word(f"{refused[-1].message}, again and again", now)
             times = f"{self._refused_turns} replies in a row"
             return self._done("refused", f"{times} held a call that can't be run: {refused[-1].message}")

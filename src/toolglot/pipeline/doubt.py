@@ -16,7 +16,7 @@ from typing import Any
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
-from toolglot.pipeline.guard_calls import canonical
+from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS
@@ -63,13 +63,14 @@ class Doubts:
         invented = self._invented(tool, held)
         if invented is not None:
             return INVENTED, invented
-        if canonical(call) in self._insisted:
+        if canonical(call) not in self._insisted:
+            if canonical(call) in self._just_made:
+                return REPEATED, "it was just made with these arguments, and its result stands above"
+            unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
+            if unlikely is not None:
+                return INVENTED, unlikely
+        elif not self._wanted_another:
             return None
-        if canonical(call) in self._just_made:
-            return REPEATED, "it was just made with these arguments, and its result stands above"
-        unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
-        if unlikely is not None:
-            return INVENTED, unlikely
         if self._under_way(tool) or self._related(tool) or self._gives(held) >= _ENOUGH:
             return None
         return UNRELATED, "nothing in the conversation asks for what it does"
@@ -82,7 +83,7 @@ class Doubts:
             if _is_placeholder(key, value) and _squeezed(value) not in self._squeezed:
                 return f"{key} is {shown(value, 60)!r}, which stands for a value and is none{self._advice(key, tool)}"
             is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", "")))
-            if not _MAIL.fullmatch(value) and (not is_id or _MAKES.search(tool.name)):
+            if not _MAIL.fullmatch(value) and (not is_id or _names_what_it_makes(tool, key)):
                 continue
             if _squeezed(value) not in self._squeezed:
                 told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
@@ -180,6 +181,12 @@ class Doubts:
         return frozenset(canonical(part) for part in made if isinstance(part, ToolCall) and part.id in good)
 
     @cached_property
+    def _wanted_another(self) -> bool:
+        """The model called for a tool that there is not: what it takes in its stead is not what was asked for."""
+        parts = (part for message in self._messages for part in message.parts if isinstance(part, ToolResult))
+        return any(part.is_error and NO_SUCH_TOOL in part.text for part in parts)
+
+    @cached_property
     def _insisted(self) -> frozenset[tuple[str, str]]:
         """Calls that were refused before: made again all the same, they are meant."""
         parts = [part for message in self._messages for part in message.parts]
@@ -200,11 +207,20 @@ def _free(tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any
             yield key, own, value
 
 
+def _names_what_it_makes(tool: Tool, key: str) -> bool:
+    """`create_task` may choose a task's id, `add_to_cart` not a product's."""
+    return _MAKES.search(tool.name) is not None and _words_in(key) - {"id", "ids", "uuid", "guid"} <= _words_in(tool.name)
+
+
 def _is_placeholder(key: str, value: str) -> bool:
     """`some train id` for train_id, `<title>` for title: the parameter's own name, and nothing beside it."""
     found = _STANDS_FOR.fullmatch(value.strip())
-    told = _WORD.findall((found[1] or found[2] or "").lower()) if found is not None else []
-    return bool(told) and set(told) <= {*_WORD.findall(_CAMEL.sub(" ", key).lower().replace("_", " ")), "id", "name", "value"}
+    told = _words_in(found[1] or found[2] or "") if found is not None else frozenset()
+    return bool(told) and told <= {*_words_in(key), "id", "name", "value"}
+
+
+def _words_in(name: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_CAMEL.sub(" ", name).lower().replace("_", " ")))
 
 
 def _required(tool: Tool) -> list[Any]:

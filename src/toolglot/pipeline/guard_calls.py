@@ -27,6 +27,7 @@ from toolglot.schema.tool_names import ToolNames, called_as
 from toolglot.text.json_text import dumps, loads_object, shown
 
 Policy = Literal["strict", "balanced", "eager"]
+NO_SUCH_TOOL = "there is no such tool"
 MAX_CALLS = 128  # of one reply
 
 _log = logging.getLogger("toolglot")
@@ -144,7 +145,7 @@ def _judged(call: ToolCall, known: _Registered, policy: Policy, position: int) -
         return _unchecked(call, policy)
     found = known.names.find(call.name, call.namespace, exact=policy == "strict")
     if found is None:
-        raise _Refusal("rejected_unknown_tool", f"there is no such tool; there are {_listed(known.tools)}")
+        raise _Refusal("rejected_unknown_tool", f"{NO_SUCH_TOOL}; there are {_listed(known.tools)}")
     call = _named(call, found.tool)
     fixes = ("fixed_name",) if found.fixed else ()
     if found.tool.kind == "custom":
