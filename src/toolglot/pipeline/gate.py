@@ -165,12 +165,16 @@ def _order(one: Ranked) -> tuple[bool, float]:
 
 
 def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
-    filled = held_to(as_function(tool).schema or {"type": "object", "properties": {}}, said)
+    filled = held_to(as_function(tool).schema or {"type": "object", "properties": {}}, said, _named_by(tool))
     shared = _shared(said, weights)
     overlap = sum(shared.values())
     lacking = len(filled.missing) + 0.5 * len(filled.implied)
     score = overlap + filled.evidence + 0.25 * min(filled.pointed, 4.0) - lacking
     return Ranked(tool, round(score, 4), round(overlap, 4), tuple(sorted(shared, key=lambda word: -shared[word])), filled)
+
+
+def _named_by(tool: Tool) -> frozenset[str]:
+    return frozenset(words_of(_CAMEL.sub(" ", tool.name).replace("_", " ").replace(".", " ")))
 
 
 def _shared(said: Said, weights: dict[str, float]) -> dict[str, float]:

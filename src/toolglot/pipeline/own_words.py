@@ -14,9 +14,10 @@ import msgspec
 
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
-from toolglot.pipeline.said_options import implied, mentioned
+from toolglot.pipeline.said_options import described_options, implied, mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
-from toolglot.pipeline.slots import FORMS, MOST, Slot, maybe, pointed, slot, sure, told_apart
+from toolglot.pipeline.said_runs import bracketed, number_rows, runs, word_rows
+from toolglot.pipeline.slots import FORMS, MOST, SHARP, Slot, begins_alike, default_of, maybe, pointed, slot, sure, told_apart
 
 Schema = dict[str, Any]
 
@@ -26,6 +27,7 @@ _DENYING = frozenset({"no", "not", "without", "don't", "doesn't", "never", "skip
 _MOST_ITEMS = 4  # of a list that the text does not count
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
+_CITY_STATE = re.compile(r"city,? (?:and )?state|[A-Z][a-z]+, [A-Z]{2}\b", re.IGNORECASE)
 _ROW = re.compile(
     r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my))*\s*", re.IGNORECASE
 )
@@ -78,11 +80,12 @@ _TELLS = {
     "free": 0.6,
 }
 _SHARP = 0.6
+_SOFT = frozenset({"name", "words", "free"})
 _ANYTHING = frozenset({"free", "words", "boolean", "any"})  # need no value of their own: any words will do
 _IMPLIED = frozenset({"enum", "name", "tag"})
 
 
-def held_to(schema: Schema, said: Said) -> Filled:
+def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> Filled:
     """An object's schema. What it says beyond `properties` stays."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
@@ -90,12 +93,12 @@ def held_to(schema: Schema, said: Said) -> Filled:
     required = set(schema.get("required") or ())
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     held = [_held(one, one.name in required, said) for one in slots]
+    _apart_from_lists(held, said)
     _settle(held, said)
     each = _each(held, said)
     offered = [one for one in held if one.required or _spoken_of(one, said)]
     offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered)])]
-    taken = [find for one in offered if one.is_found for find in one.values]
-    shown = {one.slot.name: _narrowed(one, said, taken) for one in offered}
+    shown = _shown(offered, said, about)
     narrow = {**schema, "properties": shown, "required": list(shown), "additionalProperties": False}
     return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each)
 
@@ -151,13 +154,28 @@ def _crowded(held: list[_Held]) -> list[_Held]:
 
 def _held(this: Slot, required: bool, said: Said) -> _Held:
     if this.kind == "enum":
-        return _Held(this, required, mentioned(this.schema.get("enum") or [this.schema.get("const")], said))
+        options = this.schema.get("enum") or [this.schema.get("const")]
+        coded = [find for find in numbered(_about(this), said) if find.value in options]
+        return _Held(this, required, coded or mentioned(options, said) or _switched(this, options, said))
+    if this.kind == "number" and (coded := numbered(_about(this), said)):
+        return _Held(this, required, coded, _CLEAR)
     if this.kind == "object" and this.schema.get("properties"):
         inner = held_to(this.schema, said)
         return _Held(this, required, [], inner.pointed, inner.schema, inner)
     if this.kind == "array":
         return _listing(this, required, said)
     return _Held(this, required, sure(this, said))
+
+
+def _about(this: Slot) -> str:
+    return str(this.schema.get("description") or "")
+
+
+def _switched(this: Slot, options: list[Any], said: Said) -> list[Find]:
+    """A switch that is written as words: "True", "False", "dontcare"."""
+    sides = {str(option).lower(): option for option in options}
+    flag = _flag(this, said) if {"true", "false"} <= sides.keys() else None
+    return [] if flag is None else [Find(sides[str(flag[0]).lower()], *flag[1])]
 
 
 # -- lists
@@ -176,7 +194,7 @@ def _listing(this: Slot, required: bool, said: Said) -> _Held:
         return _Held(this, required, mentioned(items["enum"], said))
     found = sure(one, said)
     if one.kind in ("free", "words", "name") and len(found) < 2:
-        found = said.row or found
+        found = max(said.rows, key=len, default=found)
     return _Held(this, required, found)
 
 
@@ -237,7 +255,7 @@ def _in_order(rest: list[_Held]) -> None:
     for kind in dict.fromkeys(_sort(one) for one in rest):
         alike = [one for one in rest if _sort(one) == kind]
         places = sorted({find.start for one in alike for find in one.values})
-        if 1 < len(alike) <= len(places):
+        if 1 < len(alike) == len(places):
             for at, one in enumerate(alike):
                 own = places[at : at + 1]
                 one.values = [find for find in one.values if find.start in own] or one.values
@@ -302,56 +320,135 @@ def _spoken_of(one: _Held, said: Said) -> bool:
 
 def _left_over(held: list[_Held], offered: list[_Held]) -> list[_Held]:
     """What is said is said for a reason: a value that nothing takes is that of the only optional parameter of its kind."""
-    taken = [find for one in offered for find in one.values]
+    taken = [find for one in offered for find in one.values if one.required or one.clear]
     taken += [Find("", *place) for one in offered if one.inner is not None for place in one.inner.places]
     found = []
-    for kind in ("name", "code"):
-        alike = [
-            one for one in held if one.slot.kind == kind and not one.required and not any(one is other for other in offered)
-        ]
+    for kinds in (_SOFT, {"code"}, {"number"}):
+        alike = [one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not any(_overlap(find, other) for other in taken)]
-            if free:
+            places = {find.start for find in free}
+            needy = sum(one.slot.kind in kinds and one.required and not one.values for one in held)
+            if len(places) > needy:
                 alike[0].values = free
                 found.append(alike[0])
     return found
 
 
-def _flag(this: Slot, said: Said) -> bool | None:
-    """Whether the text speaks of a switch by its name, and whether it says no to it."""
+def _flag(this: Slot, said: Said) -> tuple[bool, tuple[int, int]] | None:
+    """Whether the text speaks of a switch by its name, where, and whether it says no to it."""
     own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
     for at, word in enumerate(said.words):
-        if own & set(words_of(word.low)):
-            return not any(before.low in _DENYING for before in said.words[max(0, at - 3) : at])
+        if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own):
+            denied = any(before.low in _DENYING for before in said.words[max(0, at - 3) : at])
+            return not denied, (word.start, word.end)
     return None
+
+
+def _apart_from_lists(held: list[_Held], said: Said) -> None:
+    """Numbers in brackets are a list's, where one is wanted."""
+    lists = [Find("", start, end) for _, start, end in bracketed(said)]
+    if any(one.slot.kind == "array" for one in held):
+        for one in held:
+            if one.slot.kind == "number":
+                one.values = [find for find in one.values if not any(_overlap(find, other) for other in lists)] or one.values
 
 
 # -- the schema
 
 
-def _narrowed(one: _Held, said: Said, taken: list[Find]) -> Schema:
-    """`taken` are the values that are others' for sure."""
+def _shown(offered: list[_Held], said: Said, about: frozenset[str]) -> dict[str, Schema]:
+    """Each parameter, held to what it may be. What is surely one's is not offered to those that may have any words."""
+    taken = [find for one in offered if _is_told(one) for find in one.values]
+    for one in offered:
+        if one.required and one.slot.kind in _SOFT:
+            own = _claimed(one, said, taken)
+            if own:
+                one.values, one.clear = own, _CLEAR
+                taken += own
+    about |= {stem for one in offered for stem in one.slot.named}
+    rest = [find for find in runs(said, about) if not any(_overlap(find, other) for other in taken)]
+    shown = {one.slot.name: _narrowed(one, said, rest) for one in offered}
+    lists = [one for one in offered if one.slot.kind == "array" and "enum" in shown[one.slot.name]]
+    rows = shown[lists[0].slot.name]["enum"] if lists else []
+    if 1 < len(lists) == len(rows):  # as many as there are parameters: in their order
+        for one, row in zip(lists, rows, strict=True):
+            shown[one.slot.name] = {**shown[one.slot.name], "enum": [row]}
+    return shown
+
+
+def _is_told(one: _Held) -> bool:
+    return one.slot.kind in SHARP or one.slot.kind == "enum" or (not one.required and one.slot.kind in _SOFT)
+
+
+def _claimed(one: _Held, said: Said, taken: list[Find]) -> list[Find]:
+    """The values that a description gives and the text names; or a name that says what it is: Santa Clara County."""
+    if _CITY_STATE.search(_about(one.slot)):
+        return []
+    told = mentioned(described_options(_about(one.slot)), said)
+    named = [name for name in said.names if one.slot.named & set(words_of(str(name.value))) and " " in str(name.value)]
+    return [find for find in told or named if not any(_overlap(find, other) for other in taken)]
+
+
+def _narrowed(one: _Held, said: Said, rest: list[Find]) -> Schema:
+    """`rest` are the text's own words that are no other's."""
     kind, given = one.slot.kind, one.slot.schema
     if one.schema is not None:
         return one.schema
     if kind == "array":
-        return _tuple(given, [{"enum": [value]} for value in _values(one)]) if one.values else given
+        return _list_of(one, said, rest)
     if kind == "enum":
         near = [] if one.values else list(dict.fromkeys(find.value for find in implied(given.get("enum") or [], said)))
         return {**given, "enum": _values(one) or near} if one.values or near else given
     if kind == "boolean":
         flag = _flag(one.slot, said)
-        return given if flag is None else {**given, "enum": [flag]}
+        return given if flag is None else {**given, "enum": [flag[0]]}
     form = FORMS.get(kind)
     fits = [value for value in _values(one) if form is None or re.match(form, str(value))]
-    if fits:
-        return _one_of(given, fits)
     if form is not None:
-        return {**given, "pattern": form}
-    found = [find for find in maybe(one.slot, said) if not str(find.value).isdigit()]
-    apart = [find for find in found if kind == "free" or not any(_overlap(find, other) for other in taken)]
-    words = list(dict.fromkeys(find.value for find in apart or found))[:MOST]
+        return _one_of(given, fits) if fits else {**given, "pattern": form}
+    if kind == "number" and not fits:
+        default = default_of(given)
+        return given if default is None else _one_of(given, [default])
+    if fits and (kind in SHARP or one.clear or not one.required):
+        return _one_of(given, fits)
+    return given if kind in ("number", "any") else _worded(one, said, rest)
+
+
+def _worded(one: _Held, said: Said, rest: list[Find]) -> Schema:
+    """Any of the text's own words."""
+    given = one.slot.schema
+    if _CITY_STATE.search(_about(one.slot)) and (held := _with_state(given, said)):
+        return held
+    words = list(dict.fromkeys(find.value for find in maybe(one.slot, said, rest)))[:MOST]
     return _one_of(given, words) if words else given
+
+
+def _with_state(given: Schema, said: Said) -> Schema | None:
+    """Where a place is wanted with its state: as the text has it, or else the model adds the state's letters."""
+    if said.places:
+        return _one_of(given, [one.value for one in said.places])
+    names = "|".join(re.escape(str(one.value)) for one in said.names if str(one.value).isascii())
+    return {**given, "pattern": f"^({names}), [A-Z][A-Z]$"} if names else None
+
+
+def _list_of(one: _Held, said: Said, rest: list[Find]) -> Schema:
+    """A list is one of the text's own lists, or a single value of it."""
+    given = one.slot.schema
+    items = given.get("items")
+    if not isinstance(items, dict) or "enum" in items:
+        return _tuple(given, [{"enum": [value]} for value in _values(one)]) if one.values else {**given, "minItems": 1, "maxItems": _MOST_ITEMS}
+    types = items.get("type")
+    if types in ("number", "integer"):
+        lists = [row for row in number_rows(said) if all(types == "number" or isinstance(value, int) for value in row)]
+    elif types == "string":
+        kind = slot(one.slot.name.removesuffix("s"), {"description": given.get("description"), **items})
+        lists = [*word_rows(said), *([find.value] for find in maybe(kind, said, rest))]
+    else:
+        return {**given, "minItems": 1, "maxItems": _MOST_ITEMS}
+    lists = [list(row) for row in dict.fromkeys(tuple(row) for row in lists)][:MOST]
+    kept = {key: given[key] for key in ("type", "description") if key in given}
+    return {**kept, "enum": lists} if lists else {**given, "minItems": 1, "maxItems": _MOST_ITEMS}
 
 
 def _values(one: _Held) -> list[Value]:

@@ -26,7 +26,7 @@ _ONE_OF = re.compile(
 )
 _POINTING = re.compile(r"\b(?:the|this|that|which|each|any|no) $", re.IGNORECASE)
 _DIGITS = re.compile(
-    r"(?<![\w.,/:@#])(?<!\w[-–])(?:(?P<minus>[-−–])\s?)?[$€£¥]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?<![\w.,/:@#^])(?<!\w[-–])(?:(?P<minus>[-−–])\s?)?[$€£¥]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:(?P<percent>\s?%| percent\b)|\s?(?P<times>thousand|million|billion|bn|k|m)\b(?!\s?²)|(?P<rest>[^\W\d_]*))",
     re.IGNORECASE,
 )
@@ -83,7 +83,8 @@ def _of_digits(match: re.Match[str]) -> Number:
     if times in ("k", "m") and match[0][-2:-1] == " ":  # 5 m are meters, 5m may be millions
         times, end = "", match.end("digits")
     if times:
-        forms = (_plain(value * _TIMES[times]), value) if len(times) == 1 else (_plain(value * _TIMES[times]),)
+        priced = re.match(r"[-−–\s]*[$€£¥]", match[0]) is not None
+        forms = (_plain(value * _TIMES[times]),) if len(times) > 1 or priced else (value, _plain(value * _TIMES[times]))
     elif match["percent"]:
         forms = (value, _plain(value / 100))
     if match["minus"]:
