@@ -21,13 +21,15 @@ from toolglot.pipeline.slots import FORMS, MOST, SHARP, Slot, begins_alike, defa
 
 Schema = dict[str, Any]
 
+_SURE = 1.5  # from here on it is held to that value
 _CLEAR = 0.5  # from here on the words beside a value say whose it is
 _SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
 _DENYING = frozenset({"no", "not", "without", "don't", "doesn't", "never", "skip", "exclude", "except", "isn't"})
 _MOST_ITEMS = 4  # of a list that the text does not count
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
-_CITY_STATE = re.compile(r"city,? (?:and )?state|[A-Z][a-z]+, [A-Z]{2}\b", re.IGNORECASE)
+_STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
+_PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 _ROW = re.compile(
     r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my))*\s*", re.IGNORECASE
 )
@@ -45,7 +47,7 @@ class Filled(msgspec.Struct, frozen=True):
     pointed: float = 0.0  # how clearly the words beside the values say whose they are
     places: tuple[tuple[int, int], ...] = ()  # where its values stand
     listed: bool = False  # a list takes several values at once
-    each: tuple[str, tuple[Value, ...]] | None = None  # a parameter for which the text has several values: Oslo and Cairo
+    each: tuple[str, tuple[Any, ...]] | None = None  # a parameter for which the text has several values: Oslo and Cairo
 
 
 class _Held(msgspec.Struct):
@@ -80,6 +82,7 @@ _TELLS = {
     "free": 0.6,
 }
 _SHARP = 0.6
+_NUMERIC = frozenset({"number", "integer"})
 _SOFT = frozenset({"name", "words", "free"})
 _ANYTHING = frozenset({"free", "words", "boolean", "any"})  # need no value of their own: any words will do
 _IMPLIED = frozenset({"enum", "name", "tag"})
@@ -94,9 +97,10 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     held = [_held(one, one.name in required, said) for one in slots]
     _apart_from_lists(held, said)
+    _in_digits(held, said)
     _settle(held, said)
     each = _each(held, said)
-    offered = [one for one in held if one.required or _spoken_of(one, said)]
+    offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered)])]
     shown = _shown(offered, said, about)
     narrow = {**schema, "properties": shown, "required": list(shown), "additionalProperties": False}
@@ -111,10 +115,18 @@ def _slots(properties: dict[str, Schema]) -> list[Slot]:
     return [msgspec.structs.replace(one, kind="path") if one.own & _MOVED and one.kind == "name" else one for one in found]
 
 
-def only(filled: Filled, name: str, value: Value) -> Filled:
+def only(filled: Filled, name: str, value: Any) -> Filled:
     """The same, with one value for one parameter."""
     properties = filled.schema["properties"]
     held = {**properties, name: _one_of(properties[name], [value])}
+    return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
+
+
+def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
+    """A part, with the values of the whole for what it lacks; `same`: the part says that the rest is as before."""
+    own, all_ = filled.schema["properties"], whole.schema["properties"]
+    lacking = {*filled.missing, *filled.implied} if not same else own.keys() - set(filled.found)
+    held = {name: all_[name] if name in lacking and name in all_ else own[name] for name in own}
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
 
 
@@ -265,8 +277,11 @@ def _sort(one: _Held) -> str:
     return f"{one.slot.kind} {one.slot.schema.get('enum')}"
 
 
-def _each(held: list[_Held], said: Said) -> tuple[str, tuple[Value, ...]] | None:
+def _each(held: list[_Held], said: Said) -> tuple[str, tuple[Any, ...]] | None:
     """A plain parameter whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other takes a part of."""
+    lists = [one for one in held if one.slot.kind == "array" and (one.slot.schema.get("items") or {}).get("type") in _NUMERIC]
+    if len(lists) == 1 and len(rows := [row for row, _, _ in bracketed(said)]) > 1:
+        return lists[0].slot.name, tuple(rows)
     plain = [one for one in held if one.required and one.values and one.schema is None and one.slot.kind != "array"]
     for one in plain:
         if one.slot.kind in _ANYTHING:
@@ -327,12 +342,21 @@ def _left_over(held: list[_Held], offered: list[_Held]) -> list[_Held]:
         alike = [one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not any(_overlap(find, other) for other in taken)]
-            places = {find.start for find in free}
-            needy = sum(one.slot.kind in kinds and one.required and not one.values for one in held)
-            if len(places) > needy:
+            if free and _to_spare(alike[0], held):
                 alike[0].values = free
                 found.append(alike[0])
     return found
+
+
+def _to_spare(one: _Held, held: list[_Held]) -> bool:
+    """Whether there is a name for an optional parameter once each of those that must have one has its own."""
+    if one.slot.kind not in _SOFT:
+        return True
+    enums = [find for other in held if other.slot.kind == "enum" for find in other.values]
+    needy = [other for other in held if other.required and other.slot.kind in _SOFT]
+    values = [find for other in [one, *needy] for find in other.values]
+    places = {find.start for find in values if not any(_overlap(find, other) for other in enums)}
+    return len(places) > len(needy)
 
 
 def _flag(this: Slot, said: Said) -> tuple[bool, tuple[int, int]] | None:
@@ -354,6 +378,19 @@ def _apart_from_lists(held: list[_Held], said: Said) -> None:
                 one.values = [find for find in one.values if not any(_overlap(find, other) for other in lists)] or one.values
 
 
+def _in_digits(held: list[_Held], said: Said) -> None:
+    """A number in words counts things ("two points"), where there are digits enough for all that must be."""
+    numeric = [one for one in held if one.slot.kind == "number"]
+    places = {find.start for one in numeric for find in one.values if _has_digit(find, said)}
+    if places and len(places) >= sum(one.required for one in numeric):
+        for one in numeric:
+            one.values = [find for find in one.values if _has_digit(find, said) or pointed(one.slot, find, said) >= _SURE]
+
+
+def _has_digit(find: Find, said: Said) -> bool:
+    return any(sign.isdigit() for sign in said.text[find.start : find.end])
+
+
 # -- the schema
 
 
@@ -364,7 +401,7 @@ def _shown(offered: list[_Held], said: Said, about: frozenset[str]) -> dict[str,
         if one.required and one.slot.kind in _SOFT:
             own = _claimed(one, said, taken)
             if own:
-                one.values, one.clear = own, _CLEAR
+                one.values, one.clear = own, _SURE
                 taken += own
     about |= {stem for one in offered for stem in one.slot.named}
     rest = [find for find in runs(said, about) if not any(_overlap(find, other) for other in taken)]
@@ -383,7 +420,7 @@ def _is_told(one: _Held) -> bool:
 
 def _claimed(one: _Held, said: Said, taken: list[Find]) -> list[Find]:
     """The values that a description gives and the text names; or a name that says what it is: Santa Clara County."""
-    if _CITY_STATE.search(_about(one.slot)):
+    if _wants_state(one.slot):
         return []
     told = mentioned(described_options(_about(one.slot)), said)
     named = [name for name in said.names if one.slot.named & set(words_of(str(name.value))) and " " in str(name.value)]
@@ -410,7 +447,9 @@ def _narrowed(one: _Held, said: Said, rest: list[Find]) -> Schema:
     if kind == "number" and not fits:
         default = default_of(given)
         return given if default is None else _one_of(given, [default])
-    if fits and (kind in SHARP or one.clear or not one.required):
+    if kind in _SOFT and _wants_state(one.slot) and (held := _with_state(given, said)):
+        return held
+    if fits and (kind in SHARP or one.clear >= _SURE or not one.required):
         return _one_of(given, fits)
     return given if kind in ("number", "any") else _worded(one, said, rest)
 
@@ -418,10 +457,12 @@ def _narrowed(one: _Held, said: Said, rest: list[Find]) -> Schema:
 def _worded(one: _Held, said: Said, rest: list[Find]) -> Schema:
     """Any of the text's own words."""
     given = one.slot.schema
-    if _CITY_STATE.search(_about(one.slot)) and (held := _with_state(given, said)):
-        return held
     words = list(dict.fromkeys(find.value for find in maybe(one.slot, said, rest)))[:MOST]
     return _one_of(given, words) if words else given
+
+
+def _wants_state(this: Slot) -> bool:
+    return _STATE.search(_about(this)) is not None and _PLACED.search(f"{this.name} {_about(this)}") is not None
 
 
 def _with_state(given: Schema, said: Said) -> Schema | None:
@@ -455,5 +496,5 @@ def _values(one: _Held) -> list[Value]:
     return list(dict.fromkeys(find.value for find in one.values))[:MOST]
 
 
-def _one_of(schema: Schema, values: list[Value]) -> Schema:
+def _one_of(schema: Schema, values: list[Any]) -> Schema:
     return {key: schema[key] for key in ("type", "description") if key in schema} | {"enum": values}

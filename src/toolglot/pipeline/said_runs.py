@@ -17,6 +17,7 @@ from toolglot.pipeline.said_numbers import numbers
 _LONGEST = 6  # words of a run that is no name
 _WHOLE = 6  # words of a quotation that is one thing: no part of it is a value of its own
 _LONG_NAME = 4  # words: a name of so many may be made of several
+_INNER = frozenset({"of", "the", "and", "&", "a", "an", "to", "in", "for", "on", "at", "with", "by", "per", "your"})
 _BRACKETED = re.compile(r"\[([^\[\]]*)\]|(?<=[\s\w=:])\(([^()]*)\)")
 _BETWEEN = re.compile(r"\s*(?:,|;|,?\s*(?:and|or|&))\s*")
 
@@ -43,6 +44,8 @@ def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
             continue
         for run in (words[at : at + length] for length in range(1, min(_LONGEST, len(words) - at) + 1)):
             if said.is_broken(run):
+                break
+            if any(word.low in FUNCTION_WORDS - _INNER for word in run[1:-1]):
                 break
             if run[-1].low in FUNCTION_WORDS or (len(run) > 1 and run[0].first and run[1].low in FUNCTION_WORDS):
                 continue

@@ -35,8 +35,8 @@ _BY_NAME: dict[str, str] = {
         "code": "id code hash commit number sku isbn vin iban serial postcode zipcode zip reference identifier symbol ticker",
         "tag": "channel tag hashtag",
         "currency": "currency",
-        "free": "content body message query text expression sql prompt comment note notes subject question instruction"
-        " instructions sentence description label reason details keyword keywords search topic",
+        "free": "content body message text expression sql prompt comment note notes question instruction"
+        " instructions sentence description reason details command",
         "address": "address street",
         "name": "name city country location place person artist author title company restaurant team player state"
         " movie film book album song origin destination recipient contact region town hotel station airport brand actor"
@@ -139,7 +139,7 @@ def _kind(named: list[str], about: str, schema: dict[str, Any]) -> str:
 
 def _by_words(about: str) -> str:
     first = re.findall(r"[a-z]+", about.lower())[:6]
-    return next((_BY_NAME[word] for word in first if _BY_NAME.get(word, "time") not in ("date", "time")), "words")
+    return next((_BY_NAME[word] for word in first if _BY_NAME.get(word) in ("name", "free", "path", "url")), "words")
 
 
 # -- the values of a kind
@@ -201,20 +201,14 @@ def sure(this: Slot, said: Said) -> list[Find]:
         return []
     found = find(said)
     if this.kind == "number":
-        found = _in_its_form(this, _enough(found, said), said)
-    if this.kind == "number" and "year" in this.own:
+        found = _in_its_form(this, found, said)
+    if this.kind == "number" and re.search(r"year\d*$", this.name, re.IGNORECASE):
         found = [one for one in found if 1000 <= float(one.value) < 3000] or found
     if this.kind == "number":
         found = _in_its_unit(this, found, said)
     if this.kind in _LABELLED:
         found = _merged(_labelled(this, said), found)
     return [one for one in found if _allowed(one.value, this.schema)]
-
-
-def _enough(found: list[Find], said: Said) -> list[Find]:
-    """Numbers in words count things ("two points") where others stand in digits."""
-    digits = [one for one in found if any(sign.isdigit() for sign in said.text[one.start : one.end])]
-    return digits if len({one.start for one in digits}) > 1 else found
 
 
 def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
