@@ -278,7 +278,7 @@ def _with(one: Ranked, name: str, value: Value) -> Ranked:
 
 
 def _complete(one: Ranked) -> bool:
-    return bool(one.filled.found) and not one.filled.missing and not one.filled.implied and not one.filled.listed
+    return bool(one.filled.found) and one.filled.whole
 
 
 def _of_part(tools: tuple[Tool, ...], near: tuple[Ranked, ...], part: Said, weights: dict[str, dict[str, float]]) -> Ranked:

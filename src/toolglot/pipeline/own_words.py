@@ -46,7 +46,7 @@ class Filled(msgspec.Struct, frozen=True):
     sharp: bool = False  # one of them is of a kind that is there for a reason: a date, a path, a code
     pointed: float = 0.0  # how clearly the words beside the values say whose they are
     places: tuple[tuple[int, int], ...] = ()  # where its values stand
-    listed: bool = False  # a list takes several values at once
+    whole: bool = False  # each required parameter has a value of its own, and none is a list
     each: tuple[str, tuple[Any, ...]] | None = None  # a parameter for which the text has several values: Oslo and Cairo
 
 
@@ -99,9 +99,9 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     _apart_from_lists(held, said)
     _in_digits(held, said)
     _settle(held, said)
-    each = _each(held, said)
     offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered)])]
+    each = _each(offered, said)
     shown = _shown(offered, said, about)
     narrow = {**schema, "properties": shown, "required": list(shown), "additionalProperties": False}
     return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each)
@@ -144,7 +144,7 @@ def _counted(held: list[_Held], offered: list[_Held]) -> Filled:
         any(one.is_found and (one.inner.sharp if one.inner else _TELLS.get(one.slot.kind, 1.0) >= _SHARP) for one in offered),
         sum(one.clear for one in offered),
         tuple((find.start, find.end) for one in offered for find in one.values),
-        any(one.slot.kind == "array" for one in due),
+        len(found) == len(due) and not any(one.slot.kind == "array" for one in due),
     )
 
 
@@ -282,7 +282,7 @@ def _each(held: list[_Held], said: Said) -> tuple[str, tuple[Any, ...]] | None:
     lists = [one for one in held if one.slot.kind == "array" and (one.slot.schema.get("items") or {}).get("type") in _NUMERIC]
     if len(lists) == 1 and len(rows := [row for row, _, _ in bracketed(said)]) > 1:
         return lists[0].slot.name, tuple(rows)
-    plain = [one for one in held if one.required and one.values and one.schema is None and one.slot.kind != "array"]
+    plain = [one for one in held if one.values and one.schema is None and one.slot.kind != "array"]
     for one in plain:
         if one.slot.kind in _ANYTHING:
             continue

@@ -12,6 +12,7 @@ import msgspec
 
 from toolglot.pipeline.said_numbers import numbers
 from toolglot.pipeline.said_times import dates, times
+from toolglot.pipeline.said_units import currencies
 
 Value = str | int | float
 
@@ -88,12 +89,20 @@ class Word(msgspec.Struct, frozen=True):
 class Said:
     """A text, and its values by kind. Each kind is looked for when it is asked for, once."""
 
-    def __init__(self, text: str, today: date | None = None, *, midway: bool = False, earlier: str = "") -> None:
-        """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own."""
-        self.text, self.today, self._midway, self._earlier = text, today, midway, earlier
+    def __init__(
+        self, text: str, today: date | None = None, *, midway: bool = False, earlier: str = "", in_digits: bool = False
+    ) -> None:
+        """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own.
+
+        `in_digits`: numbers in words only count things ("two circles").
+        """
+        self.text, self.today, self._midway, self._earlier, self._in_digits = text, today, midway, earlier, in_digits
+        self.runs: list[Find] | None = None  # as said_runs.py finds them, once
 
     def part(self, start: int, end: int) -> Said:
-        return Said(self.text[start:end], self.today, midway=not self._begins(start), earlier=self._earlier)
+        in_digits = self._in_digits or len({one.start for one in self.numbers if self._has_digit(one)}) > 1
+        midway = not self._begins(start)
+        return Said(self.text[start:end], self.today, midway=midway, earlier=self._earlier, in_digits=in_digits)
 
     @cached_property
     def about(self) -> list[Word]:
@@ -122,6 +131,11 @@ class Said:
     def after_colon(self) -> list[Find]:
         match = _AFTER_COLON.search(self.text)
         return [Find(match[1].strip().strip("\"'"), match.start(1), match.end(1))] if match else []
+
+    @cached_property
+    def currencies(self) -> list[Find]:
+        """By their codes."""
+        return [Find(code, start, end) for code, start, end in currencies(self.text)]
 
     @cached_property
     def emails(self) -> list[Find]:
@@ -181,7 +195,7 @@ class Said:
         """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
         found = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
         apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
-        return apart or found
+        return [one for one in apart or found if not self._in_digits or self._has_digit(one)]
 
     @cached_property
     def names(self) -> list[Find]:
@@ -267,6 +281,9 @@ class Said:
 
     def is_broken(self, run: list[Word]) -> bool:
         return any(re.search(r"[,;:!?\"“”()\[\]]|\.\s", self.text[one.end : other.start]) for one, other in pairwise(run))
+
+    def _has_digit(self, one: Find) -> bool:
+        return any(sign.isdigit() for sign in self.text[one.start : one.end])
 
     def _dated(self, one: Find) -> bool:
         return _within(one, [*self.written_dates, *self.written_times])

@@ -26,7 +26,7 @@ _ONE_OF = re.compile(
 )
 _POINTING = re.compile(r"\b(?:the|this|that|which|each|any|no) $", re.IGNORECASE)
 _DIGITS = re.compile(
-    r"(?<![\w.,/:@#^])(?<!\w[-–])(?:(?P<minus>[-−–])\s?)?[$€£¥]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?<![\w./:@#^])(?<!\w[-–])(?:(?P<minus>[-−–])\s?)?[$€£¥]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:(?P<percent>\s?%| percent\b)|\s?(?P<times>thousand|million|billion|bn|k|m)\b(?!\s?²)|(?P<rest>[^\W\d_]*))",
     re.IGNORECASE,
 )

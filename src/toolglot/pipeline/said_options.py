@@ -9,7 +9,6 @@ from typing import Any
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
-from toolglot.pipeline.said_units import currencies
 
 _ALIKE = 0.84  # kilometres and kilometers
 _ABBREVIATED = {
@@ -50,7 +49,7 @@ def mentioned(options: list[Any], said: Said) -> list[Find]:
         if place is not None:
             found.append(Find(option, *place))
     codes = {str(option).upper(): option for option in options}
-    found += [Find(codes[str(one.value)], one.start, one.end) for one in _currencies(said) if one.value in codes]
+    found += [Find(codes[str(one.value)], one.start, one.end) for one in said.currencies if one.value in codes]
     longest = [
         one for one in found
         if not any(o.start <= one.start and one.end <= o.end and o.end - o.start > one.end - one.start for o in found)
@@ -103,7 +102,3 @@ def _same(word: str, wanted: str) -> bool:
     if set(words_of(word)) & set(words_of(wanted)):
         return True
     return word[:3] == wanted[:3] and min(len(word), len(wanted)) > 4 and SequenceMatcher(None, word, wanted).ratio() > _ALIKE
-
-
-def _currencies(said: Said) -> list[Find]:
-    return [Find(code, start, end) for code, start, end in currencies(said.text)]

@@ -24,12 +24,17 @@ _BETWEEN = re.compile(r"\s*(?:,|;|,?\s*(?:and|or|&))\s*")
 
 def runs(said: Said, about: frozenset[str] = frozenset()) -> list[Find]:
     """Runs of words within a clause, in the order of the text. What only says which tool is meant (`about`) is no value."""
+    found = said.runs = _all(said) if said.runs is None else said.runs
+    apart = [one for one in found if not set(words_of(str(one.value))) or not set(words_of(str(one.value))) <= about]
+    return apart or found
+
+
+def _all(said: Said) -> list[Find]:
     found: dict[str, Find] = {}
     whole = [one for one in said.quoted if len(str(one.value).split()) <= _WHOLE]
     for one in _sorted([*_plain(said, whole), *said.quoted, *said.places]):
         found.setdefault(str(one.value), one)
-    apart = [one for text, one in found.items() if not set(words_of(text)) or not set(words_of(text)) <= about]
-    return apart or list(found.values())
+    return list(found.values())
 
 
 def _sorted(found: list[Find]) -> list[Find]:

@@ -15,7 +15,7 @@ import msgspec
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
-from toolglot.pipeline.said_units import CURRENCY_CODES, currencies, in_unit, unit_of, wanted_unit
+from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_of, wanted_unit
 
 MOST = 150  # values of one parameter: a grammar of more is slow to make
 
@@ -152,10 +152,6 @@ def _merged(*lists: Iterable[Find]) -> list[Find]:
     return list(found.values())
 
 
-def _currencies(said: Said) -> list[Find]:
-    return _merged(Find(code, start, end) for code, start, end in currencies(said.text))
-
-
 def _short(quoted: list[Find]) -> list[Find]:
     """A quoted sentence is no name."""
     return [one for one in quoted if len(str(one.value).split()) < 6 and not str(one.value).endswith((".", "!", "?"))]
@@ -187,7 +183,7 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "code": lambda said: said.codes or _short(said.quoted),
     "tag": lambda said: said.tags or _short(said.quoted),
     "address": lambda said: said.addresses or _merged(said.names, _short(said.quoted)),
-    "currency": _currencies,
+    "currency": lambda said: _merged(said.currencies),
     "ticker": lambda said: _coded(said, 1),
     "airport": lambda said: _coded(said, 3),
     "name": _named,
