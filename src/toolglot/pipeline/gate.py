@@ -16,7 +16,7 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
-from toolglot.pipeline.own_words import Filled, held_to, inherited, only
+from toolglot.pipeline.own_words import Filled, held_to, in_words, inherited, only
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said, Value
@@ -186,11 +186,26 @@ def _order(one: Ranked) -> tuple[bool, float]:
 def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
     filled = held_to(as_function(tool).schema or {"type": "object", "properties": {}}, said, _named_by(tool))
     shared = _shared(said, weights)
+    if filled.wordable and _spare(said, filled, weights) >= len(filled.wordable):
+        filled = in_words(filled)
     overlap = sum(shared.values())
     lacking = len(filled.missing) + 0.5 * len(filled.implied)
     score = overlap + filled.evidence + 0.25 * min(filled.pointed, 4.0) - lacking
     told = tuple(sorted(shared, key=lambda word: -shared[word]))
     return Ranked(tool, round(score, 4), round(overlap, 4), told, filled, _share_named(tool, said))
+
+
+def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
+    """How many things the text speaks of that are neither the tool's own words nor values already."""
+    count, before = 0, -1
+    for at, word in enumerate(said.words):
+        known = word.low in FUNCTION_WORDS or word.first or not word.text[0].isalpha()
+        if known or any(start <= word.start < end for start, end in filled.places):
+            continue
+        if not any(related(stem) & weights.keys() for stem in words_of(word.text)):
+            count += before != at - 1  # words side by side are one thing
+            before = at
+    return count
 
 
 def _share_named(tool: Tool, said: Said) -> float:

@@ -7,6 +7,7 @@ invented here; what the text can't say (a code of a given form, a choice that it
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -25,7 +26,10 @@ _SURE = 1.5  # from here on it is held to that value
 _CLEAR = 0.5  # from here on the words beside a value say whose it is
 _SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
 _DENYING = frozenset({"no", "not", "without", "don't", "doesn't", "never", "skip", "exclude", "except", "isn't"})
+_MOST_SIGNS = 80  # of a string that the text does not hold
+_LARGEST = 9999  # and of a number
 _MOST_ITEMS = 4  # of a list that the text does not count
+_COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 _STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
@@ -42,6 +46,7 @@ class Filled(msgspec.Struct, frozen=True):
     found: tuple[str, ...] = ()  # required parameters whose value the text says
     missing: tuple[str, ...] = ()  # those that the text has nothing for
     implied: tuple[str, ...] = ()  # those that it may only imply: a choice, a name in plain words
+    wordable: tuple[str, ...] = ()  # of both those that plain words may be the value of
     evidence: float = 0.0  # how much the values tell: a path or a code more than a number
     sharp: bool = False  # one of them is of a kind that is there for a reason: a date, a path, a code
     pointed: float = 0.0  # how clearly the words beside the values say whose they are
@@ -80,6 +85,7 @@ _TELLS = {
     "time": 0.9,
     "words": 0.4,
     "free": 0.6,
+    "array": 0.5,
 }
 _SHARP = 0.6
 _NUMERIC = frozenset({"number", "integer"})
@@ -97,10 +103,9 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     held = [_held(one, one.name in required, said) for one in slots]
     _apart_from_lists(held, said)
-    _in_digits(held, said)
     _settle(held, said)
     offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
-    offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered)])]
+    offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered, said)])]
     each = _each(offered, said)
     shown = _shown(offered, said, about)
     narrow = {**schema, "properties": shown, "required": list(shown), "additionalProperties": False}
@@ -122,6 +127,13 @@ def only(filled: Filled, name: str, value: Any) -> Filled:
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
 
 
+def in_words(filled: Filled) -> Filled:
+    """The same, where the text has plain words to spare for what it lacks."""
+    missing = tuple(name for name in filled.missing if name not in filled.wordable)
+    implied = tuple(name for name in filled.implied if name not in filled.wordable)
+    return msgspec.structs.replace(filled, missing=missing, implied=implied)
+
+
 def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
     """A part, with the values of the whole for what it lacks; `same`: the part says that the rest is as before."""
     own, all_ = filled.schema["properties"], whole.schema["properties"]
@@ -132,7 +144,7 @@ def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
 
 def _counted(held: list[_Held], offered: list[_Held]) -> Filled:
     due = [one for one in held if one.required]
-    lacking = [one for one in due if not one.is_found and one.slot.kind not in _ANYTHING]
+    lacking = [one for one in due if not one.is_found and one.slot.kind not in _ANYTHING and default_of(one.slot.schema) is None]
     lacking += _crowded([one for one in due if one.values and one.slot.kind != "array"])
     found = [one for one in due if one.is_found and not any(one is other for other in lacking)]
     return Filled(
@@ -140,6 +152,7 @@ def _counted(held: list[_Held], offered: list[_Held]) -> Filled:
         tuple(one.slot.name for one in found),
         tuple(one.slot.name for one in lacking if not one.is_implied),
         tuple(one.slot.name for one in lacking if one.is_implied),
+        tuple(one.slot.name for one in lacking if one.slot.kind in _SOFT),
         sum(_TELLS.get(one.slot.kind, 1.0) if one.inner is None else one.inner.evidence for one in offered if one.is_found),
         any(one.is_found and (one.inner.sharp if one.inner else _TELLS.get(one.slot.kind, 1.0) >= _SHARP) for one in offered),
         sum(one.clear for one in offered),
@@ -333,7 +346,7 @@ def _spoken_of(one: _Held, said: Said) -> bool:
     return bool(one.values) and one.clear > 0
 
 
-def _left_over(held: list[_Held], offered: list[_Held]) -> list[_Held]:
+def _left_over(held: list[_Held], offered: list[_Held], said: Said) -> list[_Held]:
     """What is said is said for a reason: a value that nothing takes is that of the only optional parameter of its kind."""
     taken = [find for one in offered for find in one.values if one.required or one.clear]
     taken += [Find("", *place) for one in offered if one.inner is not None for place in one.inner.places]
@@ -342,6 +355,7 @@ def _left_over(held: list[_Held], offered: list[_Held]) -> list[_Held]:
         alike = [one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not any(_overlap(find, other) for other in taken)]
+            free = [find for find in free if not isinstance(find.value, (int, float)) or not _COUNTS.match(said.text, find.end)]
             if free and _to_spare(alike[0], held):
                 alike[0].values = free
                 found.append(alike[0])
@@ -378,19 +392,6 @@ def _apart_from_lists(held: list[_Held], said: Said) -> None:
                 one.values = [find for find in one.values if not any(_overlap(find, other) for other in lists)] or one.values
 
 
-def _in_digits(held: list[_Held], said: Said) -> None:
-    """A number in words counts things ("two points"), where there are digits enough for all that must be."""
-    numeric = [one for one in held if one.slot.kind == "number"]
-    places = {find.start for one in numeric for find in one.values if _has_digit(find, said)}
-    if places and len(places) >= sum(one.required for one in numeric):
-        for one in numeric:
-            one.values = [find for find in one.values if _has_digit(find, said) or pointed(one.slot, find, said) >= _SURE]
-
-
-def _has_digit(find: Find, said: Said) -> bool:
-    return any(sign.isdigit() for sign in said.text[find.start : find.end])
-
-
 # -- the schema
 
 
@@ -403,6 +404,11 @@ def _shown(offered: list[_Held], said: Said, about: frozenset[str]) -> dict[str,
             if own:
                 one.values, one.clear = own, _SURE
                 taken += own
+    open_ = [one for one in offered if one.required and one.slot.kind in _SOFT and one.clear < _SURE]
+    quoted = [find for find in said.quoted if not any(_overlap(find, other) for other in taken)]
+    if len(open_) == len(quoted):  # as many as there are parameters: in their order
+        for one, find in zip(open_, quoted, strict=True):
+            one.values, one.clear = [find], _SURE
     about |= {stem for one in offered for stem in one.slot.named}
     rest = [find for find in runs(said, about) if not any(_overlap(find, other) for other in taken)]
     shown = {one.slot.name: _narrowed(one, said, rest) for one in offered}
@@ -446,19 +452,19 @@ def _narrowed(one: _Held, said: Said, rest: list[Find]) -> Schema:
         return _one_of(given, fits) if fits else {**given, "pattern": form}
     if kind == "number" and not fits:
         default = default_of(given)
-        return given if default is None else _one_of(given, [default])
+        return bounded(given) if default is None else _one_of(given, [default])
     if kind in _SOFT and _wants_state(one.slot) and (held := _with_state(given, said)):
         return held
     if fits and (kind in SHARP or one.clear >= _SURE or not one.required):
         return _one_of(given, fits)
-    return given if kind in ("number", "any") else _worded(one, said, rest)
+    return bounded(given) if kind in ("any", "object") else _worded(one, said, rest)
 
 
 def _worded(one: _Held, said: Said, rest: list[Find]) -> Schema:
     """Any of the text's own words."""
     given = one.slot.schema
     words = list(dict.fromkeys(find.value for find in maybe(one.slot, said, rest)))[:MOST]
-    return _one_of(given, words) if words else given
+    return _one_of(given, words) if words else bounded(given)
 
 
 def _wants_state(this: Slot) -> bool:
@@ -477,19 +483,40 @@ def _list_of(one: _Held, said: Said, rest: list[Find]) -> Schema:
     """A list is one of the text's own lists, or a single value of it."""
     given = one.slot.schema
     items = given.get("items")
-    if not isinstance(items, dict) or "enum" in items:
-        return _tuple(given, [{"enum": [value]} for value in _values(one)]) if one.values else {**given, "minItems": 1, "maxItems": _MOST_ITEMS}
-    types = items.get("type")
-    if types in ("number", "integer"):
-        lists = [row for row in number_rows(said) if all(types == "number" or isinstance(value, int) for value in row)]
-    elif types == "string":
-        kind = slot(one.slot.name.removesuffix("s"), {"description": given.get("description"), **items})
-        lists = [*word_rows(said), *([find.value] for find in maybe(kind, said, rest))]
+    if not isinstance(items, dict) or not isinstance(items.get("type"), str):
+        return bounded(given)
+    item = slot(one.slot.name.removesuffix("s"), {"description": given.get("description"), **items})
+    if item.kind == "number":
+        whole = items["type"] == "integer"
+        lists = [row for row in number_rows(said) if not whole or all(isinstance(value, int) for value in row)]
+    elif item.kind == "enum" or item.kind in SHARP:
+        lists = [_values(one)] if one.values else []
+    elif items["type"] == "string":
+        lists = [*word_rows(said), *([find.value] for find in maybe(item, said, rest))]
     else:
-        return {**given, "minItems": 1, "maxItems": _MOST_ITEMS}
+        lists = []
     lists = [list(row) for row in dict.fromkeys(tuple(row) for row in lists)][:MOST]
     kept = {key: given[key] for key in ("type", "description") if key in given}
-    return {**kept, "enum": lists} if lists else {**given, "minItems": 1, "maxItems": _MOST_ITEMS}
+    return {**kept, "enum": lists} if lists else bounded(given)
+
+
+def bounded(schema: Schema) -> Schema:
+    """The same, with an end to all that it may hold: a small model may find none by itself."""
+    if "enum" in schema or "const" in schema:
+        return schema
+    types = schema.get("type")
+    if types == "string":
+        return {"maxLength": _MOST_SIGNS, **schema} if not {"format", "pattern"} & schema.keys() else schema
+    if types in ("number", "integer"):
+        low, high = schema.get("minimum", 0), schema.get("maximum", _LARGEST)
+        return {"type": "integer", "minimum": math.ceil(low), "maximum": max(math.ceil(low), math.floor(high))}
+    if types == "array":
+        held = {"minItems": 1, "maxItems": _MOST_ITEMS, **schema}
+        return {**held, "items": bounded(schema["items"])} if isinstance(schema.get("items"), dict) else held
+    if isinstance(schema.get("properties"), dict):
+        inner = {name: bounded(one) if isinstance(one, dict) else one for name, one in schema["properties"].items()}
+        return {**schema, "properties": inner}
+    return schema
 
 
 def _values(one: _Held) -> list[Value]:

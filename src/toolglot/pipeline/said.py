@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import msgspec
 
-from toolglot.pipeline.said_numbers import numbers
+from toolglot.pipeline.said_numbers import Number, numbers
 from toolglot.pipeline.said_times import dates, times
 from toolglot.pipeline.said_units import currencies
 
@@ -90,19 +90,18 @@ class Said:
     """A text, and its values by kind. Each kind is looked for when it is asked for, once."""
 
     def __init__(
-        self, text: str, today: date | None = None, *, midway: bool = False, earlier: str = "", in_digits: bool = False
+        self, text: str, today: date | None = None, *, midway: bool = False, earlier: str = "", counting: frozenset[int] = frozenset()
     ) -> None:
         """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own.
 
-        `in_digits`: numbers in words only count things ("two circles").
+        `counting` are numbers that only count what is told (two circles).
         """
-        self.text, self.today, self._midway, self._earlier, self._in_digits = text, today, midway, earlier, in_digits
+        self.text, self.today, self._midway, self._earlier, self._counting = text, today, midway, earlier, counting
         self.runs: list[Find] | None = None  # as said_runs.py finds them, once
 
     def part(self, start: int, end: int) -> Said:
-        in_digits = self._in_digits or len({one.start for one in self.numbers if self._has_digit(one)}) > 1
-        midway = not self._begins(start)
-        return Said(self.text[start:end], self.today, midway=midway, earlier=self._earlier, in_digits=in_digits)
+        midway, counting = not self._begins(start), self.counting
+        return Said(self.text[start:end], self.today, midway=midway, earlier=self._earlier, counting=counting)
 
     @cached_property
     def about(self) -> list[Word]:
@@ -195,7 +194,15 @@ class Said:
         """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
         found = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
         apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
-        return [one for one in apart or found if not self._in_digits or self._has_digit(one)]
+        return [one for one in apart or found if one.value not in self.counting or self._has_digit(one)]
+
+    @cached_property
+    def counting(self) -> frozenset[int]:
+        """Numbers in words that say how many are told in digits: four circles, with as many radii, or twice as many."""
+        all_ = numbers(self.text)
+        told = sum(self._has_digit(one) for one in all_)
+        spelt = {int(one.forms[0]) for one in all_ if not self._has_digit(one) and one.forms[0] >= 2}
+        return self._counting | {count for count in spelt if told >= count and told % count == 0}
 
     @cached_property
     def names(self) -> list[Find]:
@@ -282,7 +289,7 @@ class Said:
     def is_broken(self, run: list[Word]) -> bool:
         return any(re.search(r"[,;:!?\"“”()\[\]]|\.\s", self.text[one.end : other.start]) for one, other in pairwise(run))
 
-    def _has_digit(self, one: Find) -> bool:
+    def _has_digit(self, one: Find | Number) -> bool:
         return any(sign.isdigit() for sign in self.text[one.start : one.end])
 
     def _dated(self, one: Find) -> bool:

@@ -36,7 +36,7 @@ _BY_NAME: dict[str, str] = {
         "tag": "channel tag hashtag",
         "currency": "currency",
         "free": "content body message text expression sql prompt comment note notes question instruction"
-        " instructions sentence description reason details command",
+        " instructions sentence reason details command",
         "address": "address street",
         "name": "name city country location place person artist author title company restaurant team player state"
         " movie film book album song origin destination recipient contact region town hotel station airport brand actor"
@@ -57,7 +57,7 @@ _BY_DESCRIPTION = (
 _BY_FORMAT = {"date": "date", "time": "time", "date-time": "date", "email": "email", "uri": "url", "hostname": "host"}
 
 # kinds whose values are known by their form; of all others the model chooses among the text's own words
-SHARP = frozenset({"number", "date", "time", "email", "phone", "url", "host", "path", "code"})
+SHARP = frozenset({"number", "date", "time", "email", "phone", "url", "host", "path", "code", "tag", "address"})
 
 # codes that no text need say: where it says none, the model writes one of this form
 FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{3}$"}
