@@ -49,8 +49,30 @@ _ABOUT = re.compile(
 )
 _AS_BEFORE = re.compile(r"\b(?:same|another|instead|again)\b", re.IGNORECASE)  # what a part does not say is as before
 _DOING = FUNCTION_WORDS | frozenset(
-    "create add make set find list search update new calculate compute fetch retrieve lookup check info information details"
-    " data api function tool".split()
+    [
+        "create",
+        "add",
+        "make",
+        "set",
+        "find",
+        "list",
+        "search",
+        "update",
+        "new",
+        "calculate",
+        "compute",
+        "fetch",
+        "retrieve",
+        "lookup",
+        "check",
+        "info",
+        "information",
+        "details",
+        "data",
+        "api",
+        "function",
+        "tool",
+    ]
 )
 _MUSING = re.compile(r"^[^?]*\bI (?:loved|lived|used to|remember|hated?|enjoyed|adored?)\b[^?]*$")
 _TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)

@@ -144,7 +144,9 @@ def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
 
 def _counted(held: list[_Held], offered: list[_Held]) -> Filled:
     due = [one for one in held if one.required]
-    lacking = [one for one in due if not one.is_found and one.slot.kind not in _ANYTHING and default_of(one.slot.schema) is None]
+    lacking = [
+        one for one in due if not one.is_found and one.slot.kind not in _ANYTHING and default_of(one.slot.schema) is None
+    ]
     lacking += _crowded([one for one in due if one.values and one.slot.kind != "array"])
     found = [one for one in due if one.is_found and not any(one is other for other in lacking)]
     return Filled(
@@ -352,7 +354,9 @@ def _left_over(held: list[_Held], offered: list[_Held], said: Said) -> list[_Hel
     taken += [Find("", *place) for one in offered if one.inner is not None for place in one.inner.places]
     found = []
     for kinds in (_SOFT, {"code"}, {"number"}):
-        alike = [one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)]
+        alike = [
+            one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)
+        ]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not any(_overlap(find, other) for other in taken)]
             free = [find for find in free if not isinstance(find.value, (int, float)) or not _COUNTS.match(said.text, find.end)]

@@ -90,7 +90,13 @@ class Said:
     """A text, and its values by kind. Each kind is looked for when it is asked for, once."""
 
     def __init__(
-        self, text: str, today: date | None = None, *, midway: bool = False, earlier: str = "", counting: frozenset[int] = frozenset()
+        self,
+        text: str,
+        today: date | None = None,
+        *,
+        midway: bool = False,
+        earlier: str = "",
+        counting: frozenset[int] = frozenset(),
     ) -> None:
         """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own.
 

@@ -20,9 +20,17 @@ _ABBREVIATED = {
 
 
 _NEARBY = 6  # words that an option's words may be scattered over
-_NUMBERED = re.compile(r"\b(\d+) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)")
+_NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai
+    r"\b(\d+) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
+)
 _TOLD = re.compile(r"(?<!\w)['\"‘“`]([^'\"’”`]{1,40})['\"’”`](?!\w)")
-_EXAMPLES = re.compile(r"\b(?:e\.?g\.?|such as|like|for example|for instance|options?(?: are| include)?|either|one of)[:,]? ([^.;()]+)", re.IGNORECASE)
+_EXAMPLES = re.compile(
+    r"\b(?:e\.?g\.?|such as|like|for example|for instance|options?(?: are| include)?|either|one of)[:,]? ([^.;()]+)",
+    re.IGNORECASE,
+)
+_SEPARATED = re.compile(r",| or | and ")
+_AROUND = re.compile(r"^(?:and|or) |,? etc$")
+_MOST_WORDS = 4  # of an option that a description gives
 
 
 def numbered(description: str, said: Said) -> list[Find]:
@@ -35,8 +43,8 @@ def described_options(description: str) -> list[str]:
     """The values that a description gives, as examples or as all that there are."""
     found = _TOLD.findall(description)
     for match in _EXAMPLES.finditer(description):
-        found += [re.sub(r"^(?:and|or) |,? etc$", "", item.strip()).strip("'\"") for item in re.split(r",| or | and ", match[1])]
-    return [one for one in dict.fromkeys(found) if one and len(one.split()) <= 4 and not one.isdigit()]
+        found += [_AROUND.sub("", item.strip()).strip("'\"") for item in _SEPARATED.split(match[1])]
+    return [one for one in dict.fromkeys(found) if one and len(one.split()) <= _MOST_WORDS and not one.isdigit()]
 
 
 def mentioned(options: list[Any], said: Said) -> list[Find]:

@@ -52,8 +52,8 @@ def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
                 break
             if any(word.low in FUNCTION_WORDS - _INNER for word in run[1:-1]):
                 break
-            if run[-1].low in FUNCTION_WORDS or (len(run) > 1 and run[0].first and run[1].low in FUNCTION_WORDS):
-                continue
+            if run[-1].low in FUNCTION_WORDS or (run[0].first and len(run) > 1 and run[1].text[0].islower()):
+                continue  # what begins a sentence is a verb, as long as no capitals follow
             one = said.span(run)
             if not any(_cuts(one, other) for other in names) and not any(_overlaps(one, other) for other in whole):
                 yield one
@@ -65,15 +65,13 @@ def _overlaps(one: Find, other: Find) -> bool:
 
 def _cuts(one: Find, name: Find) -> bool:
     """Angeles cuts Los Angeles, which is one thing."""
-    within = name.start <= one.start and one.end <= name.end
-    return within and one.end - one.start < name.end - name.start and len(str(name.value).split()) < _LONG_NAME
+    around = one.start <= name.start and name.end <= one.end
+    return _overlaps(one, name) and not around and len(str(name.value).split()) < _LONG_NAME
 
 
 def _begins(word: Word) -> bool:
-    """Not with a word that names nothing, unless it is written as a name (The Weeknd); nor with a verb that begins a sentence."""
-    if word.low in FUNCTION_WORDS:
-        return word.text[0].isupper() and not word.first and word.low != "i"
-    return True
+    """Not with a word that names nothing, unless it is written as a name: The Weeknd."""
+    return word.low not in FUNCTION_WORDS or (word.text[0].isupper() and not word.first and word.low != "i")
 
 
 def bracketed(said: Said) -> list[tuple[list[Value], int, int]]:

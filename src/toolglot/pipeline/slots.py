@@ -190,6 +190,8 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "free": lambda said: _merged(said.quoted, said.after_colon),
     "words": lambda said: _merged(said.quoted, said.names, [one for one in said.codes if not str(one.value).isdigit()]),
 }
+
+
 def sure(this: Slot, said: Said) -> list[Find]:
     """The values that are of the parameter's kind, with no doubt about that."""
     find = _SURE.get(this.kind)
@@ -247,8 +249,6 @@ def _labelled(this: Slot, said: Said) -> list[Find]:
             continue
         if (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
             found.append(Find(value.text, value.start, value.end))
-        if plain and value.low in own and word.low not in FUNCTION_WORDS and not apart and not word.first:  # the main branch
-            found.append(Find(word.text, word.start, word.end))
     return [one for one in found if not any(_around(name, one) for name in [*said.names, *said.quoted, *said.called])]
 
 
