@@ -141,3 +141,43 @@ def test_it_is_never_looser_than_the_schema(text: str, properties: dict[str, Any
     for name, inner in held.schema["properties"].items():
         for value in inner.get("enum", ()):
             assert checker({"properties": {name: properties[name]}}).fits({name: value}), (name, value)
+
+
+LIST = {"type": "array", "items": {"type": "integer"}}
+SWITCH = {"type": "string", "enum": ["True", "False", "dontcare"]}
+SERVICE = {"type": "integer", "description": "Which service: 1 for cleaning, 2 for ironing."}
+
+
+@pytest.mark.parametrize(
+    ("held", "text", "found"),
+    [
+        (schema("one two", one=LIST, two=LIST), "A [3, 4] and B [1, 2, 3]", {"one": [[3, 4]], "two": [[1, 2, 3]]}),
+        (schema("flows rate", flows=LIST, rate=NUMBER), "of [5, 6] at 8%", {"flows": [[5, 6]], "rate": [0.08]}),
+        (schema("share", share={"type": "integer"}), "at 8%", {"share": [8]}),
+        (schema("service", service=SERVICE), "I need ironing", {"service": [2]}),
+        (schema("", laundry=SWITCH), "a house with laundry", {"laundry": ["True"]}),
+        (schema("county", county=TEXT), "against Apple in Santa Clara County", {"county": ["Santa Clara County"]}),
+        (schema("kind", kind={"type": "string", "description": "e.g. jazz, rock"}), "some rock music", {"kind": ["rock"]}),
+        (schema("rank suit", rank=TEXT, suit=TEXT), "rank 'Queen', suit 'Hearts'", {"rank": ["Queen"], "suit": ["Hearts"]}),
+        (schema("size", size={"type": "integer", "description": "Default is 52."}), "in poker", {"size": [52]}),
+        (schema("player", player=TEXT, team=TEXT), "stats of LeBron James", {"player": ["stats", "LeBron James"]}),
+        (
+            schema("city", city={"type": "string", "description": "City and state, e.g. Reno, NV"}),
+            "the weather in Chicago",
+            {"city": "^(Chicago), [A-Z][A-Z]$"},
+        ),
+    ],
+)
+def test_what_a_schema_tells_of_its_values(held: dict[str, Any], text: str, found: dict[str, Any]) -> None:
+    assert offered(held, text) == found
+
+
+@pytest.mark.parametrize(
+    "inner", [NUMBER, {"type": "array", "items": NUMBER}, {"type": "object", "properties": {"n": NUMBER}, "required": ["n"]}]
+)
+def test_what_the_text_does_not_hold_has_an_end(inner: dict[str, Any]) -> None:
+    held = checker(held_to(schema("more", more=inner), Said("no more")).schema)
+    wrapped = {"number": lambda value: value, "array": lambda value: [value], "object": lambda value: {"n": value}}
+    wrap = wrapped[inner["type"]]
+    assert held.fits({"more": wrap(12)})
+    assert not held.fits({"more": wrap(10**12)})

@@ -16,7 +16,8 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
-from toolglot.pipeline.own_words import Filled, held_to, in_words, inherited, only
+from toolglot.pipeline.held import Filled
+from toolglot.pipeline.own_words import held_to, in_words, inherited, only
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said, Value
@@ -48,32 +49,10 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _AS_BEFORE = re.compile(r"\b(?:same|another|instead|again)\b", re.IGNORECASE)  # what a part does not say is as before
-_DOING = FUNCTION_WORDS | frozenset(
-    [
-        "create",
-        "add",
-        "make",
-        "set",
-        "find",
-        "list",
-        "search",
-        "update",
-        "new",
-        "calculate",
-        "compute",
-        "fetch",
-        "retrieve",
-        "lookup",
-        "check",
-        "info",
-        "information",
-        "details",
-        "data",
-        "api",
-        "function",
-        "tool",
-    ]
-)
+_DOING = FUNCTION_WORDS | {
+    *("create", "add", "make", "set", "find", "list", "search", "update", "new", "calculate", "compute", "fetch", "retrieve"),
+    *("lookup", "check", "info", "information", "details", "data", "api", "function", "tool"),
+}
 _MUSING = re.compile(r"^[^?]*\bI (?:loved|lived|used to|remember|hated?|enjoyed|adored?)\b[^?]*$")
 _TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)
 
