@@ -128,6 +128,9 @@ def held(words: str, *tools: Tool) -> list[dict[str, Any]]:
 def test_what_a_part_lacks_is_as_before() -> None:
     words = "The forecast for Rome for 3 days, and the same for Oslo"
     assert held(words, FORECAST) == [{"city": ["Rome"], "days": [3]}, {"city": ["Oslo"], "days": [3]}]
+    paint = tool("paint_walls", "Paint so many walls.", "count how", count={"type": "integer"}, how=TEXT)
+    assert [call["count"] for call in held("Paint 12 walls 'dark green' and 5 walls the same", paint)] == [[12], [5]]
+    assert "dark green" in held("Paint 12 walls 'dark green' and 5 walls the same", paint)[1]["how"]
 
 
 def test_each_list_is_a_call() -> None:

@@ -43,7 +43,8 @@ def _sorted(found: list[Find]) -> list[Find]:
 
 def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
     words = said.words
-    names = [one for one in said.names if one not in said.places]
+    verbs = {word.start for word in words if word.first}  # a name behind one is found with it, too
+    names = [one for one in said.names if one not in said.places and one.start not in verbs]
     for at, word in enumerate(words):
         if not _begins(word):
             continue
