@@ -163,8 +163,8 @@ SERVICE = {"type": "integer", "description": "Which service: 1 for cleaning, 2 f
         (schema("player", player=TEXT, team=TEXT), "stats of LeBron James", {"player": ["stats", "LeBron James"]}),
         (
             schema("city", city={"type": "string", "description": "City and state, e.g. Reno, NV"}),
-            "the weather in Chicago",
-            {"city": "^(Chicago), [A-Z][A-Z]$"},
+            "the weather in Los Angeles or in O'Fallon",
+            {"city": "^(Los Angeles), [A-Z][A-Z]$"},
         ),
     ],
 )

@@ -21,6 +21,7 @@ MOST_ITEMS = 4  # of a list that the text does not count
 _MOST_SIGNS = 80  # of a string that the text does not hold
 _LARGEST = 9999  # and of a number
 _STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*")  # llama.cpp takes no escape in a pattern: what needs one is left out
 _PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 
 
@@ -104,7 +105,7 @@ def _with_state(given: Schema, said: Said) -> Schema | None:
     """Where a place is wanted with its state: as the text has it, or else the model adds the state's letters."""
     if said.places:
         return one_of(given, [one.value for one in said.places])
-    names = "|".join(re.escape(str(one.value)) for one in said.names if str(one.value).isascii())
+    names = "|".join(str(one.value) for one in said.names if _PLAIN.fullmatch(str(one.value)))
     return {**given, "pattern": f"^({names}), [A-Z][A-Z]$"} if names else None
 
 
