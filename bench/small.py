@@ -40,7 +40,7 @@ from toolglot.pipeline.route import resolve  # noqa: E402
 
 MODEL = "local/smollm2"
 KEPT = HERE.parent / ".bench" / "small.jsonl"
-OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 200}
+OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 400}
 MOST_TURNS = 4
 LIMITS = Limits(first_byte=None, idle=None)
 MEASURES = ("valid", "right_tool", "right_arguments", "false_calls")

@@ -119,6 +119,37 @@ def test_several_calls(words: str, calls: list[list[str]]) -> None:
     assert due(words, WEATHER, READ, DELETE, LIGHT) == calls
 
 
+def held(words: str, *tools: Tool) -> list[dict[str, Any]]:
+    """Of each call that is due what its parameters may be."""
+    calls = gate(tools, user(words)).calls
+    return [{name: one.get("enum") for name, one in options[0].filled.schema["properties"].items()} for options in calls]
+
+
+def test_what_a_part_lacks_is_as_before() -> None:
+    words = "The forecast for Rome for 3 days, and the same for Oslo"
+    assert held(words, FORECAST) == [{"city": ["Rome"], "days": [3]}, {"city": ["Oslo"], "days": [3]}]
+    paint = tool("paint_walls", "Paint so many walls.", "count how", count={"type": "integer"}, how=TEXT)
+    assert [call["count"] for call in held("Paint 12 walls 'dark green' and 5 walls the same", paint)] == [[12], [5]]
+    assert "dark green" in held("Paint 12 walls 'dark green' and 5 walls the same", paint)[1]["how"]
+
+
+def test_each_list_is_a_call() -> None:
+    mean = tool("get_mean", "The mean of numbers.", "of", of={"type": "array", "items": {"type": "integer"}})
+    assert held("The mean of [1, 2] and that of [3, 4, 5]", mean) == [{"of": [[1, 2]]}, {"of": [[3, 4, 5]]}]
+
+
+def test_plain_words_may_be_the_name_that_is_lacking() -> None:
+    recipe = tool("get_recipe", "Fetch the recipe of a dish.", "dish_name", dish_name=TEXT)
+    assert "chocolate cake" in held("Get the recipe of a chocolate cake", recipe)[0]["dish_name"]
+    assert due("Get the recipe", recipe) == []
+
+
+def test_a_tool_that_is_named_and_lacks_one_thing_is_due() -> None:
+    odds = tool("card_odds", "Odds.", "cards hearts", cards={"type": "integer"}, hearts={"type": "integer"})
+    assert due("The odds of a heart card among 52 cards", odds) == [["card_odds"]]
+    assert due("Some hearts, 52", odds) == []
+
+
 def test_not_several_where_that_is_not_wanted() -> None:
     assert due("How's the weather in Oslo and in Cairo?", WEATHER, several=False) == [["get_weather"]]
 

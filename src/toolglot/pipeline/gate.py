@@ -16,17 +16,20 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
-from toolglot.pipeline.own_words import Filled, held_to, only
+from toolglot.pipeline.held import Filled
+from toolglot.pipeline.own_words import held_to, in_words, inherited, only
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said, Value
 from toolglot.pipeline.said_parts import parts
 from toolglot.pipeline.said_times import dates
+from toolglot.pipeline.slots import begins_alike
 from toolglot.text.json_text import dumps, loads_object
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DUE = 1.0  # the score that a tool must have to be called
 _NAMED = 0.6  # the worth of shared words from which a question is about a tool
+_ALL_ABOUT = 2.5  # the worth of shared words from which a question is about nothing else
 _REACH = 0.85  # a tool is offered beside the best if it has this share of its score
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
@@ -45,7 +48,11 @@ _ABOUT = re.compile(
     r"|write (?:me )?a (?:poem|haiku|story|joke|song))",
     re.IGNORECASE,
 )
-_DOING = FUNCTION_WORDS | {"create", "add", "make", "set", "find", "list", "search", "update", "new"}
+_AS_BEFORE = re.compile(r"\b(?:same|another|instead|again)\b", re.IGNORECASE)  # what a part does not say is as before
+_DOING = FUNCTION_WORDS | {
+    *("create", "add", "make", "set", "find", "list", "search", "update", "new", "calculate", "compute", "fetch", "retrieve"),
+    *("lookup", "check", "info", "information", "details", "data", "api", "function", "tool"),
+}
 _MUSING = re.compile(r"^[^?]*\bI (?:loved|lived|used to|remember|hated?|enjoyed|adored?)\b[^?]*$")
 _TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)
 
@@ -58,6 +65,16 @@ class Ranked(msgspec.Struct, frozen=True):
     overlap: float
     shared: tuple[str, ...]
     filled: Filled
+    named: float = 0.0  # the share of its name's words that the text has
+
+    @property
+    def is_near(self) -> bool:
+        """It lacks little, and the text speaks of nothing else."""
+        return bool(self.filled.found) and len(self.filled.missing) < 2 and (self.named > 0.5 or self.overlap > _ALL_ABOUT)
+
+    @property
+    def is_due(self) -> bool:
+        return self.is_near or (self.is_full and self.score >= _DUE and not self.is_chance)
 
     @property
     def is_full(self) -> bool:
@@ -99,13 +116,15 @@ def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool =
         first = _first_step(ranked)
         if first is not None:
             return first
-        if not best.is_full or best.score < _DUE or best.is_chance:
+        if not best.is_due:
             return Verdict((), f"gate: no tool fits the question: {_lacking(best)}")
     near = _near(ranked)
     if several:
         told = parts(said, lambda part: _stands_alone(near, tools, part, weights))
         if 1 < len(told) <= _MOST_CALLS:
-            calls = tuple((_of_part(tools, near, part, weights),) for part in told)
+            whole = {one.tool.full_name: one.filled for one in ranked}
+            found = (_of_part(tools, near, part, weights) for part in told)
+            calls = tuple((_inherits(one, whole[one.tool.full_name], part),) for one, part in zip(found, told, strict=True))
             return Verdict(calls, f"gate: {len(calls)} calls are due: {_told(near)}")
         each = near[0].filled.each
         if each is not None and 1 < len(each[1]) <= _MOST_CALLS:
@@ -146,13 +165,14 @@ def _further(
 
 def _names(said: Said, tool: Tool) -> bool:
     """Whether the text has a word of the tool's name itself."""
-    own = {
-        stem
-        for word in re.split(r"[\W_]+", _CAMEL.sub(" ", tool.name))
-        if word.lower() not in _DOING
-        for stem in words_of(word)
-    }
+    own = _own_words(tool)
     return any(own & set(words_of(word.text)) for word in said.words if word.low not in FUNCTION_WORDS)
+
+
+def _own_words(tool: Tool) -> set[str]:
+    """The stems of its name, without those that any tool may have."""
+    words = re.split(r"[\W_]+", _CAMEL.sub(" ", tool.name))
+    return {stem for word in words if word.lower() not in _DOING for stem in words_of(word)}
 
 
 def rank(tools: tuple[Tool, ...], said: Said, weights: dict[str, dict[str, float]]) -> tuple[Ranked, ...]:
@@ -165,12 +185,38 @@ def _order(one: Ranked) -> tuple[bool, float]:
 
 
 def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
-    filled = held_to(as_function(tool).schema or {"type": "object", "properties": {}}, said)
+    filled = held_to(as_function(tool).schema or {"type": "object", "properties": {}}, said, _named_by(tool))
     shared = _shared(said, weights)
+    if filled.wordable and _spare(said, filled, weights) >= len(filled.wordable):
+        filled = in_words(filled)
     overlap = sum(shared.values())
     lacking = len(filled.missing) + 0.5 * len(filled.implied)
     score = overlap + filled.evidence + 0.25 * min(filled.pointed, 4.0) - lacking
-    return Ranked(tool, round(score, 4), round(overlap, 4), tuple(sorted(shared, key=lambda word: -shared[word])), filled)
+    told = tuple(sorted(shared, key=lambda word: -shared[word]))
+    return Ranked(tool, round(score, 4), round(overlap, 4), told, filled, _share_named(tool, said))
+
+
+def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
+    """How many things the text speaks of that are neither the tool's own words nor values already."""
+    count, before = 0, -1
+    for at, word in enumerate(said.words):
+        known = word.low in FUNCTION_WORDS or word.first or not word.text[0].isalpha()
+        if known or any(start <= word.start < end for start, end in filled.places):
+            continue
+        if not any(related(stem) & weights.keys() for stem in words_of(word.text)):
+            count += before != at - 1  # words side by side are one thing
+            before = at
+    return count
+
+
+def _share_named(tool: Tool, said: Said) -> float:
+    own = _own_words(tool)
+    text = {stem for word in said.about if word.low not in FUNCTION_WORDS for stem in words_of(word.text)}
+    return sum(any(begins_alike(stem, name) for stem in text) for name in own) / len(own) if own else 0.0
+
+
+def _named_by(tool: Tool) -> frozenset[str]:
+    return frozenset(words_of(_CAMEL.sub(" ", tool.name).replace("_", " ").replace(".", " ")))
 
 
 def _shared(said: Said, weights: dict[str, float]) -> dict[str, float]:
@@ -230,9 +276,17 @@ def _stands_alone(near: tuple[Ranked, ...], tools: tuple[Tool, ...], part: Said,
     ranked = rank(tools, part, weights)
     named = max(ranked, key=lambda one: one.overlap)
     if named.overlap >= _NAMED:
-        return _complete(named)
+        return _complete(named) or (bool(named.filled.found) and _AS_BEFORE.search(part.text) is not None)
     names = {one.tool.full_name for one in near}
+    if _AS_BEFORE.search(part.text) and any(one.filled.found for one in ranked if one.tool.full_name in names):
+        return True
     return any(_complete(one) for one in ranked if one.tool.full_name in names)
+
+
+def _inherits(one: Ranked, whole: Filled, part: Said) -> Ranked:
+    """What a part does not say of itself, the whole question does."""
+    same = _AS_BEFORE.search(part.text) is not None
+    return msgspec.structs.replace(one, filled=inherited(one.filled, whole, same=same))
 
 
 def _with(one: Ranked, name: str, value: Value) -> Ranked:
@@ -240,7 +294,7 @@ def _with(one: Ranked, name: str, value: Value) -> Ranked:
 
 
 def _complete(one: Ranked) -> bool:
-    return bool(one.filled.found) and not one.filled.missing and not one.filled.implied and not one.filled.listed
+    return bool(one.filled.found) and one.filled.whole
 
 
 def _of_part(tools: tuple[Tool, ...], near: tuple[Ranked, ...], part: Said, weights: dict[str, dict[str, float]]) -> Ranked:

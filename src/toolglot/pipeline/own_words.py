@@ -12,57 +12,20 @@ from typing import Any
 
 import msgspec
 
-from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
-from toolglot.pipeline.said_options import implied, mentioned
+from toolglot.pipeline.held import CLEAR, SOFT, Filled, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
+from toolglot.pipeline.said_options import mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
-from toolglot.pipeline.slots import FORMS, MOST, Slot, maybe, pointed, slot, sure, told_apart
+from toolglot.pipeline.said_runs import bracketed
+from toolglot.pipeline.slots import Slot, default_of, pointed, slot, sure, told_apart
 
-Schema = dict[str, Any]
-
-_CLEAR = 0.5  # from here on the words beside a value say whose it is
-_SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
-_DENYING = frozenset({"no", "not", "without", "don't", "doesn't", "never", "skip", "exclude", "except", "isn't"})
-_MOST_ITEMS = 4  # of a list that the text does not count
+_COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 _ROW = re.compile(
     r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my))*\s*", re.IGNORECASE
 )
-
-
-class Filled(msgspec.Struct, frozen=True):
-    """How well a text fills a schema."""
-
-    schema: Schema  # held to the text
-    found: tuple[str, ...] = ()  # required parameters whose value the text says
-    missing: tuple[str, ...] = ()  # those that the text has nothing for
-    implied: tuple[str, ...] = ()  # those that it may only imply: a choice, a name in plain words
-    evidence: float = 0.0  # how much the values tell: a path or a code more than a number
-    sharp: bool = False  # one of them is of a kind that is there for a reason: a date, a path, a code
-    pointed: float = 0.0  # how clearly the words beside the values say whose they are
-    places: tuple[tuple[int, int], ...] = ()  # where its values stand
-    listed: bool = False  # a list takes several values at once
-    each: tuple[str, tuple[Value, ...]] | None = None  # a parameter for which the text has several values: Oslo and Cairo
-
-
-class _Held(msgspec.Struct):
-    """A parameter on its way: `values` are those that it could have."""
-
-    slot: Slot
-    required: bool
-    values: list[Find]
-    clear: float = 0.0  # how clearly the values are its own
-    schema: Schema | None = None  # of what is no plain value
-    inner: Filled | None = None
-
-    @property
-    def is_found(self) -> bool:
-        return bool(self.values) if self.inner is None else not self.inner.missing and bool(self.inner.found)
-
-    @property
-    def is_implied(self) -> bool:
-        return self.slot.kind in _IMPLIED or (self.inner is not None and bool(self.inner.found))
 
 
 # what a value of a kind tells about the question: codes and addresses are there for a reason, names and numbers may be chance
@@ -76,13 +39,14 @@ _TELLS = {
     "time": 0.9,
     "words": 0.4,
     "free": 0.6,
+    "array": 0.5,
 }
 _SHARP = 0.6
+_NUMERIC = frozenset({"number", "integer"})
 _ANYTHING = frozenset({"free", "words", "boolean", "any"})  # need no value of their own: any words will do
-_IMPLIED = frozenset({"enum", "name", "tag"})
 
 
-def held_to(schema: Schema, said: Said) -> Filled:
+def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> Filled:
     """An object's schema. What it says beyond `properties` stays."""
     properties = schema.get("properties")
     if not isinstance(properties, dict):
@@ -90,13 +54,13 @@ def held_to(schema: Schema, said: Said) -> Filled:
     required = set(schema.get("required") or ())
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     held = [_held(one, one.name in required, said) for one in slots]
+    _apart_from_lists(held, said)
     _settle(held, said)
-    each = _each(held, said)
-    offered = [one for one in held if one.required or _spoken_of(one, said)]
-    offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered)])]
-    taken = [find for one in offered if one.is_found for find in one.values]
-    shown = {one.slot.name: _narrowed(one, said, taken) for one in offered}
-    narrow = {**schema, "properties": shown, "required": list(shown), "additionalProperties": False}
+    offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
+    offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered, said)])]
+    each = _each(offered, said)
+    narrowed = shown(offered, said, about)
+    narrow = {**schema, "properties": narrowed, "required": list(narrowed), "additionalProperties": False}
     return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each)
 
 
@@ -108,16 +72,33 @@ def _slots(properties: dict[str, Schema]) -> list[Slot]:
     return [msgspec.structs.replace(one, kind="path") if one.own & _MOVED and one.kind == "name" else one for one in found]
 
 
-def only(filled: Filled, name: str, value: Value) -> Filled:
+def only(filled: Filled, name: str, value: Any) -> Filled:
     """The same, with one value for one parameter."""
     properties = filled.schema["properties"]
-    held = {**properties, name: _one_of(properties[name], [value])}
+    held = {**properties, name: one_of(properties[name], [value])}
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
 
 
-def _counted(held: list[_Held], offered: list[_Held]) -> Filled:
+def in_words(filled: Filled) -> Filled:
+    """The same, where the text has plain words to spare for what it lacks."""
+    missing = tuple(name for name in filled.missing if name not in filled.wordable)
+    implied = tuple(name for name in filled.implied if name not in filled.wordable)
+    return msgspec.structs.replace(filled, missing=missing, implied=implied)
+
+
+def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
+    """A part, with the values of the whole for what it lacks; `same`: the part says that the rest is as before."""
+    own, all_ = filled.schema["properties"], whole.schema["properties"]
+    lacking = {*filled.missing, *filled.implied} if not same else own.keys() - set(filled.found)
+    held = {name: all_[name] if name in lacking and name in all_ else own[name] for name in own}
+    return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
+
+
+def _counted(held: list[Held], offered: list[Held]) -> Filled:
     due = [one for one in held if one.required]
-    lacking = [one for one in due if not one.is_found and one.slot.kind not in _ANYTHING]
+    lacking = [
+        one for one in due if not one.is_found and one.slot.kind not in _ANYTHING and default_of(one.slot.schema) is None
+    ]
     lacking += _crowded([one for one in due if one.values and one.slot.kind != "array"])
     found = [one for one in due if one.is_found and not any(one is other for other in lacking)]
     return Filled(
@@ -125,15 +106,16 @@ def _counted(held: list[_Held], offered: list[_Held]) -> Filled:
         tuple(one.slot.name for one in found),
         tuple(one.slot.name for one in lacking if not one.is_implied),
         tuple(one.slot.name for one in lacking if one.is_implied),
+        tuple(one.slot.name for one in lacking if one.slot.kind in SOFT),
         sum(_TELLS.get(one.slot.kind, 1.0) if one.inner is None else one.inner.evidence for one in offered if one.is_found),
         any(one.is_found and (one.inner.sharp if one.inner else _TELLS.get(one.slot.kind, 1.0) >= _SHARP) for one in offered),
         sum(one.clear for one in offered),
         tuple((find.start, find.end) for one in offered for find in one.values),
-        any(one.slot.kind == "array" for one in due),
+        len(found) == len(due) and not any(one.slot.kind == "array" for one in due),
     )
 
 
-def _crowded(held: list[_Held]) -> list[_Held]:
+def _crowded(held: list[Held]) -> list[Held]:
     """Those for which no value is left once each of the others has one of its own."""
     taken: dict[int, int] = {}
 
@@ -149,45 +131,56 @@ def _crowded(held: list[_Held]) -> list[_Held]:
     return [one for at, one in enumerate(held) if not place(at, set())]
 
 
-def _held(this: Slot, required: bool, said: Said) -> _Held:
+def _held(this: Slot, required: bool, said: Said) -> Held:
     if this.kind == "enum":
-        return _Held(this, required, mentioned(this.schema.get("enum") or [this.schema.get("const")], said))
+        options = this.schema.get("enum") or [this.schema.get("const")]
+        coded = [find for find in numbered(about_of(this), said) if find.value in options]
+        return Held(this, required, coded or mentioned(options, said) or _switched(this, options, said))
+    if this.kind == "number" and (coded := numbered(about_of(this), said)):
+        return Held(this, required, coded, CLEAR)
     if this.kind == "object" and this.schema.get("properties"):
         inner = held_to(this.schema, said)
-        return _Held(this, required, [], inner.pointed, inner.schema, inner)
+        return Held(this, required, [], inner.pointed, inner.schema, inner)
     if this.kind == "array":
         return _listing(this, required, said)
-    return _Held(this, required, sure(this, said))
+    return Held(this, required, sure(this, said))
+
+
+def _switched(this: Slot, options: list[Any], said: Said) -> list[Find]:
+    """A switch that is written as words: "True", "False", "dontcare"."""
+    sides = {str(option).lower(): option for option in options}
+    told = flag(this, said) if {"true", "false"} <= sides.keys() else None
+    return [] if told is None else [Find(sides[str(told[0]).lower()], *told[1])]
 
 
 # -- lists
 
 
-def _listing(this: Slot, required: bool, said: Said) -> _Held:
+def _listing(this: Slot, required: bool, said: Said) -> Held:
     """All values of the kind, in their order; or an item for each part of the text that fills one."""
     items = this.schema.get("items")
     if not isinstance(items, dict):
-        return _Held(this, required, [])
+        return Held(this, required, [])
     if items.get("type") == "object" and items.get("properties"):
         return _listed_objects(this, items, required, said)
     about = {"description": this.schema.get("description"), **items}
     one = slot(this.name.removesuffix("s"), about)
     if "enum" in items:
-        return _Held(this, required, mentioned(items["enum"], said))
+        return Held(this, required, mentioned(items["enum"], said))
     found = sure(one, said)
     if one.kind in ("free", "words", "name") and len(found) < 2:
-        found = said.row or found
-    return _Held(this, required, found)
+        found = max(said.rows, key=len, default=found)
+    return Held(this, required, found)
 
 
-def _listed_objects(this: Slot, items: Schema, required: bool, said: Said) -> _Held:
+def _listed_objects(this: Slot, items: Schema, required: bool, said: Said) -> Held:
     told = parts(said, lambda part: _fills(held_to(items, part)))
     filled = [held_to(items, part) for part in told] or [held_to(items, said)]
     if len(filled) > 1:
         schema = _tuple(this.schema, [one.schema for one in filled])
     else:
-        schema = {**this.schema, "items": filled[0].schema, "minItems": 1, "maxItems": _MOST_ITEMS if not told else 1}
-    return _Held(this, required, [], max(one.pointed for one in filled), schema, filled[0])
+        schema = {**this.schema, "items": filled[0].schema, "minItems": 1, "maxItems": MOST_ITEMS if not told else 1}
+    return Held(this, required, [], max(one.pointed for one in filled), schema, filled[0])
 
 
 def _tuple(schema: Schema, items: list[Schema]) -> Schema:
@@ -202,7 +195,7 @@ def _fills(filled: Filled) -> bool:
 # -- whose value is whose
 
 
-def _settle(held: list[_Held], said: Said) -> None:
+def _settle(held: list[Held], said: Said) -> None:
     """The clearest first: a value that is surely one parameter's is not offered to the others, if they have another."""
     open_ = [one for one in held if one.values and one.slot.kind != "array"]
     lists = [one for one in held if one.values and one.slot.kind == "array"]
@@ -212,7 +205,7 @@ def _settle(held: list[_Held], said: Said) -> None:
     taken: list[Find] = []
     settled: set[int] = set()
     for (at, find), score in sorted(scores.items(), key=lambda row: -row[1]):
-        if score < _CLEAR or at in settled or any(_overlap(find, other) for other in taken):
+        if score < CLEAR or at in settled or any(overlap(find, other) for other in taken):
             continue
         same = [other for other in open_[at].values if other.start == find.start]
         open_[at].values, open_[at].clear = same, score
@@ -224,32 +217,35 @@ def _settle(held: list[_Held], said: Said) -> None:
             settled.add(at)
     for at, one in enumerate(open_):
         if at not in settled:
-            rest = [find for find in one.values if not any(_overlap(find, other) for other in taken)]
+            rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
             one.values = rest or (one.values if one.required else [])
     _in_order([one for at, one in enumerate(open_) if at not in settled and one.required])
     for one in lists:
-        rest = [find for find in one.values if not any(_overlap(find, other) for other in taken)]
+        rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
         one.values = rest or one.values
 
 
-def _in_order(rest: list[_Held]) -> None:
+def _in_order(rest: list[Held]) -> None:
     """Values of one kind stand in the order of the parameters, where nothing else tells whose they are."""
     for kind in dict.fromkeys(_sort(one) for one in rest):
         alike = [one for one in rest if _sort(one) == kind]
         places = sorted({find.start for one in alike for find in one.values})
-        if 1 < len(alike) <= len(places):
+        if 1 < len(alike) == len(places):
             for at, one in enumerate(alike):
                 own = places[at : at + 1]
                 one.values = [find for find in one.values if find.start in own] or one.values
 
 
-def _sort(one: _Held) -> str:
+def _sort(one: Held) -> str:
     return f"{one.slot.kind} {one.slot.schema.get('enum')}"
 
 
-def _each(held: list[_Held], said: Said) -> tuple[str, tuple[Value, ...]] | None:
+def _each(held: list[Held], said: Said) -> tuple[str, tuple[Any, ...]] | None:
     """A plain parameter whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other takes a part of."""
-    plain = [one for one in held if one.required and one.values and one.schema is None and one.slot.kind != "array"]
+    lists = [one for one in held if one.slot.kind == "array" and (one.slot.schema.get("items") or {}).get("type") in _NUMERIC]
+    if len(lists) == 1 and len(rows := [row for row, _, _ in bracketed(said)]) > 1:
+        return lists[0].slot.name, tuple(rows)
+    plain = [one for one in held if one.values and one.schema is None and one.slot.kind != "array"]
     for one in plain:
         if one.slot.kind in _ANYTHING:
             continue
@@ -257,7 +253,7 @@ def _each(held: list[_Held], said: Said) -> tuple[str, tuple[Value, ...]] | None
         every = mentioned(one.slot.schema["enum"], said) if named else sure(one.slot, said)
         own = _row_of(one.values[0], every, said)
         others = [find for other in held if other is not one and other.is_found for find in other.values]
-        if len(own) > 1 and not any(_overlap(find, other) for find in own for other in others):
+        if len(own) > 1 and not any(overlap(find, other) for find in own for other in others):
             return one.slot.name, tuple(dict.fromkeys(find.value for find in own))
     return None
 
@@ -278,85 +274,57 @@ def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
     return own if re.search(r"and|or|&|as well as", last) else [one]  # Denver, Colorado is one place
 
 
-def _overlap(one: Find, other: Find) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
-def _spoken_of(one: _Held, said: Said) -> bool:
+def _spoken_of(one: Held, said: Said) -> bool:
     """Whether the text speaks of an optional parameter."""
     kind = one.slot.kind
     if kind == "enum":
         return bool(one.values)
     if kind == "boolean":
-        return _flag(one.slot, said) is not None
+        return flag(one.slot, said) is not None
     if one.inner is not None:
-        return _fills(one.inner) and one.inner.pointed >= _CLEAR
+        return _fills(one.inner) and one.inner.pointed >= CLEAR
     if kind == "array" and "enum" in (one.slot.schema.get("items") or {}):
         return bool(one.values)
     if kind == "array":
-        return bool(one.values) and any(pointed(one.slot, find, said) >= _CLEAR for find in one.values)
+        return bool(one.values) and any(pointed(one.slot, find, said) >= CLEAR for find in one.values)
     if kind in ("date", "time", "email", "phone", "url", "currency"):
         return bool(one.values)
     return bool(one.values) and one.clear > 0
 
 
-def _left_over(held: list[_Held], offered: list[_Held]) -> list[_Held]:
+def _left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
     """What is said is said for a reason: a value that nothing takes is that of the only optional parameter of its kind."""
-    taken = [find for one in offered for find in one.values]
+    taken = [find for one in offered for find in one.values if one.required or one.clear]
     taken += [Find("", *place) for one in offered if one.inner is not None for place in one.inner.places]
     found = []
-    for kind in ("name", "code"):
+    for kinds in (SOFT, {"code"}, {"number"}):
         alike = [
-            one for one in held if one.slot.kind == kind and not one.required and not any(one is other for other in offered)
+            one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)
         ]
         if len(alike) == 1:
-            free = [find for find in alike[0].values if not any(_overlap(find, other) for other in taken)]
-            if free:
+            free = [find for find in alike[0].values if not any(overlap(find, other) for other in taken)]
+            free = [find for find in free if not isinstance(find.value, (int, float)) or not _COUNTS.match(said.text, find.end)]
+            if free and _to_spare(alike[0], held):
                 alike[0].values = free
                 found.append(alike[0])
     return found
 
 
-def _flag(this: Slot, said: Said) -> bool | None:
-    """Whether the text speaks of a switch by its name, and whether it says no to it."""
-    own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
-    for at, word in enumerate(said.words):
-        if own & set(words_of(word.low)):
-            return not any(before.low in _DENYING for before in said.words[max(0, at - 3) : at])
-    return None
+def _to_spare(one: Held, held: list[Held]) -> bool:
+    """Whether there is a name for an optional parameter once each of those that must have one has its own."""
+    if one.slot.kind not in SOFT:
+        return True
+    enums = [find for other in held if other.slot.kind == "enum" for find in other.values]
+    needy = [other for other in held if other.required and other.slot.kind in SOFT]
+    values = [find for other in [one, *needy] for find in other.values]
+    places = {find.start for find in values if not any(overlap(find, other) for other in enums)}
+    return len(places) > len(needy)
 
 
-# -- the schema
-
-
-def _narrowed(one: _Held, said: Said, taken: list[Find]) -> Schema:
-    """`taken` are the values that are others' for sure."""
-    kind, given = one.slot.kind, one.slot.schema
-    if one.schema is not None:
-        return one.schema
-    if kind == "array":
-        return _tuple(given, [{"enum": [value]} for value in _values(one)]) if one.values else given
-    if kind == "enum":
-        near = [] if one.values else list(dict.fromkeys(find.value for find in implied(given.get("enum") or [], said)))
-        return {**given, "enum": _values(one) or near} if one.values or near else given
-    if kind == "boolean":
-        flag = _flag(one.slot, said)
-        return given if flag is None else {**given, "enum": [flag]}
-    form = FORMS.get(kind)
-    fits = [value for value in _values(one) if form is None or re.match(form, str(value))]
-    if fits:
-        return _one_of(given, fits)
-    if form is not None:
-        return {**given, "pattern": form}
-    found = [find for find in maybe(one.slot, said) if not str(find.value).isdigit()]
-    apart = [find for find in found if kind == "free" or not any(_overlap(find, other) for other in taken)]
-    words = list(dict.fromkeys(find.value for find in apart or found))[:MOST]
-    return _one_of(given, words) if words else given
-
-
-def _values(one: _Held) -> list[Value]:
-    return list(dict.fromkeys(find.value for find in one.values))[:MOST]
-
-
-def _one_of(schema: Schema, values: list[Value]) -> Schema:
-    return {key: schema[key] for key in ("type", "description") if key in schema} | {"enum": values}
+def _apart_from_lists(held: list[Held], said: Said) -> None:
+    """Numbers in brackets are a list's, where one is wanted."""
+    lists = [Find("", start, end) for _, start, end in bracketed(said)]
+    if any(one.slot.kind == "array" for one in held):
+        for one in held:
+            if one.slot.kind == "number":
+                one.values = [find for find in one.values if not any(overlap(find, other) for other in lists)] or one.values

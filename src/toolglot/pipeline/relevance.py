@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.core.tools import Choice, Tool, Toolset, made_once
@@ -19,6 +20,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDINGS = ("ings", "ing", "es", "ed", "s")  # city and cities, file and files are one word
 _LATELY = 8  # messages
 _MOST_TEXT = 8000  # characters of each that are looked at
+_SHORT = 30  # characters of a text whose stems are kept
 _FADING = 0.8  # what was said one message earlier counts so much less
 
 
@@ -63,8 +65,18 @@ def _said(messages: tuple[Message, ...]) -> dict[str, float]:
     return found
 
 
-def words_of(text: str) -> Iterable[str]:
+def words_of(text: str) -> tuple[str, ...]:
+    """Its words as stems. Those of single words are asked for again and again."""
+    return _kept_stems(text) if len(text) < _SHORT else tuple(_stems(text))
+
+
+def _stems(text: str) -> Iterable[str]:
     for word in _WORD.findall(text.lower()):
         ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
         stem = word.removesuffix(ending)
         yield f"{stem[:-1]}i" if stem.endswith("y") else stem.removesuffix("e") if len(stem) > 3 else stem
+
+
+@lru_cache(maxsize=8192)
+def _kept_stems(text: str) -> tuple[str, ...]:
+    return tuple(_stems(text))

@@ -10,13 +10,13 @@ from itertools import pairwise
 
 import msgspec
 
-from toolglot.pipeline.said_numbers import numbers
+from toolglot.pipeline.said_numbers import Number, numbers
 from toolglot.pipeline.said_times import dates, times
+from toolglot.pipeline.said_units import currencies
 
 Value = str | int | float
 
 _MOST_QUOTED = 0.8  # of a text: a question in quotes is still a question
-_LONGEST = 8  # words of a run
 _TOKEN = re.compile(r"[^\s,;:!?\"“”()\[\]{}]+")
 _TRIM = ".'’‘"
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)|`([^`]+)`")
@@ -35,9 +35,8 @@ _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 _ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
 _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
-    r"\b(?:in|at|near|around|for|to|from|of|is) "
-    r"([A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?:[A-Z]\.?[A-Z]\.?(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+))"
-    r"(?!,? (?:and|or) (?:in )?[A-Z]|, [A-Z])"
+    r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
+    r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*,)|, [A-Z])"
 )
 _NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)[\w'-]+"
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
@@ -63,7 +62,6 @@ november december today tomorrow
 """
 FUNCTION_WORDS = frozenset(_PLAIN.split())
 _NOT_NAMES = FUNCTION_WORDS | frozenset(_DATED.split())
-_LEADING = frozenset({"of", "for", "about", "on", "with", "the", "a", "an", "some", "my", "to", "from", "in", "into", "by"})
 _JOINS = frozenset(
     {"of", "de", "da", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "the", "and", "&", "y"}
 )
@@ -91,12 +89,25 @@ class Word(msgspec.Struct, frozen=True):
 class Said:
     """A text, and its values by kind. Each kind is looked for when it is asked for, once."""
 
-    def __init__(self, text: str, today: date | None = None, *, midway: bool = False, earlier: str = "") -> None:
-        """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own."""
-        self.text, self.today, self._midway, self._earlier = text, today, midway, earlier
+    def __init__(
+        self,
+        text: str,
+        today: date | None = None,
+        *,
+        midway: bool = False,
+        earlier: str = "",
+        counting: frozenset[int] = frozenset(),
+    ) -> None:
+        """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own.
+
+        `counting` are numbers that only count what is told (two circles).
+        """
+        self.text, self.today, self._midway, self._earlier, self._counting = text, today, midway, earlier, counting
+        self.runs: list[Find] | None = None  # as said_runs.py finds them, once
 
     def part(self, start: int, end: int) -> Said:
-        return Said(self.text[start:end], self.today, midway=not self._begins(start), earlier=self._earlier)
+        midway, counting = not self._begins(start), self.counting
+        return Said(self.text[start:end], self.today, midway=midway, earlier=self._earlier, counting=counting)
 
     @cached_property
     def about(self) -> list[Word]:
@@ -125,6 +136,11 @@ class Said:
     def after_colon(self) -> list[Find]:
         match = _AFTER_COLON.search(self.text)
         return [Find(match[1].strip().strip("\"'"), match.start(1), match.end(1))] if match else []
+
+    @cached_property
+    def currencies(self) -> list[Find]:
+        """By their codes."""
+        return [Find(code, start, end) for code, start, end in currencies(self.text)]
 
     @cached_property
     def emails(self) -> list[Find]:
@@ -184,7 +200,15 @@ class Said:
         """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
         found = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
         apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
-        return apart or found
+        return [one for one in apart or found if one.value not in self.counting or self._has_digit(one)]
+
+    @cached_property
+    def counting(self) -> frozenset[int]:
+        """Numbers in words that say how many are told in digits: four circles, with as many radii, or twice as many."""
+        all_ = numbers(self.text)
+        told = sum(self._has_digit(one) for one in all_)
+        spelt = {int(one.forms[0]) for one in all_ if not self._has_digit(one) and one.forms[0] >= 2}
+        return self._counting | {count for count in spelt if told >= count and told % count == 0}
 
     @cached_property
     def names(self) -> list[Find]:
@@ -193,13 +217,12 @@ class Said:
         for run in self._runs():
             start = run[0]
             if start.first and len(run) > 1 and run[1].text[0].isupper():
-                found.append(self._span(run[1:]))
+                found.append(self.span(run[1:]))
             if start.first and len(run) > 1 and run[1].text[0].isdigit():  # Convert 5
                 continue
             if not start.first or len(run) > 1 or start.text.isupper():
-                found.append(self._span(run))
-        found += [Find(match[1], match.start(1), match.end(1)) for match in _PLACE.finditer(self.text)]
-        return [one for one in found if not self._dated(one)]
+                found.append(self.span(run))
+        return [one for one in [*found, *self.places] if not self._dated(one)]
 
     @cached_property
     def called(self) -> list[Find]:
@@ -211,47 +234,21 @@ class Said:
         return [Find(match[1], match.start(1), match.end(1)) for match in _FOLDER.finditer(self.text)]
 
     @cached_property
-    def row(self) -> list[Find]:
-        """The longest list of things: "milk, brown bread and eggs"."""
-        rows = [
+    def rows(self) -> list[list[Find]]:
+        """The lists of things: "milk, brown bread and eggs"."""
+        return [
             [Find(one[0], match.start() + one.start(), match.start() + one.end()) for one in _ITEM.finditer(match[0])]
             for match in _ROW.finditer(self.text)
         ]
-        return max(rows, key=len, default=[])
+
+    @cached_property
+    def places(self) -> list[Find]:
+        """A place and where it is: Naples, Florida."""
+        return [Find(match[0], match.start(), match.end()) for match in _PLACE.finditer(self.text)]
 
     @cached_property
     def addresses(self) -> list[Find]:
         return [one for one in _all(_ADDRESS, self.text) if not self._dated(one)]
-
-    @cached_property
-    def spans(self) -> list[Find]:
-        """Runs of words within a clause that neither begin nor end with a word that names nothing; the short ones first."""
-        found: dict[str, Find] = {}
-        words = self.words
-        for length in range(1, _LONGEST + 1):
-            for at in range(len(words) - length + 1):
-                run = words[at : at + length]
-                if run[0].low in FUNCTION_WORDS or run[-1].low in FUNCTION_WORDS or self._broken(run):
-                    continue
-                one = self._span(run)
-                found.setdefault(str(one.value), one)
-        return list(found.values())
-
-    @cached_property
-    def phrases(self) -> list[Find]:
-        """Runs of words behind one that leads to a thing, as far as they go: of ibuprofen, for the late boat."""
-        found: list[Find] = []
-        run: list[Word] = []
-        led = False
-        for word in [*self.words, None]:
-            ends = word is None or word.low in FUNCTION_WORDS or (run and self._broken([run[-1], word]))
-            if ends:
-                if run and led:
-                    found.append(self._span(run))
-                run, led = [], word is not None and word.low in _LEADING
-            if word is not None and word.low not in FUNCTION_WORDS:
-                run.append(word)
-        return [one for one in found if not self._dated(one)]
 
     @cached_property
     def stretches(self) -> list[Find]:
@@ -280,23 +277,26 @@ class Said:
         for word in self.words:
             capital = word.text[0].isupper() and (word.low not in _NOT_NAMES)
             joins = bool(run) and word.low in _JOINS
-            if run and self._broken([run[-1], word]):
+            if run and self.is_broken([run[-1], word]):
                 yield from _ended(run)
                 run = []
                 joins = False
-            if capital or joins or (run and word.text[0].isdigit() and not self._broken([run[-1], word])):
+            if capital or joins or (run and word.text[0].isdigit() and not self.is_broken([run[-1], word])):
                 run.append(word)
             else:
                 yield from _ended(run)
                 run = []
         yield from _ended(run)
 
-    def _span(self, run: list[Word]) -> Find:
+    def span(self, run: list[Word]) -> Find:
         text = self.text[run[0].start : run[-1].end]
         return Find(re.sub(r"['’]s$", "", " ".join(text.split())), run[0].start, run[-1].end)
 
-    def _broken(self, run: list[Word]) -> bool:
+    def is_broken(self, run: list[Word]) -> bool:
         return any(re.search(r"[,;:!?\"“”()\[\]]|\.\s", self.text[one.end : other.start]) for one, other in pairwise(run))
+
+    def _has_digit(self, one: Find | Number) -> bool:
+        return any(sign.isdigit() for sign in self.text[one.start : one.end])
 
     def _dated(self, one: Find) -> bool:
         return _within(one, [*self.written_dates, *self.written_times])

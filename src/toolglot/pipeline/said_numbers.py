@@ -24,9 +24,11 @@ _ONE_OF = re.compile(
     r"\b(half an?|a quarter of an|an?)(?=\s(?:second|minute|hour|day|week|kilo|kilogram|gallon|liter|litre|mile)s?\b)",
     re.IGNORECASE,
 )
+_RATE = re.compile(r"\d\S*(?: [a-z]+){1,3} $")  # 20 miles a day
+_LOOK_BACK = 40  # characters
 _POINTING = re.compile(r"\b(?:the|this|that|which|each|any|no) $", re.IGNORECASE)
 _DIGITS = re.compile(
-    r"(?<![\w.,/:@#])(?<!\w[-–])(?:(?P<minus>[-−–])\s?)?[$€£¥]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?<![\w./:@#^])(?<!\w[-–])(?:(?P<minus>[-−–])\s?)?[$€£¥]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:(?P<percent>\s?%| percent\b)|\s?(?P<times>thousand|million|billion|bn|k|m)\b(?!\s?²)|(?P<rest>[^\W\d_]*))",
     re.IGNORECASE,
 )
@@ -42,7 +44,11 @@ class Number(msgspec.Struct, frozen=True):
 
 def numbers(text: str) -> list[Number]:
     found = [_of_digits(match) for match in _DIGITS.finditer(text) if not _is_code(match, text)]
-    found += [Number(match.start(), match.end(), (_ARTICLES[match[1].lower()],)) for match in _ONE_OF.finditer(text)]
+    found += [
+        Number(match.start(), match.end(), (_ARTICLES[match[1].lower()],))
+        for match in _ONE_OF.finditer(text)
+        if not _RATE.search(text[max(0, match.start() - _LOOK_BACK) : match.start()])
+    ]
     taken = {at for number in found for at in range(number.start, number.end)}
     for start, end in _spelt_out(text):
         value = _spelt(text[start:end])
@@ -83,7 +89,8 @@ def _of_digits(match: re.Match[str]) -> Number:
     if times in ("k", "m") and match[0][-2:-1] == " ":  # 5 m are meters, 5m may be millions
         times, end = "", match.end("digits")
     if times:
-        forms = (_plain(value * _TIMES[times]), value) if len(times) == 1 else (_plain(value * _TIMES[times]),)
+        priced = re.match(r"[-−–\s]*[$€£¥]", match[0]) is not None
+        forms = (_plain(value * _TIMES[times]),) if len(times) > 1 or priced else (value, _plain(value * _TIMES[times]))
     elif match["percent"]:
         forms = (value, _plain(value / 100))
     if match["minus"]:

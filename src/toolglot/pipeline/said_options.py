@@ -8,8 +8,7 @@ from typing import Any
 
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import Find, Said, Value
-from toolglot.pipeline.said_units import currencies
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
 
 _ALIKE = 0.84  # kilometres and kilometers
 _ABBREVIATED = {
@@ -18,6 +17,34 @@ _ABBREVIATED = {
     "lbs": "pounds", "oz": "ounces", "l": "liters", "ml": "milliliters", "gal": "gallons", "€": "eur", "$": "usd", "£": "gbp",
     "foot": "feet", "inch": "inches", "°c": "celsius", "°f": "fahrenheit",
 }  # fmt: skip
+
+
+_NEARBY = 6  # words that an option's words may be scattered over
+_NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai
+    r"\b(\d+) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
+)
+_TOLD = re.compile(r"(?<!\w)['\"‘“`]([^'\"’”`]{1,40})['\"’”`](?!\w)")
+_EXAMPLES = re.compile(
+    r"\b(?:e\.?g\.?|such as|like|for example|for instance|options?(?: are| include)?|either|one of)[:,]? ([^.;()]+)",
+    re.IGNORECASE,
+)
+_SEPARATED = re.compile(r",| or | and ")
+_AROUND = re.compile(r"^(?:and|or) |,? etc$")
+_MOST_WORDS = 4  # of an option that a description gives
+
+
+def numbered(description: str, said: Said) -> list[Find]:
+    """The numbers that a description has names for, where the text has the name: 1 for Bangkok, 2 for Chiang Mai."""
+    named = {match[2].strip(): int(match[1]) for match in _NUMBERED.finditer(description)}
+    return [Find(named[str(one.value)], one.start, one.end) for one in mentioned(list(named), said)] if len(named) > 1 else []
+
+
+def described_options(description: str) -> list[str]:
+    """The values that a description gives, as examples or as all that there are."""
+    found = _TOLD.findall(description)
+    for match in _EXAMPLES.finditer(description):
+        found += [_AROUND.sub("", item.strip()).strip("'\"") for item in _SEPARATED.split(match[1])]
+    return [one for one in dict.fromkeys(found) if one and len(one.split()) <= _MOST_WORDS and not one.isdigit()]
 
 
 def mentioned(options: list[Any], said: Said) -> list[Find]:
@@ -30,7 +57,7 @@ def mentioned(options: list[Any], said: Said) -> list[Find]:
         if place is not None:
             found.append(Find(option, *place))
     codes = {str(option).upper(): option for option in options}
-    found += [Find(codes[str(one.value)], one.start, one.end) for one in _currencies(said) if one.value in codes]
+    found += [Find(codes[str(one.value)], one.start, one.end) for one in said.currencies if one.value in codes]
     longest = [
         one for one in found
         if not any(o.start <= one.start and one.end <= o.end and o.end - o.start > one.end - one.start for o in found)
@@ -57,9 +84,20 @@ def _place(option: Value, said: Said) -> tuple[int, int] | None:
         match = re.search(rf"(?<!\S){re.escape(option)}(?!\S)", said.text) if option else None
         return match.span() if match else None
     for at, word in enumerate(said.words):
+        if len(wanted) > 1 and re.sub(r"[\W_]", "", word.low) == "".join(wanted):  # Wi-Fi
+            return word.start, word.end
         run = said.words[at : at + len(wanted)]
         if len(run) == len(wanted) and all(_same(one.low, want) for one, want in zip(run, wanted, strict=True)):
             return word.start, run[-1].end
+    return _scattered(wanted, said) if len(wanted) > 1 else None
+
+
+def _scattered(wanted: list[str], said: Said) -> tuple[int, int] | None:
+    """High and low temperatures are high_low_temperature."""
+    for at, word in enumerate(said.words):
+        near = [one for one in said.words[at : at + _NEARBY] if one.low not in FUNCTION_WORDS][: len(wanted)]
+        if near and near[0] is word and all(any(_same(one.low, want) for one in near) for want in wanted):
+            return word.start, near[-1].end
     return None
 
 
@@ -72,7 +110,3 @@ def _same(word: str, wanted: str) -> bool:
     if set(words_of(word)) & set(words_of(wanted)):
         return True
     return word[:3] == wanted[:3] and min(len(word), len(wanted)) > 4 and SequenceMatcher(None, word, wanted).ratio() > _ALIKE
-
-
-def _currencies(said: Said) -> list[Find]:
-    return [Find(code, start, end) for code, start, end in currencies(said.text)]

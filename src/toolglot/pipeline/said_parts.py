@@ -48,7 +48,7 @@ def _joined(said: Said, pieces: list[tuple[int, int]], fills: Callable[[Said], b
 
 def _inside(cut: re.Match[str], said: Said) -> bool:
     """Quotes, dates and times are not cut; nor "between 2 and 4", nor "Naples, Florida" where no list goes on."""
-    whole = [*said.quoted, *said.written_dates, *said.written_times]
+    whole = [*said.quoted, *said.written_dates, *said.written_times, *said.places]
     if any(one.start < cut.end() and cut.start() < one.end for one in whole):
         return True
     before, after = said.text[: cut.start()], said.text[cut.end() :]

@@ -14,8 +14,8 @@ import msgspec
 
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
-from toolglot.pipeline.said_numbers import NUMBER_WORDS
-from toolglot.pipeline.said_units import CURRENCY_CODES, currencies, in_unit, unit_of, wanted_unit
+from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
+from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_of, wanted_unit
 
 MOST = 150  # values of one parameter: a grammar of more is slow to make
 
@@ -35,8 +35,8 @@ _BY_NAME: dict[str, str] = {
         "code": "id code hash commit number sku isbn vin iban serial postcode zipcode zip reference identifier symbol ticker",
         "tag": "channel tag hashtag",
         "currency": "currency",
-        "free": "content body message query text expression sql prompt comment note notes subject question instruction"
-        " instructions sentence description label reason details keyword keywords search topic",
+        "free": "content body message text expression sql prompt comment note notes question instruction"
+        " instructions sentence reason details command",
         "address": "address street",
         "name": "name city country location place person artist author title company restaurant team player state"
         " movie film book album song origin destination recipient contact region town hotel station airport brand actor"
@@ -55,6 +55,9 @@ _BY_DESCRIPTION = (
     (re.compile(r"\bIATA\b|airport code", re.IGNORECASE), "airport"),
 )
 _BY_FORMAT = {"date": "date", "time": "time", "date-time": "date", "email": "email", "uri": "url", "hostname": "host"}
+
+# kinds whose values are known by their form; of all others the model chooses among the text's own words
+SHARP = frozenset({"number", "date", "time", "email", "phone", "url", "host", "path", "code", "tag", "address"})
 
 # codes that no text need say: where it says none, the model writes one of this form
 FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{3}$"}
@@ -91,7 +94,7 @@ _POINTS = {
 _POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
 _APART = re.compile(r"[,;:?!]|\.\s")
 _AHEAD = 2  # words after a number
-_LONG = 5  # letters of a stem that another may begin with
+_LONG = 4  # letters of a stem that another may begin with
 _WITHIN = 3  # words between a value and the one that says whose it is
 
 
@@ -107,7 +110,7 @@ class Slot(msgspec.Struct, frozen=True):
 
 
 def slot(name: str, schema: dict[str, Any]) -> Slot:
-    named = [word.lower() for word in re.split(r"[\W_]+", _CAMEL.sub(" ", name)) if word]
+    named = [word.lower() for word in re.split(r"[\W\d_]+", _CAMEL.sub(" ", name)) if word]
     about = str(schema.get("description") or "")
     own = frozenset(named)
     stems = frozenset(words_of(" ".join(named)))
@@ -136,7 +139,7 @@ def _kind(named: list[str], about: str, schema: dict[str, Any]) -> str:
 
 def _by_words(about: str) -> str:
     first = re.findall(r"[a-z]+", about.lower())[:6]
-    return next((_BY_NAME[word] for word in first if word in _BY_NAME), "words")
+    return next((_BY_NAME[word] for word in first if _BY_NAME.get(word) in ("name", "free", "path", "url")), "words")
 
 
 # -- the values of a kind
@@ -147,10 +150,6 @@ def _merged(*lists: Iterable[Find]) -> list[Find]:
     for one in (one for held in lists for one in held):
         found.setdefault(one.value, one)
     return list(found.values())
-
-
-def _currencies(said: Said) -> list[Find]:
-    return _merged(Find(code, start, end) for code, start, end in currencies(said.text))
 
 
 def _short(quoted: list[Find]) -> list[Find]:
@@ -175,7 +174,7 @@ def _coded(said: Said, least: int) -> list[Find]:
 _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "number": lambda said: said.numbers,
     "date": lambda said: said.dates,
-    "time": lambda said: said.times,
+    "time": lambda said: _merged(said.times, said.written_times),
     "email": lambda said: said.emails,
     "phone": lambda said: said.phones,
     "url": lambda said: _merged(said.urls, said.hosts),
@@ -184,30 +183,12 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "code": lambda said: said.codes or _short(said.quoted),
     "tag": lambda said: said.tags or _short(said.quoted),
     "address": lambda said: said.addresses or _merged(said.names, _short(said.quoted)),
-    "currency": _currencies,
+    "currency": lambda said: _merged(said.currencies),
     "ticker": lambda said: _coded(said, 1),
     "airport": lambda said: _coded(said, 3),
     "name": _named,
     "free": lambda said: _merged(said.quoted, said.after_colon),
     "words": lambda said: _merged(said.quoted, said.names, [one for one in said.codes if not str(one.value).isdigit()]),
-}
-# what else it might be
-_MAYBE: dict[str, Callable[[Said], list[Find]]] = {
-    "free": lambda said: _merged(said.spans, said.stretches),
-    "words": lambda said: said.phrases or said.spans,
-    "name": lambda said: said.phrases or said.spans,
-    "tag": lambda said: said.phrases or said.spans,
-    "address": lambda said: said.phrases or said.spans,
-    "code": lambda said: said.phrases or said.spans,
-    "path": lambda said: said.spans,
-    "host": lambda said: said.spans,
-    "url": lambda said: said.spans,
-    "date": lambda said: _merged(said.written_dates, said.spans),
-    "time": lambda said: said.spans,
-    "email": lambda said: said.spans,
-    "phone": lambda said: _merged(said.codes, said.spans),
-    "ticker": lambda said: said.names,
-    "airport": lambda said: said.names,
 }
 
 
@@ -217,15 +198,24 @@ def sure(this: Slot, said: Said) -> list[Find]:
     if find is None:
         return []
     found = find(said)
-    if this.kind == "number" and this.own & {"percent", "percentage"}:
-        found = list({one.start: one for one in reversed(found)}.values())[::-1]  # 3.5, not 0.035
-    if this.kind == "number" and "year" in this.own:
+    if this.kind == "number":
+        found = _in_its_form(this, found, said)
+    if this.kind == "number" and re.search(r"year\d*$", this.name, re.IGNORECASE):
         found = [one for one in found if 1000 <= float(one.value) < 3000] or found
     if this.kind == "number":
         found = _in_its_unit(this, found, said)
     if this.kind in _LABELLED:
         found = _merged(_labelled(this, said), found)
     return [one for one in found if _allowed(one.value, this.schema)]
+
+
+def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
+    """Of 3.5 % a percentage is 3.5, and any other share 0.035."""
+    about = f"{this.name} {this.schema.get('description') or ''}".lower()
+    whole = this.schema.get("type") == "integer" or "percent" in about
+    shares = {one.start for one in found if re.search(r"%|percent", said.text[one.start : one.end])}
+    firsts = {one.start: one.value for one in reversed(found)}
+    return [one for one in found if one.start not in shares or (one.value == firsts[one.start]) is whole]
 
 
 def _in_its_unit(this: Slot, found: list[Find], said: Said) -> list[Find]:
@@ -259,8 +249,6 @@ def _labelled(this: Slot, said: Said) -> list[Find]:
             continue
         if (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
             found.append(Find(value.text, value.start, value.end))
-        if plain and value.low in own and word.low not in FUNCTION_WORDS and not apart and not word.first:  # the main branch
-            found.append(Find(word.text, word.start, word.end))
     return [one for one in found if not any(_around(name, one) for name in [*said.names, *said.quoted, *said.called])]
 
 
@@ -268,9 +256,11 @@ def _around(name: Find, one: Find) -> bool:
     return name.start <= one.start and one.end <= name.end
 
 
-def maybe(this: Slot, said: Said) -> list[Find]:
-    find = _MAYBE.get(this.kind)
-    return [one for one in find(said) if _allowed(one.value, this.schema)] if find else []
+def maybe(this: Slot, said: Said, rest: list[Find]) -> list[Find]:
+    """What else it might be: any of the rest of the text's words. Free text may go on to the end of a clause."""
+    if this.kind == "free":
+        return _merged(said.quoted) or _merged(rest, said.after_colon, said.stretches)
+    return _merged(rest, {"date": said.written_dates, "phone": said.codes}.get(this.kind, []))
 
 
 def _allowed(value: Value, schema: dict[str, Any]) -> bool:
@@ -281,6 +271,19 @@ def _allowed(value: Value, schema: dict[str, Any]) -> bool:
         return False
     low, high = schema.get("minimum"), schema.get("maximum")
     return not (isinstance(low, (int, float)) and value < low) and not (isinstance(high, (int, float)) and value > high)
+
+
+_DEFAULT = re.compile(r"\bdefaults?(?: value)?(?: is| to|:|=)? ['\"]?([^\s'\",;)]+?)['\"]?(?=[\s,;)]|\.?$|\.\s)", re.IGNORECASE)
+
+
+def default_of(schema: dict[str, Any]) -> Value | None:
+    """The number that a parameter has by itself, as its schema or its description tells."""
+    told = schema.get("default")
+    if isinstance(told, (int, float)) and not isinstance(told, bool):
+        return told
+    match = _DEFAULT.search(str(schema.get("description") or ""))
+    read = numbers(match[1]) if match else []
+    return read[0].forms[0] if read and _allowed(read[0].forms[0], schema) else None
 
 
 # -- whose value it is
@@ -316,14 +319,14 @@ def _shared(word: str, this: Slot) -> float:
     if word in FUNCTION_WORDS:
         return 0.0
     stems = set(words_of(word))
-    if stems & this.named or any(_begins(stem, own) for stem in stems for own in this.named):
+    if stems & this.named or any(begins_alike(stem, own) for stem in stems for own in this.named):
         return 1.5
     return 0.5 if stems & this.words else 0.0
 
 
-def _begins(one: str, other: str) -> bool:
-    """Child and children."""
-    return min(len(one), len(other)) >= _LONG and (one.startswith(other) or other.startswith(one))
+def begins_alike(one: str, other: str) -> bool:
+    """Child and children, stats and statistics."""
+    return one == other or (min(len(one), len(other)) >= _LONG and (one.startswith(other) or other.startswith(one)))
 
 
 def told_apart(slots: list[Slot]) -> list[Slot]:

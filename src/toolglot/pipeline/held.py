@@ -1,0 +1,73 @@
+"""A parameter on its way to a value: what it could be, and how clearly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
+from toolglot.pipeline.slots import Slot, begins_alike
+
+Schema = dict[str, Any]
+
+SURE = 1.5  # from here on it is held to that value
+CLEAR = 0.5  # from here on the words beside a value say whose it is
+SOFT = frozenset({"name", "words", "free"})  # any words may be their value
+_IMPLIED = frozenset({"enum", "name", "tag"})
+_SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
+_DENYING = frozenset({"no", "not", "without", "don't", "doesn't", "never", "skip", "exclude", "except", "isn't"})
+
+
+class Filled(msgspec.Struct, frozen=True):
+    """How well a text fills a schema."""
+
+    schema: Schema  # held to the text
+    found: tuple[str, ...] = ()  # required parameters whose value the text says
+    missing: tuple[str, ...] = ()  # those that the text has nothing for
+    implied: tuple[str, ...] = ()  # those that it may only imply: a choice, a name in plain words
+    wordable: tuple[str, ...] = ()  # of both those that plain words may be the value of
+    evidence: float = 0.0  # how much the values tell: a path or a code more than a number
+    sharp: bool = False  # one of them is of a kind that is there for a reason: a date, a path, a code
+    pointed: float = 0.0  # how clearly the words beside the values say whose they are
+    places: tuple[tuple[int, int], ...] = ()  # where its values stand
+    whole: bool = False  # each required parameter has a value of its own, and none is a list
+    each: tuple[str, tuple[Any, ...]] | None = None  # a parameter for which the text has several values: Oslo and Cairo
+
+
+class Held(msgspec.Struct):
+    """A parameter on its way: `values` are those that it could have."""
+
+    slot: Slot
+    required: bool
+    values: list[Find]
+    clear: float = 0.0  # how clearly the values are its own
+    schema: Schema | None = None  # of what is no plain value
+    inner: Filled | None = None
+
+    @property
+    def is_found(self) -> bool:
+        return bool(self.values) if self.inner is None else not self.inner.missing and bool(self.inner.found)
+
+    @property
+    def is_implied(self) -> bool:
+        return self.slot.kind in _IMPLIED or (self.inner is not None and bool(self.inner.found))
+
+
+def about_of(this: Slot) -> str:
+    return str(this.schema.get("description") or "")
+
+
+def overlap(one: Find, other: Find) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def flag(this: Slot, said: Said) -> tuple[bool, tuple[int, int]] | None:
+    """Whether the text speaks of a switch by its name, where, and whether it says no to it."""
+    own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
+    for at, word in enumerate(said.words):
+        if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own):
+            denied = any(before.low in _DENYING for before in said.words[max(0, at - 3) : at])
+            return not denied, (word.start, word.end)
+    return None

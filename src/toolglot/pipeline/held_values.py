@@ -1,0 +1,157 @@
+"""The schema of each parameter, held to what it may be.
+
+Of what has a form of its own (a number, a date, a path) the values are known. Of the rest the model chooses: among those that
+a description gives and the text names, or among the text's own words. All has an end, for a small model may find none.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from toolglot.pipeline.held import SOFT, SURE, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import Find, Said, Value
+from toolglot.pipeline.said_options import described_options, implied, mentioned
+from toolglot.pipeline.said_runs import number_rows, runs, word_rows
+from toolglot.pipeline.slots import FORMS, MOST, SHARP, Slot, default_of, maybe, slot
+
+MOST_ITEMS = 4  # of a list that the text does not count
+_MOST_SIGNS = 80  # of a string that the text does not hold
+_LARGEST = 9999  # and of a number
+_STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*")  # llama.cpp takes no escape in a pattern: what needs one is left out
+_PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
+
+
+def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, Schema]:
+    """Each parameter, held to what it may be. What is surely one's is not offered to those that may have any words."""
+    taken = [find for one in offered if _is_told(one) for find in one.values]
+    for one in offered:
+        if one.required and one.slot.kind in SOFT:
+            own = _claimed(one, said, taken)
+            if own:
+                one.values, one.clear = own, SURE
+                taken += own
+    open_ = [one for one in offered if one.required and one.slot.kind in SOFT and one.clear < SURE]
+    quoted = [find for find in said.quoted if not any(overlap(find, other) for other in taken)]
+    if len(open_) == len(quoted):  # as many as there are parameters: in their order
+        for one, find in zip(open_, quoted, strict=True):
+            one.values, one.clear = [find], SURE
+    about |= {stem for one in offered for stem in one.slot.named}
+    rest = [find for find in runs(said, about) if not any(overlap(find, other) for other in taken)]
+    shown = {one.slot.name: _narrowed(one, said, rest) for one in offered}
+    lists = [one for one in offered if one.slot.kind == "array" and "enum" in shown[one.slot.name]]
+    rows = shown[lists[0].slot.name]["enum"] if lists else []
+    if 1 < len(lists) == len(rows):  # as many as there are parameters: in their order
+        for one, row in zip(lists, rows, strict=True):
+            shown[one.slot.name] = {**shown[one.slot.name], "enum": [row]}
+    return shown
+
+
+def _is_told(one: Held) -> bool:
+    return one.slot.kind in SHARP or one.slot.kind == "enum" or (not one.required and one.slot.kind in SOFT)
+
+
+def _claimed(one: Held, said: Said, taken: list[Find]) -> list[Find]:
+    """The values that a description gives and the text names; or a name that says what it is: Santa Clara County."""
+    if _wants_state(one.slot):
+        return []
+    told = mentioned(described_options(about_of(one.slot)), said)
+    named = [name for name in said.names if one.slot.named & set(words_of(str(name.value))) and " " in str(name.value)]
+    return [find for find in told or named if not any(overlap(find, other) for other in taken)]
+
+
+def _narrowed(one: Held, said: Said, rest: list[Find]) -> Schema:
+    """`rest` are the text's own words that are no other's."""
+    kind, given = one.slot.kind, one.slot.schema
+    if one.schema is not None:
+        return one.schema
+    if kind == "array":
+        return _list_of(one, said, rest)
+    if kind == "enum":
+        near = [] if one.values else list(dict.fromkeys(find.value for find in implied(given.get("enum") or [], said)))
+        return {**given, "enum": _values(one) or near} if one.values or near else given
+    if kind == "boolean":
+        said_of = flag(one.slot, said)
+        return given if said_of is None else {**given, "enum": [said_of[0]]}
+    form = FORMS.get(kind)
+    fits = [value for value in _values(one) if form is None or re.match(form, str(value))]
+    if form is not None:
+        return one_of(given, fits) if fits else {**given, "pattern": form}
+    if kind == "number" and not fits:
+        default = default_of(given)
+        return bounded(given) if default is None else one_of(given, [default])
+    if kind in SOFT and _wants_state(one.slot) and (held := _with_state(given, said)):
+        return held
+    if fits and (kind in SHARP or one.clear >= SURE or not one.required):
+        return one_of(given, fits)
+    return bounded(given) if kind in ("any", "object") else _worded(one, said, rest)
+
+
+def _worded(one: Held, said: Said, rest: list[Find]) -> Schema:
+    """Any of the text's own words."""
+    given = one.slot.schema
+    words = list(dict.fromkeys(find.value for find in maybe(one.slot, said, rest)))[:MOST]
+    return one_of(given, words) if words else bounded(given)
+
+
+def _wants_state(this: Slot) -> bool:
+    return _STATE.search(about_of(this)) is not None and _PLACED.search(f"{this.name} {about_of(this)}") is not None
+
+
+def _with_state(given: Schema, said: Said) -> Schema | None:
+    """Where a place is wanted with its state: as the text has it, or else the model adds the state's letters."""
+    if said.places:
+        return one_of(given, [one.value for one in said.places])
+    names = "|".join(str(one.value) for one in said.names if _PLAIN.fullmatch(str(one.value)))
+    return {**given, "pattern": f"^({names}), [A-Z][A-Z]$"} if names else None
+
+
+def _list_of(one: Held, said: Said, rest: list[Find]) -> Schema:
+    """A list is one of the text's own lists, or a single value of it."""
+    given = one.slot.schema
+    items = given.get("items")
+    if not isinstance(items, dict) or not isinstance(items.get("type"), str):
+        return bounded(given)
+    item = slot(one.slot.name.removesuffix("s"), {"description": given.get("description"), **items})
+    if item.kind == "number":
+        whole = items["type"] == "integer"
+        lists = [row for row in number_rows(said) if not whole or all(isinstance(value, int) for value in row)]
+    elif item.kind == "enum" or item.kind in SHARP:
+        lists = [_values(one)] if one.values else []
+    elif items["type"] == "string":
+        lists = [*word_rows(said), *([find.value] for find in maybe(item, said, rest))]
+    else:
+        lists = []
+    lists = [list(row) for row in dict.fromkeys(tuple(row) for row in lists)][:MOST]
+    kept: Schema = {key: given[key] for key in ("type", "description") if key in given}
+    return {**kept, "enum": lists} if lists else bounded(given)
+
+
+def bounded(schema: Schema) -> Schema:
+    """The same, with an end to all that it may hold: a small model may find none by itself."""
+    if "enum" in schema or "const" in schema:
+        return schema
+    types = schema.get("type")
+    if types == "string":
+        return {"maxLength": _MOST_SIGNS, **schema} if not {"format", "pattern"} & schema.keys() else schema
+    if types in ("number", "integer"):
+        low, high = schema.get("minimum", 0), schema.get("maximum", _LARGEST)
+        return {"type": "integer", "minimum": math.ceil(low), "maximum": max(math.ceil(low), math.floor(high))}
+    if types == "array":
+        held = {"minItems": 1, "maxItems": MOST_ITEMS, **schema}
+        return {**held, "items": bounded(schema["items"])} if isinstance(schema.get("items"), dict) else held
+    if isinstance(schema.get("properties"), dict):
+        inner = {name: bounded(one) if isinstance(one, dict) else one for name, one in schema["properties"].items()}
+        return {**schema, "properties": inner}
+    return schema
+
+
+def _values(one: Held) -> list[Value]:
+    return list(dict.fromkeys(find.value for find in one.values))[:MOST]
+
+
+def one_of(schema: Schema, values: list[Any]) -> Schema:
+    return {key: schema[key] for key in ("type", "description") if key in schema} | {"enum": values}

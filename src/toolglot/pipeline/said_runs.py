@@ -1,0 +1,126 @@
+"""What a text says in plain words or as a list: what a small model may choose from where no form tells the value.
+
+A model of a hundred million parameters can't be trusted to spell a value, but knows well which of a question's own words are a
+genre, and which a town. So the runs here leave out only what can hardly be a value: half a quotation, a verb that begins a
+sentence, an end without a noun.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said_numbers import numbers
+
+_LONGEST = 6  # words of a run that is no name
+_WHOLE = 6  # words of a quotation that is one thing: no part of it is a value of its own
+_LONG_NAME = 4  # words: a name of so many may be made of several
+_INNER = frozenset({"of", "the", "and", "&", "a", "an", "to", "in", "for", "on", "at", "with", "by", "per", "your"})
+_BRACKETED = re.compile(r"\[([^\[\]]*)\]|(?<=[\s\w=:])\(([^()]*)\)")
+_BETWEEN = re.compile(r"\s*(?:,|;|,?\s*(?:and|or|&))\s*")
+
+
+def runs(said: Said, about: frozenset[str] = frozenset()) -> list[Find]:
+    """Runs of words within a clause, in the order of the text. What only says which tool is meant (`about`) is no value."""
+    found = said.runs = _all(said) if said.runs is None else said.runs
+    apart = [one for one in found if not set(words_of(str(one.value))) or not set(words_of(str(one.value))) <= about]
+    return apart or found
+
+
+def _all(said: Said) -> list[Find]:
+    found: dict[str, Find] = {}
+    whole = [one for one in said.quoted if len(str(one.value).split()) <= _WHOLE]
+    for one in _sorted([*_plain(said, whole), *said.quoted, *said.places]):
+        found.setdefault(str(one.value), one)
+    return list(found.values())
+
+
+def _sorted(found: list[Find]) -> list[Find]:
+    return sorted(found, key=lambda one: (one.start, one.end))
+
+
+def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
+    words = said.words
+    verbs = {word.start for word in words if word.first}  # a name behind one is found with it, too
+    names = [one for one in said.names if one not in said.places and one.start not in verbs]
+    for at, word in enumerate(words):
+        if not _begins(word):
+            continue
+        for run in (words[at : at + length] for length in range(1, min(_LONGEST, len(words) - at) + 1)):
+            if said.is_broken(run):
+                break
+            if any(word.low in FUNCTION_WORDS - _INNER for word in run[1:-1]):
+                break
+            if run[-1].low in FUNCTION_WORDS or (run[0].first and len(run) > 1 and run[1].text[0].islower()):
+                continue  # what begins a sentence is a verb, as long as no capitals follow
+            one = said.span(run)
+            if not any(_cuts(one, other) for other in names) and not any(_overlaps(one, other) for other in whole):
+                yield one
+
+
+def _overlaps(one: Find, other: Find) -> bool:
+    return other.start < one.end and one.start < other.end
+
+
+def _cuts(one: Find, name: Find) -> bool:
+    """Angeles cuts Los Angeles, which is one thing."""
+    around = one.start <= name.start and name.end <= one.end
+    return _overlaps(one, name) and not around and len(str(name.value).split()) < _LONG_NAME
+
+
+def _begins(word: Word) -> bool:
+    """Not with a word that names nothing, unless it is written as a name: The Weeknd."""
+    return word.low not in FUNCTION_WORDS or (word.text[0].isupper() and not word.first and word.low != "i")
+
+
+def bracketed(said: Said) -> list[tuple[list[Value], int, int]]:
+    """The lists of numbers in brackets, and where they stand."""
+    found = [(_numbers_in(_inside(match)), match.start(), match.end()) for match in _BRACKETED.finditer(said.text)]
+    return [one for one in found if one[0]]
+
+
+def number_rows(said: Said) -> list[list[Value]]:
+    """The lists of numbers: those in brackets, and those with nothing but commas between them."""
+    if bracketed(said):
+        return [row for row, _, _ in bracketed(said)]
+    return [[one.value for one in row] for row in rows(_firsts(said.numbers), said)]
+
+
+def _numbers_in(text: str) -> list[Value]:
+    """All of a list, or nothing if one of its items is no number."""
+    read = [numbers(item.strip()) for item in text.split(",")]
+    return [one[0].forms[0] for one in read] if all(len(one) == 1 for one in read) else []
+
+
+def _firsts(found: list[Find]) -> list[Find]:
+    """Of a number that can be written in several forms the first."""
+    return list({one.start: one for one in reversed(found)}.values())[::-1]
+
+
+def rows(found: list[Find], said: Said) -> list[list[Find]]:
+    """Values that stand in a row, nothing but commas and "and" between them."""
+    groups: list[list[Find]] = []
+    for one in _sorted(found):
+        if groups and _BETWEEN.fullmatch(said.text[groups[-1][-1].end : one.start]):
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return groups
+
+
+def word_rows(said: Said) -> list[list[Value]]:
+    """Lists of words, in brackets, in quotes, or with commas and "and" between them."""
+    found: list[list[Value]] = []
+    for match in _BRACKETED.finditer(said.text):
+        items: list[Value] = [item.strip().strip("\"'“”‘’") for item in _inside(match).split(",")]
+        if match[0].startswith("[") or len(items) > 1:
+            found.append(items)
+    found += [[one.value for one in row] for row in rows(said.quoted, said) if len(row) > 1]
+    found += [[one.value for one in row] for row in said.rows]
+    return [row for row in found if all(row)]
+
+
+def _inside(match: re.Match[str]) -> str:
+    return match[1] if match[1] is not None else match[2] or ""
