@@ -245,6 +245,7 @@ def test_metrics() -> None:
             lines = page.decode().splitlines()
             assert 'toolglot_requests_total{model="m",status="200",upstream="anthropic",wire="gemini"} 1.0' in lines
             assert 'toolglot_calls_total{code="",dialect="native",model="m",outcome="passed"} 5.0' in lines
+            assert 'toolglot_call_success_ratio{model="m"} 0.5' in lines
             assert (
                 'toolglot_calls_total{code="rejected_unknown_tool",dialect="native",model="m",outcome="refused"} 5.0' in lines
             )

@@ -92,7 +92,20 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         held = (self._requests, self._seconds, self._first, self._tokens, self._calls, self._decisions, self._mended)
         yield from (one.shown() for one in held)
+        yield self._success()
         yield GaugeMetricFamily("toolglot_running_requests", "Requests that run now.", value=self.running)
+
+    def _success(self) -> Metric:
+        """Since the start; a rate over any other time is made of toolglot_calls."""
+        made: defaultdict[str, int] = defaultdict(int)
+        left: defaultdict[str, int] = defaultdict(int)
+        for (model, _, outcome, _), number in self._calls.by.items():
+            made[model] += number
+            left[model] += number if outcome != "refused" else 0
+        family = GaugeMetricFamily("toolglot_call_success_ratio", "Share of a model's calls that left.", labels=["model"])
+        for model, number in made.items():
+            family.add_metric([model], left[model] / number)
+        return family
 
     def page(self) -> bytes:
         return generate_latest(self._registry)
