@@ -61,7 +61,7 @@ class Steps:
     def __call__(self, asked: Asked) -> Said:
         assert "tools" not in asked.body
         told = [str(one["content"]) for one in asked.body["messages"] if one["role"] == "user"]
-        self.results = [one for one in told if "~~~tool_result" in one]
+        self.results = [one for one in told if one.startswith("Result of ")]
         if len(self.results) == len(self._calls):
             return said(asked, text(ANSWER))
         return said(asked, text(FORMS[self._form](*self._calls[len(self.results)])))
