@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import msgspec
 import pytest
 
 from toolglot.agent.limits import Limits
@@ -167,6 +168,17 @@ def test_refusals_in_a_row_end_it_and_a_good_call_between_does_not() -> None:
     assert run.end == "refused"
     assert "city: is required" in run.why
     answered(run)
+
+
+def test_a_refused_call_beside_good_ones_is_no_standstill() -> None:
+    good = ToolCall("a", "get_weather", '{"city":"Rome"}')
+    bad = refuses("rejected_schema", ToolCall("x", "get_weather", "{}"), "city: is required")
+    loop = Loop(REQUEST)
+    loop.next()
+    for number in range(5):
+        both = msgspec.structs.replace(bad, parts=(msgspec.structs.replace(good, arguments_json=f'{{"city":"{number}"}}'),))
+        loop.next(results(loop.next(both)))
+    assert ended(loop.next(says("Done."))).end == "finished"
 
 
 def test_one_who_only_repeats_what_it_has_is_asked_for_its_answer() -> None:

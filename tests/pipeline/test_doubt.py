@@ -80,7 +80,12 @@ def test_what_is_doubted(asked: str, name: str, arguments: dict[str, Any], code:
 def test_a_result_gives_what_was_missing() -> None:
     asked = said("Reserve the book Emma for me.", a_result('{"book_id": "B-77"}'))
     assert doubt(asked, "reserve_book", book_id="B-77") is None
-    assert doubt(asked, "reserve_book", book_id="B-78") == INVENTED
+    found = Doubts(asked, TOOLS).of(ToolCall("c", "reserve_book", '{"book_id": "B-78"}'))
+    assert found == (INVENTED, "book_id is 'B-78', which stands nowhere in the conversation; the conversation has B-77")
+    asked = said("Mail Emma that I am late.", a_result("Emma: <e.w@mail.example>."))
+    found = Doubts(asked, TOOLS).of(ToolCall("c", "send_email", '{"to": "emma@example.com", "body": "late"}'))
+    assert found is not None
+    assert found[1].endswith("; it has e.w@mail.example")
 
 
 def test_what_the_model_said_itself_gives_nothing() -> None:

@@ -140,7 +140,7 @@ class Loop:
     def _heard(self, reply: Reply, now: float) -> Step:
         refused = self._noted(reply)
         self._calls = self._take(reply, refused)
-        self._refused_turns = self._refused_turns + 1 if refused else 0
+        self._refused_turns = self._refused_turns + 1 if refused and not self._calls else 0
         if reply.error is not None:
             return self._done("failed", f"the answer broke off: {reply.error.message}", reply.error)
         if self._last is not None:

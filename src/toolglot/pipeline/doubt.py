@@ -26,7 +26,8 @@ INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "reje
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED})
 _MOST_TEXT = 200_000  # characters of the conversation, the last ones
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.\w+")
+_MOST_GIVEN = 5  # values that are told back
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
 _ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
 _IN_WORDS = re.compile(r"[^\W\d_]+[.,]?(?: [^\W\d_]+[.,]?)+")
@@ -87,12 +88,21 @@ class Doubts:
                 continue
             if _squeezed(value) not in self._squeezed:
                 told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
-                return told + self._advice(key, tool)
+                mails = list(dict.fromkeys(_MAIL.findall(self._text)))[:_MOST_GIVEN] if "@" in value else []
+                return told + (f"; it has {' and '.join(mails)}" if mails else self._advice(key, tool))
         return None
 
     def _advice(self, key: str, wanted: Tool) -> str:
+        given = self._given(key)
+        if given:
+            return f"; the conversation has {' and '.join(given)}"
         tellers = self._tellers(key, wanted)
         return f"; call {' or '.join(tellers[:3])} first, which may give it" if tellers else "; ask the user for it"
+
+    def _given(self, key: str) -> list[str]:
+        """Values that a result has under the same key."""
+        found = re.findall(rf'"{re.escape(key)}"\s*:\s*"([^"\\]{{1,80}})"', self._text)
+        return list(dict.fromkeys(found))[:_MOST_GIVEN]
 
     def _tellers(self, key: str, wanted: Tool) -> list[str]:
         """Tools that may give a value: they look something up, speak of the same thing, and don't need the value themselves."""
