@@ -79,7 +79,8 @@ def command(as_json: bool, all_tags: bool, wrong: bool, **given: Any) -> None:
     """Put questions with known answers to a model: are its calls valid, right, and made only where one is due?
 
     Each figure is given twice, with its 95 % interval: for the calls as the model wrote them, and as they left toolglot. What
-    lies between is the layer's doing. Loops are run by an agent whose tools give the results that the question has.
+    lies between is the layer's doing. Questions are put as an agent puts them: a call that is refused
+    goes back to the model with the reason. In loops the tools give the results that the question has.
     """
     try:
         _check_plot(given["plot"])
