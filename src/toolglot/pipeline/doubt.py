@@ -25,6 +25,7 @@ from toolglot.text.json_text import loads_object, shown
 INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED})
 _MOST_TEXT = 200_000  # characters of the conversation, the last ones
+_SHARP = re.compile(r"\w[./@:_-]\w|\d\d")
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _MOST_GIVEN = 5  # values that are told back
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -40,7 +41,7 @@ _NAME_KEY = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[^\W\d_a-z][\w'.-]*[a-z][\w'.-]*(?:,? [^\W\d_][\w'.-]*){0,4}")
-_NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|[\"'“‘][^\W\d_]")
+_NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|(?<!\w)[\"'“‘][^\W\d_]")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
 _ADVISED = re.compile(r"; call (.{1,300}?) first, which may give it")
 _SQUEEZED = re.compile(r"[\W_]+")
@@ -64,17 +65,21 @@ class Doubts:
         invented = self._invented(tool, held)
         if invented is not None:
             return INVENTED, invented
-        if canonical(call) not in self._insisted:
-            if canonical(call) in self._just_made:
-                return REPEATED, "it was just made with these arguments, and its result stands above"
-            unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
-            if unlikely is not None:
-                return INVENTED, unlikely
-        elif not self._wanted_another:
-            return None
-        if self._under_way(tool) or self._related(tool) or self._gives(held) >= _ENOUGH:
-            return None
-        return UNRELATED, "nothing in the conversation asks for what it does"
+        told = self._told.get(canonical(call), "")
+        for code, why in self._unlikely(call, tool, held):
+            if why not in told or (code == UNRELATED and self._wanted_another):
+                return code, why
+        return None
+
+    def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
+        """What may be right all the same: each is told once."""
+        if canonical(call) in self._just_made:
+            yield REPEATED, "it was just made with these arguments, and its result stands above"
+        unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
+        if unlikely is not None:
+            yield INVENTED, unlikely
+        if not self._under_way(tool) and not self._related(tool) and self._gives(held) < _ENOUGH:
+            yield UNRELATED, "nothing in the conversation asks for what it does"
 
     # -- values
 
@@ -144,9 +149,9 @@ class Doubts:
         return not self._stems.isdisjoint(_words_of_tool(tool))
 
     def _gives(self, held: dict[str, Any]) -> int:
-        """How many of the arguments the conversation has: numbers and all, they come from there."""
+        """How many arguments the conversation has; a path or a longer number, which nobody says by chance, counts twice."""
         scalars = {str(value).removesuffix(".0") for value in held.values() if isinstance(value, (str, int, float))}
-        return sum(_squeezed(value) in self._squeezed for value in scalars)
+        return sum(1 + bool(_SHARP.search(value)) for value in scalars if _squeezed(value) in self._squeezed)
 
     # -- what is said
 
@@ -197,11 +202,15 @@ class Doubts:
         return any(part.is_error and NO_SUCH_TOOL in part.text for part in parts)
 
     @cached_property
-    def _insisted(self) -> frozenset[tuple[str, str]]:
-        """Calls that were refused before: made again all the same, they are meant."""
+    def _told(self) -> dict[tuple[str, str], str]:
+        """Calls that were refused before, and why: made again all the same, they are meant."""
         parts = [part for message in self._messages for part in message.parts]
-        failed = {part.call_id for part in parts if isinstance(part, ToolResult) and part.is_error}
-        return frozenset(canonical(part) for part in parts if isinstance(part, ToolCall) and part.id in failed)
+        failed = {part.call_id: part.text for part in parts if isinstance(part, ToolResult) and part.is_error}
+        told: dict[tuple[str, str], str] = {}
+        for part in parts:
+            if isinstance(part, ToolCall) and part.id in failed:
+                told[canonical(part)] = told.get(canonical(part), "") + failed[part.id]
+        return told
 
 
 def _free(tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
