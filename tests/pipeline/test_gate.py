@@ -150,6 +150,12 @@ def test_a_tool_that_is_named_and_lacks_one_thing_is_due() -> None:
     assert due("Some hearts, 52", odds) == []
 
 
+def test_a_tool_that_is_due_goes_before_one_that_only_lacks_nothing() -> None:
+    alarm = tool("set_alarm", "Set an alarm clock.", "time label", time=TEXT, label={"type": "integer"})
+    song = tool("play_song", "Play music.", "title", title=TEXT)
+    assert due("Set an alarm for 11 PM", alarm, song) == [["set_alarm"]]
+
+
 def test_not_several_where_that_is_not_wanted() -> None:
     assert due("How's the weather in Oslo and in Cairo?", WEATHER, several=False) == [["get_weather"]]
 

@@ -29,7 +29,7 @@ from toolglot.text.json_text import dumps, loads_object
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DUE = 1.0  # the score that a tool must have to be called
 _NAMED = 0.6  # the worth of shared words from which a question is about a tool
-_ALL_ABOUT = 2.5  # the worth of shared words from which a question is about nothing else
+_MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
 _REACH = 0.85  # a tool is offered beside the best if it has this share of its score
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
@@ -69,8 +69,11 @@ class Ranked(msgspec.Struct, frozen=True):
 
     @property
     def is_near(self) -> bool:
-        """It lacks little, and the text speaks of nothing else."""
-        return bool(self.filled.found) and len(self.filled.missing) < 2 and (self.named > 0.5 or self.overlap > _ALL_ABOUT)
+        """It lacks little, and the text speaks of little else."""
+        if self.is_full and self.named == 1.0:
+            return True
+        mostly = self.filled.found and (self.named > 0.5 or self.overlap >= _MOSTLY)
+        return len(self.filled.missing) < 2 and (bool(mostly) or self.overlap >= _ALL_ABOUT)
 
     @property
     def is_due(self) -> bool:
@@ -180,8 +183,8 @@ def rank(tools: tuple[Tool, ...], said: Said, weights: dict[str, dict[str, float
     return tuple(sorted((_ranked(tool, said, weights[tool.full_name]) for tool in tools), key=_order))
 
 
-def _order(one: Ranked) -> tuple[bool, float]:
-    return not one.is_full, -one.score
+def _order(one: Ranked) -> tuple[bool, bool, float]:
+    return not one.is_due, not one.is_full, -one.score
 
 
 def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
