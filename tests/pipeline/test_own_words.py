@@ -128,6 +128,11 @@ def test_a_row_of_values_is_told() -> None:
     assert held_to(schema("origin destination", origin=TEXT, destination=TEXT), Said("Oslo and Bergen")).each == ()
 
 
+def test_of_more_values_than_parameters_each_keeps_its_order() -> None:
+    held = held_to(schema("p q", p=NUMBER, q=NUMBER), Said("Take 3 of 5 by 9")).schema["properties"]
+    assert (held["p"]["enum"], held["q"]["enum"]) == ([3, 5], [5, 9])
+
+
 def test_a_row_of_numbers_is_not_another_parameter_s() -> None:
     saved = schema("amount rate years", amount=NUMBER, rate=NUMBER, years=WHOLE)
     found = held_to(saved, Said("What becomes of $1000 at a rate of 5%, for 10, 20 and 30 years?"))

@@ -226,13 +226,14 @@ def _settle(held: list[Held], said: Said) -> None:
 
 
 def _in_order(rest: list[Held]) -> None:
-    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are."""
+    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are; some may be spare."""
     for kind in dict.fromkeys(_sort(one) for one in rest):
         alike = [one for one in rest if _sort(one) == kind]
         places = sorted({find.start for one in alike for find in one.values})
-        if 1 < len(alike) == len(places):
+        if 1 < len(alike) <= len(places):
+            spare = len(places) - len(alike)
             for at, one in enumerate(alike):
-                own = places[at : at + 1]
+                own = places[at : at + 1 + spare]
                 one.values = [find for find in one.values if find.start in own] or one.values
 
 
