@@ -23,7 +23,7 @@ def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> tuple[tup
     """The calls of a question that tells step by step what to do; none, if it does not."""
     told = steps(said, lambda step: any(one.is_due and one.overlap >= NAMED for one in rank(tools, step, weights)))
     calls: list[tuple[Ranked, ...]] = []
-    for step in told if len(told) > 1 else ():
+    for step in told if 1 < len(told) <= MOST_CALLS else ():
         near = nearest(rank(tools, step, weights))
         own = of_parts(tools, near, step, weights)
         mixed = len({options[0].tool.full_name for options in own}) > 1
