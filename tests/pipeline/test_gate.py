@@ -133,6 +133,20 @@ def test_what_a_part_lacks_is_as_before() -> None:
     assert "dark green" in held("Paint 12 walls 'dark green' and 5 walls the same", paint)[1]["how"]
 
 
+def test_each_pair_of_two_rows_is_a_call() -> None:
+    wins = tool("get_wins", "How often a team won in a season.", "team season", team=TEXT, season={"type": "integer"})
+    every = [("Lakers", 2018), ("Lakers", 2020), ("Bulls", 2018), ("Bulls", 2020)]
+    for end, pairs in {".": every, " respectively.": [every[0], every[3]]}.items():
+        told = held(f"Get the wins of Lakers and Bulls in season 2018 and 2020{end}", wins)
+        assert [(call["team"], call["season"]) for call in told] == [([team], [season]) for team, season in pairs]
+
+
+def test_a_question_that_goes_step_by_step() -> None:
+    words = "I need some help. First, read the file a.txt, it is long. Then switch the kitchen light on. Lastly, the weather."
+    assert due(words) == [["read_file"], ["set_light"]]
+    assert due(f"{words[:-1]} in Rome.") == [["read_file"], ["set_light"], ["get_weather"]]
+
+
 def test_each_list_is_a_call() -> None:
     mean = tool("get_mean", "The mean of numbers.", "of", of={"type": "array", "items": {"type": "integer"}})
     assert held("The mean of [1, 2] and that of [3, 4, 5]", mean) == [{"of": [[1, 2]]}, {"of": [[3, 4, 5]]}]
@@ -148,6 +162,12 @@ def test_a_tool_that_is_named_and_lacks_one_thing_is_due() -> None:
     odds = tool("card_odds", "Odds.", "cards hearts", cards={"type": "integer"}, hearts={"type": "integer"})
     assert due("The odds of a heart card among 52 cards", odds) == [["card_odds"]]
     assert due("Some hearts, 52", odds) == []
+
+
+def test_a_tool_that_is_due_goes_before_one_that_only_lacks_nothing() -> None:
+    alarm = tool("set_alarm", "Set an alarm clock.", "time label", time=TEXT, label={"type": "integer"})
+    song = tool("play_song", "Play music.", "title", title=TEXT)
+    assert due("Set an alarm for 11 PM", alarm, song) == [["set_alarm"]]
 
 
 def test_not_several_where_that_is_not_wanted() -> None:

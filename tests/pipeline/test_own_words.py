@@ -122,10 +122,22 @@ def test_what_is_found_what_is_missing_and_what_may_be_implied() -> None:
 def test_a_row_of_values_is_told() -> None:
     weather = schema("city", city=TEXT)
     found = held_to(weather, Said("How is it in Oslo, in Madrid and in Cairo?"))
-    assert found.each == ("city", ("Oslo", "Madrid", "Cairo"))
+    assert found.each == (("city", ("Oslo", "Madrid", "Cairo")),)
     assert only(found, "city", "Madrid").schema["properties"]["city"]["enum"] == ["Madrid"]
-    assert held_to(weather, Said("in Naples, Florida")).each is None
-    assert held_to(schema("origin destination", origin=TEXT, destination=TEXT), Said("Oslo and Bergen")).each is None
+    assert held_to(weather, Said("in Naples, Florida")).each == ()
+    assert held_to(schema("origin destination", origin=TEXT, destination=TEXT), Said("Oslo and Bergen")).each == ()
+
+
+def test_of_more_values_than_parameters_each_keeps_its_order() -> None:
+    held = held_to(schema("p q", p=NUMBER, q=NUMBER), Said("Take 3 of 5 by 9")).schema["properties"]
+    assert (held["p"]["enum"], held["q"]["enum"]) == ([3, 5], [5, 9])
+
+
+def test_a_row_of_numbers_is_not_another_parameter_s() -> None:
+    saved = schema("amount rate years", amount=NUMBER, rate=NUMBER, years=WHOLE)
+    found = held_to(saved, Said("What becomes of $1000 at a rate of 5%, for 10, 20 and 30 years?"))
+    assert found.each == (("years", (10, 20, 30)),)
+    assert found.schema["properties"]["amount"]["enum"] == [1000]
 
 
 @given(

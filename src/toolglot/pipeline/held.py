@@ -33,7 +33,7 @@ class Filled(msgspec.Struct, frozen=True):
     pointed: float = 0.0  # how clearly the words beside the values say whose they are
     places: tuple[tuple[int, int], ...] = ()  # where its values stand
     whole: bool = False  # each required parameter has a value of its own, and none is a list
-    each: tuple[str, tuple[Any, ...]] | None = None  # a parameter for which the text has several values: Oslo and Cairo
+    each: tuple[tuple[str, tuple[Any, ...]], ...] = ()  # parameters for which the text has several values: Oslo and Cairo
 
 
 class Held(msgspec.Struct):

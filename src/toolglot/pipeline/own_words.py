@@ -24,7 +24,7 @@ _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 _ROW = re.compile(
-    r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my))*\s*", re.IGNORECASE
+    r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my|last|next))*\s*", re.IGNORECASE
 )
 
 
@@ -226,13 +226,14 @@ def _settle(held: list[Held], said: Said) -> None:
 
 
 def _in_order(rest: list[Held]) -> None:
-    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are."""
+    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are; some may be spare."""
     for kind in dict.fromkeys(_sort(one) for one in rest):
         alike = [one for one in rest if _sort(one) == kind]
         places = sorted({find.start for one in alike for find in one.values})
-        if 1 < len(alike) == len(places):
+        if 1 < len(alike) <= len(places):
+            spare = len(places) - len(alike)
             for at, one in enumerate(alike):
-                own = places[at : at + 1]
+                own = places[at : at + 1 + spare]
                 one.values = [find for find in one.values if find.start in own] or one.values
 
 
@@ -240,22 +241,30 @@ def _sort(one: Held) -> str:
     return f"{one.slot.kind} {one.slot.schema.get('enum')}"
 
 
-def _each(held: list[Held], said: Said) -> tuple[str, tuple[Any, ...]] | None:
-    """A plain parameter whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other takes a part of."""
+def _each(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """Plain parameters whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other needs a part of."""
     lists = [one for one in held if one.slot.kind == "array" and (one.slot.schema.get("items") or {}).get("type") in _NUMERIC]
     if len(lists) == 1 and len(rows := [row for row, _, _ in bracketed(said)]) > 1:
-        return lists[0].slot.name, tuple(rows)
-    plain = [one for one in held if one.values and one.schema is None and one.slot.kind != "array"]
-    for one in plain:
-        if one.slot.kind in _ANYTHING:
+        return ((lists[0].slot.name, tuple(rows)),)
+    found = []
+    for one in held:
+        if not one.values or one.schema is not None or one.slot.kind in _ANYTHING | {"array"}:
             continue
+        others = [other for other in held if other is not one and other.is_found and other.slot.kind not in _ANYTHING]
+        taken = [find for other in others if other.clear >= CLEAR or other.slot.kind == "array" for find in other.values]
         named = "enum" in one.slot.schema
         every = mentioned(one.slot.schema["enum"], said) if named else sure(one.slot, said)
-        own = _row_of(one.values[0], every, said)
-        others = [find for other in held if other is not one and other.is_found for find in other.values]
-        if len(own) > 1 and not any(overlap(find, other) for find in own for other in others):
-            return one.slot.name, tuple(dict.fromkeys(find.value for find in own))
-    return None
+        row = _row_of(one.values[0], [find for find in every if not any(overlap(find, other) for other in taken)], said)
+        if len(row) < 2 or any(_within(other.values, row) for other in others):
+            continue
+        found.append((one.slot.name, tuple(dict.fromkeys(find.value for find in row))))
+        for other in others:
+            other.values = [find for find in other.values if not any(overlap(find, own) for own in row)]
+    return tuple(found)
+
+
+def _within(values: list[Find], row: list[Find]) -> bool:
+    return bool(values) and all(any(overlap(find, own) for own in row) for find in values)
 
 
 def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:

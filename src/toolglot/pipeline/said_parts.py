@@ -10,6 +10,12 @@ from toolglot.pipeline.said import Said
 _CUT = re.compile(
     r"(?:,\s+|;\s*|\s+)(?:and(?:\s+(?:also|then))?|as well as|then|plus|or)\s+|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
 )
+# where a text that goes step by step begins another: First, ... Then ... Lastly, ...
+_STEP = re.compile(
+    r"(?:[.!?;,]+\s+|\n+)(?:and\s+)?(?=(?:first|second|third|fourth|last|final|additional)(?:ly)?,"
+    r"|(?:and )?(?:then|next|after (?:that|this)|also|additionally|lastly|finally)\b)",
+    re.IGNORECASE,
+)
 BETWEEN = re.compile(r"\bbetween\s+[^,.;]{1,40}$", re.IGNORECASE)
 _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor Ana is here, Ben is there
     r"[A-Z][\w.-]*+(?: [A-Z][\w-]*+)*+(?!,? (?:and|or) [A-Z]|, [A-Z])"
@@ -22,7 +28,10 @@ def parts(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
 
     Where two pieces do, what does not belongs to the one before. Else pieces are put together until they do.
     """
-    cuts = [match for match in _CUT.finditer(said.text) if not _inside(match, said)]
+    return _from_heads(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)], fills)
+
+
+def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], bool]) -> list[Said]:
     starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
     pieces = [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
     heads = [at for at, (start, end) in enumerate(pieces) if fills(said.part(start, end))]
@@ -33,6 +42,11 @@ def parts(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
     froms = [0, *heads[1:]]
     untils = [*(at - 1 for at in heads[1:]), len(pieces) - 1]
     return [said.part(pieces[first][0], pieces[last][1]) for first, last in zip(froms, untils, strict=True)]
+
+
+def steps(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
+    """The text, cut where it says that another step begins; what does not fill belongs to the step before."""
+    return _from_heads(said, list(_STEP.finditer(said.text)), fills)
 
 
 def _joined(said: Said, pieces: list[tuple[int, int]], fills: Callable[[Said], bool]) -> list[int]:

@@ -1,0 +1,170 @@
+"""How near each tool is to a text: by the words that they share, and by what the text gives of what the tool needs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+import msgspec
+
+from toolglot.core.tools import Tool, as_function
+from toolglot.pipeline.held import Filled
+from toolglot.pipeline.own_words import held_to, in_words
+from toolglot.pipeline.related_words import related
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS, Said
+from toolglot.pipeline.slots import begins_alike
+
+Weights = dict[str, dict[str, float]]  # of each tool its words, and what each is worth
+
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_DUE = 1.0  # the score that a tool must have to be called
+NAMED = 0.6  # the worth of shared words from which a question is about a tool
+_MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
+_REACH = 0.85  # a tool is offered beside the best if it has this share of its score
+_NO_CHANCE = 3  # so many values of the right kinds are no chance
+_RELATED = 0.6  # what a word is worth that only speaks of the same thing
+_DOING = FUNCTION_WORDS | {
+    *("create", "add", "make", "set", "find", "list", "search", "update", "new", "calculate", "compute", "fetch", "retrieve"),
+    *("lookup", "check", "info", "information", "details", "data", "api", "function", "tool"),
+}
+TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A tool for a text: how near it is, and its schema held to what the text says."""
+
+    tool: Tool
+    score: float
+    overlap: float
+    shared: tuple[str, ...]
+    filled: Filled
+    named: float = 0.0  # the share of its name's words that the text has
+
+    @property
+    def is_near(self) -> bool:
+        """It lacks little, and the text speaks of little else."""
+        if self.is_full and self.named == 1.0:
+            return True
+        mostly = self.filled.found and (self.named > 0.5 or self.overlap >= _MOSTLY)
+        return len(self.filled.missing) < 2 and (bool(mostly) or self.overlap >= _ALL_ABOUT)
+
+    @property
+    def is_due(self) -> bool:
+        return self.is_near or (self.is_full and self.score >= _DUE and not self.is_chance)
+
+    @property
+    def is_full(self) -> bool:
+        """The text has what the tool needs, or enough of it that the rest may be implied."""
+        return not self.filled.missing and len(self.filled.implied) <= len(self.filled.found)
+
+    @property
+    def answers(self) -> bool:
+        """It looks up what is asked about, or has values enough of its own."""
+        looks_up = TELLERS.search(self.tool.name) is not None and self.overlap >= NAMED
+        return self.is_full and (looks_up or len(self.filled.found) > 1)
+
+    @property
+    def is_chance(self) -> bool:
+        """Nothing but a name or a number that any question may have speaks for the tool."""
+        return not self.overlap and not self.filled.sharp and len(self.filled.found) < _NO_CHANCE
+
+
+def own_words_of(tool: Tool) -> set[str]:
+    """The stems of its name, without those that any tool may have."""
+    words = re.split(r"[\W_]+", CAMEL.sub(" ", tool.name))
+    return {stem for word in words if word.lower() not in _DOING for stem in words_of(word)}
+
+
+def rank(tools: tuple[Tool, ...], said: Said, weights: Weights) -> tuple[Ranked, ...]:
+    """The best first."""
+    return tuple(sorted((_ranked(tool, said, weights[tool.full_name]) for tool in tools), key=_order))
+
+
+def _order(one: Ranked) -> tuple[bool, bool, float]:
+    return not one.is_due, not one.is_full, -one.score
+
+
+def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
+    filled = held_to(as_function(tool).schema or {"type": "object", "properties": {}}, said, _named_by(tool))
+    shared = _shared(said, weights)
+    if filled.wordable and _spare(said, filled, weights) >= len(filled.wordable):
+        filled = in_words(filled)
+    overlap = sum(shared.values())
+    lacking = len(filled.missing) + 0.5 * len(filled.implied)
+    score = overlap + filled.evidence + 0.25 * min(filled.pointed, 4.0) - lacking
+    told = tuple(sorted(shared, key=lambda word: -shared[word]))
+    return Ranked(tool, round(score, 4), round(overlap, 4), told, filled, _share_named(tool, said))
+
+
+def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
+    """How many things the text speaks of that are neither the tool's own words nor values already."""
+    count, before = 0, -1
+    for at, word in enumerate(said.words):
+        known = word.low in FUNCTION_WORDS or word.first or not word.text[0].isalpha()
+        if known or any(start <= word.start < end for start, end in filled.places):
+            continue
+        if not any(related(stem) & weights.keys() for stem in words_of(word.text)):
+            count += before != at - 1  # words side by side are one thing
+            before = at
+    return count
+
+
+def _share_named(tool: Tool, said: Said) -> float:
+    own = own_words_of(tool)
+    text = {stem for word in said.about if word.low not in FUNCTION_WORDS for stem in words_of(word.text)}
+    return sum(any(begins_alike(stem, name) for stem in text) for name in own) / len(own) if own else 0.0
+
+
+def _named_by(tool: Tool) -> frozenset[str]:
+    return frozenset(words_of(CAMEL.sub(" ", tool.name).replace("_", " ").replace(".", " ")))
+
+
+def _shared(said: Said, weights: dict[str, float]) -> dict[str, float]:
+    """The tool's words that the text has, and what each is worth; what is only related is worth less."""
+    found: dict[str, float] = {}
+    for word in said.about:
+        if word.low in FUNCTION_WORDS and word.low != "where":
+            continue
+        for stem in words_of(word.text):
+            for own in related(stem) & weights.keys():
+                worth = weights[own] * (1.0 if own == stem else _RELATED)
+                found[own] = max(found.get(own, 0.0), worth)
+    return found
+
+
+def weights_of(tools: tuple[Tool, ...]) -> Weights:
+    """Of each tool its words: those of its name count most, those of its parameters least; what many tools say, less."""
+    held = {}
+    for tool in tools:
+        found: dict[str, float] = {}
+        for text, weight in ((_params(tool), 0.4), (tool.description or "", 0.8), (CAMEL.sub(" ", tool.name), 1.0)):
+            for plain in re.findall(r"[^\W\d_]{2,}", text):
+                if plain.lower() not in FUNCTION_WORDS:
+                    found |= dict.fromkeys(words_of(plain), weight)
+        held[tool.full_name] = found
+    counts = Counter(word for found in held.values() for word in found)
+    return {
+        name: {word: weight * _rarity(counts[word], len(tools)) for word, weight in found.items()}
+        for name, found in held.items()
+    }
+
+
+def _rarity(count: int, of: int) -> float:
+    """One that a single tool has counts whole, one that all have counts half."""
+    return 1.0 if of == 1 else 0.4 + 0.6 * math.log((1 + of) / count) / math.log(1 + of)
+
+
+def _params(tool: Tool) -> str:
+    properties = (as_function(tool).schema or {}).get("properties") or {}
+    return " ".join(
+        f"{CAMEL.sub(' ', name)} {inner.get('description') or ''}"
+        for name, inner in properties.items()
+        if isinstance(inner, dict)
+    )
+
+
+def nearest(ranked: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
+    best = ranked[0]
+    return tuple(one for one in ranked if one is best or (one.score >= _REACH * best.score and one.is_full == best.is_full))

@@ -1,0 +1,89 @@
+"""The calls of a question that asks for several: step by step, in parts that each say enough, or one for each of a row."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import msgspec
+
+from toolglot.core.tools import Tool
+from toolglot.pipeline.held import Filled
+from toolglot.pipeline.own_words import inherited, only
+from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, rank
+from toolglot.pipeline.said import Said, Value
+from toolglot.pipeline.said_parts import parts, steps
+
+MOST_CALLS = 8
+_AS_BEFORE = re.compile(r"\b(?:same|another|instead|again)\b", re.IGNORECASE)  # what a part does not say is as before
+_PAIRED = re.compile(r"\brespectively\b", re.IGNORECASE)
+
+
+def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> tuple[tuple[Ranked, ...], ...]:
+    """The calls of a question that tells step by step what to do; none, if it does not."""
+    told = steps(said, lambda step: any(one.is_due and one.overlap >= NAMED for one in rank(tools, step, weights)))
+    calls: list[tuple[Ranked, ...]] = []
+    for step in told if 1 < len(told) <= MOST_CALLS else ():
+        near = nearest(rank(tools, step, weights))
+        own = of_parts(tools, near, step, weights)
+        mixed = len({options[0].tool.full_name for options in own}) > 1
+        calls += own if mixed else [(one,) for one in for_each(near[0], step)]
+    return tuple(calls)
+
+
+def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> tuple[tuple[Ranked, ...], ...]:
+    """The calls of the parts that each have all that a call needs; none, if there are no two."""
+    told = parts(said, lambda part: _stands_alone(near, tools, part, weights))
+    if not 1 < len(told) <= MOST_CALLS:
+        return ()
+    whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
+    found = (_of_part(tools, near, part, weights) for part in told)
+    heirs = (_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True))
+    return tuple((call,) for one, part in zip(heirs, told, strict=True) for call in for_each(one, part))
+
+
+def _stands_alone(near: tuple[Ranked, ...], tools: tuple[Tool, ...], part: Said, weights: Weights) -> bool:
+    """Whether a part of the question has all that a call needs: of the tool that it names, if it names one."""
+    ranked = rank(tools, part, weights)
+    named = max(ranked, key=lambda one: one.overlap)
+    if named.overlap >= NAMED:
+        return _complete(named) or (bool(named.filled.found) and _AS_BEFORE.search(part.text) is not None)
+    names = {one.tool.full_name for one in near}
+    if _AS_BEFORE.search(part.text) and any(one.filled.found for one in ranked if one.tool.full_name in names):
+        return True
+    return any(_complete(one) for one in ranked if one.tool.full_name in names)
+
+
+def _inherits(one: Ranked, whole: Filled, part: Said) -> Ranked:
+    """What a part does not say of itself, the whole question does."""
+    same = _AS_BEFORE.search(part.text) is not None
+    return msgspec.structs.replace(one, filled=inherited(one.filled, whole, same=same))
+
+
+def for_each(one: Ranked, said: Said) -> list[Ranked]:
+    """A call for each value of a row; of two rows for each pair, or for those that stand at the same place, "respectively"."""
+    rows = [[(name, value) for value in values] for name, values in one.filled.each]
+    paired = _PAIRED.search(said.text) and len({len(row) for row in rows}) == 1
+    return [_with(one, pairs) for pairs in (zip(*rows, strict=True) if paired else product(*rows))]
+
+
+def _with(one: Ranked, values: tuple[tuple[str, Value], ...]) -> Ranked:
+    filled = one.filled
+    for name, value in values:
+        filled = only(filled, name, value)
+    return msgspec.structs.replace(one, filled=filled)
+
+
+def _complete(one: Ranked) -> bool:
+    return bool(one.filled.found) and one.filled.whole
+
+
+def _of_part(tools: tuple[Tool, ...], near: tuple[Ranked, ...], part: Said, weights: Weights) -> Ranked:
+    """The tool for a part: the best of the whole, unless its own words are nearer to another."""
+    ranked = rank(tools, part, weights)
+    named = max(ranked, key=lambda one: one.overlap)
+    if named.overlap >= NAMED and _complete(named):
+        return named
+    by_name = {one.tool.full_name: one for one in ranked}
+    own = [by_name[one.tool.full_name] for one in near]
+    return next((one for one in own if _complete(one)), own[0])
