@@ -26,6 +26,7 @@ INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "reje
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED})
 _MOST_TEXT = 200_000  # characters of the conversation, the last ones
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d")
+_TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _MOST_GIVEN = 5  # values that are told back
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -65,14 +66,15 @@ class Doubts:
         invented = self._invented(tool, held)
         if invented is not None:
             return INVENTED, invented
-        told = self._told.get(canonical(call), "")
+        told = self._told.get(canonical(call), ())
         for code, why in self._unlikely(call, tool, held):
-            if why not in told or (code == UNRELATED and self._wanted_another):
+            insisted = any(why in one for one in told) and len(told) < _TOO_MUCH
+            if not insisted or (code == UNRELATED and self._wanted_another):
                 return code, why
         return None
 
     def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        """What may be right all the same: each is told once."""
+        """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
         if canonical(call) in self._just_made:
             yield REPEATED, "it was just made with these arguments, and its result stands above"
         unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
@@ -202,14 +204,14 @@ class Doubts:
         return any(part.is_error and NO_SUCH_TOOL in part.text for part in parts)
 
     @cached_property
-    def _told(self) -> dict[tuple[str, str], str]:
+    def _told(self) -> dict[tuple[str, str], list[str]]:
         """Calls that were refused before, and why: made again all the same, they are meant."""
         parts = [part for message in self._messages for part in message.parts]
         failed = {part.call_id: part.text for part in parts if isinstance(part, ToolResult) and part.is_error}
-        told: dict[tuple[str, str], str] = {}
+        told: dict[tuple[str, str], list[str]] = {}
         for part in parts:
             if isinstance(part, ToolCall) and part.id in failed:
-                told[canonical(part)] = told.get(canonical(part), "") + failed[part.id]
+                told.setdefault(canonical(part), []).append(failed[part.id])
         return told
 
 
