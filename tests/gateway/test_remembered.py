@@ -6,17 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.running import config, request_of, run, serving
+from tests.gateway.running import request_of, run, serving
 from tests.gateway.scripts import in_turn, question
-from tests.gateway.upstream_server import upstream_server
+from tests.gateway.upstream_server import Upstream, upstream_server
 from toolglot.client.remembered import Remembered, went_well
 from toolglot.core.messages import Text, ToolCall
 from toolglot.core.reply import Reply, Stop
+from toolglot.gateway.config import Config, read_config
 
 GOOD = Reply("r", "m", (ToolCall("c1", "get_weather", '{"city":"Rome"}'),), Stop("calls"))
 BAD = Reply("r", "m", (ToolCall("c1", "launch", "{}"),), Stop("calls"))
 WORDS = Reply("r", "m", (Text("Sunny."),), Stop("stop"))
 TAGGED = Reply("r", "m", (Text('~~~tool_call\n{"name": "get_weather", "arguments": {"city": "Rome"}}\n~~~'),), Stop("stop"))
+
+
+def behind(up: Upstream, provider: str = "vllm") -> Config:
+    return read_config(
+        f'[server]\ndetect = false\n[[upstream]]\nname = "v"\nprovider = "{provider}"\nbase_url = "{up.url}"\napi_key = "k"\n'
+        '[[route]]\nmodel = "*"\nto = "v/m"\n'
+    )
 
 
 def counts() -> list[dict[str, tuple[int, int]]]:
@@ -34,8 +42,8 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_it_sees_is_counted_and_followed(stream: bool) -> None:
     async def work() -> None:
         async with upstream_server(in_turn(GOOD, WORDS, BAD)) as up:
-            async with serving(config(up, "openai-chat")) as gateway:
-                path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m"), stream=stream)
+            async with serving(behind(up)) as gateway:
+                path, sent = request_of("openai-chat", question("openai-chat", "m"), stream=stream)
                 for _ in range(3):
                     assert (await gateway.ask("POST", path, sent))[0] == 200
             assert counts() == [{"native": (2, 1)}]  # words say nothing about the way
@@ -48,7 +56,7 @@ def test_what_it_sees_is_counted_and_followed(stream: bool) -> None:
             held.flush()
             up.asked.clear()
             up.play = in_turn(TAGGED)
-            async with serving(config(up, "openai-chat")) as gateway:
+            async with serving(behind(up)) as gateway:
                 assert (await gateway.ask("POST", path, sent))[0] == 200
             assert "tools" not in up.asked[-1].body
             assert "~~~tool_call" in up.asked[-1].body["messages"][0]["content"]
@@ -57,10 +65,21 @@ def test_what_it_sees_is_counted_and_followed(stream: bool) -> None:
     run(work())
 
 
+@pytest.mark.usefixtures("memory")
+def test_a_vendor_s_own_api_takes_tools_and_need_not_be_counted() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(GOOD)) as up, serving(behind(up, "openai")) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "m"), stream=False)
+            await gateway.ask("POST", path, sent)
+        assert counts() == []
+
+    run(work())
+
+
 def test_off_by_the_environment() -> None:
     async def work() -> None:
-        async with upstream_server(in_turn(GOOD)) as up, serving(config(up, "openai-chat")) as gateway:
-            path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m"), stream=False)
+        async with upstream_server(in_turn(GOOD)) as up, serving(behind(up)) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "m"), stream=False)
             await gateway.ask("POST", path, sent)
             assert gateway.gateway.remembered.entries() == ()
 

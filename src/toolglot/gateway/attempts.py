@@ -102,14 +102,16 @@ def prepared(asking: Asking, request: Request, target: Target, *, stream: bool) 
 
 def _tallies(asking: Asking, request: Request, target: Target) -> Tallies:
     """What has worked with this model on this server, where that may decide how it is asked."""
-    if asking.remembered is None or not request.tools or target.row.ask != "auto":
+    if asking.remembered is None or not target.server or not request.tools or target.row.ask != "auto":
         return {}
     return asking.remembered.tallies(target.server, target.route.model)
 
 
 def remember(asking: Asking, opened: Opened, calls: int, codes: Iterable[str]) -> None:
-    good = went_well(calls, codes) if asking.remembered is not None and opened.plan.tools else None
-    if asking.remembered is not None and good is not None:
+    if asking.remembered is None or not opened.target.server or not opened.plan.tools:
+        return
+    good = went_well(calls, codes)
+    if good is not None:
         asking.remembered.note(opened.target.server, opened.plan.route.model, opened.plan.way.name, good)
 
 

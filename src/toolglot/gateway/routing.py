@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
+from toolglot.catalog.profiles import KINDS
 from toolglot.client.remembered import server_name
 from toolglot.errors import UpstreamError
 from toolglot.gateway.config import Config, RouteRow
@@ -24,7 +25,7 @@ class Target(msgspec.Struct, frozen=True):
     row: RouteRow
     route: Route
     headers: dict[str, str]
-    server: str = ""  # as what has worked with it is remembered
+    server: str = ""  # as what has worked with it is remembered; of a vendor's own API nothing need be: it takes tools
 
     @property
     def name(self) -> str:
@@ -58,5 +59,9 @@ class Routing:
                 name = model.removeprefix(f"{upstream.name}/") if row.model.startswith(f"{upstream.name}/") else model
                 if not name.strip() or not upstream.takes(name):
                     continue
-            targets.append(Target(upstream, row, upstream.route(name), upstream.headers(), server_name(upstream.row)))
+            targets.append(Target(upstream, row, upstream.route(name), upstream.headers(), _remembered_as(upstream)))
         return tuple(targets)
+
+
+def _remembered_as(upstream: Upstream) -> str:
+    return "" if KINDS.get(upstream.row.name, "hosted") == "hosted" else server_name(upstream.row)
