@@ -15,15 +15,8 @@ import pytest
 
 from tests.gateway.running import WIRES, read_back, request_of
 from tests.gateway.scripts import question
+from toolglot.cli.demo import CONFIG
 
-CONFIG = """\
-[[upstream]]
-name = "embedded"
-provider = "local"
-[[route]]
-model = "*"
-to = "embedded/smollm2"
-"""
 CALL = ("get_weather", {"city": "Paris"})
 
 Heard = tuple[str, Any, str]  # the call's name, its arguments, the word for why the reply ends

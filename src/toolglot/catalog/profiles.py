@@ -45,6 +45,11 @@ class Catalog(msgspec.Struct, frozen=True):
     sources: dict[str, str]
 
 
+def server_kind(provider: str) -> str:
+    """Of which kind a provider's server is: one that can be asked about its models, or `hosted`, a vendor's own."""
+    return KINDS.get(provider, "hosted")
+
+
 @cache
 def catalog() -> Catalog:
     """Our rows, loaded when they are first asked for."""

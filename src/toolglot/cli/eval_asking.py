@@ -12,7 +12,7 @@ from toolglot.agent.agent import Agent
 from toolglot.agent.loop import AskModel, Done, Interrupted, Loop
 from toolglot.agent.results import without_secrets
 from toolglot.agent.runnable import Context, Runnable
-from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.profiles import server_kind
 from toolglot.client.asking import AsyncClient
 from toolglot.client.detect import detect
 from toolglot.client.keys import auth_headers, find_key
@@ -56,7 +56,7 @@ class Asker:
         route = self._client(self._transport).route(self.model)
         row, profile = route.provider, route.profile
         headers = auth_headers(row, find_key(row, self._api_key))
-        if self.ask == "auto" and KINDS.get(row.name, "hosted") != "hosted":
+        if self.ask == "auto" and server_kind(row.name) != "hosted":
             profile = await detect(route.model, row, self._transport, headers=headers)
         way = choose_way(self.ask, profile, row, None).name
         return Setting(self.model, self.ask, way, self.policy, self.options)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.profiles import server_kind
 from toolglot.catalog.providers import Provider
 from toolglot.client.carriers import Carriers
 from toolglot.client.detect import detect
@@ -165,7 +165,7 @@ class AsyncClient:
     async def _known(self, route: Route) -> Route:
         """With what the server says of the model, where it can be asked. It is asked once."""
         row = route.provider
-        if not self._detect or KINDS.get(row.name, "hosted") == "hosted":
+        if not self._detect or server_kind(row.name) == "hosted":
             return route
         told = await detect(route.model, row, self._transport, headers=self._sent_headers(row))
         return msgspec.structs.replace(route, profile=told)

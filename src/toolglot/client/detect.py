@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from toolglot.catalog.profile import Profile
-from toolglot.catalog.profiles import KINDS, profile
+from toolglot.catalog.profiles import profile, server_kind
 from toolglot.catalog.providers import Provider
 from toolglot.client.detection.correct import corrected
 from toolglot.client.detection.questions import QUESTIONS, Question
@@ -75,7 +75,7 @@ async def detect(
 ) -> Profile:
     """The profile of a model on a server. `model` is as the provider calls it; `headers` carry the key, if there is one."""
     known = profile(model, row.name or None)
-    kind = KINDS.get(row.name, "hosted")
+    kind = server_kind(row.name)
     questions = QUESTIONS.get(kind)
     if questions is None:
         return _noted(known, f"{row.name} tells nothing about its models: this is what the catalog knows")

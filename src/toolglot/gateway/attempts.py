@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.profiles import server_kind
 from toolglot.client.detect import detect
 from toolglot.client.exchange import Begun, Sending, begin, new_call_id, sending, whole
 from toolglot.client.remembered import Remembered, went_well
@@ -84,7 +84,7 @@ async def _open(asking: Asking, request: Request, target: Target, tried: tuple[s
 async def _known(asking: Asking, request: Request, target: Target) -> Target:
     """With what the server says of the model, where that decides how it is asked and can be asked for; it is kept a while."""
     row = target.route.provider
-    if not asking.detect or not request.tools or target.row.ask != "auto" or KINDS.get(row.name, "hosted") == "hosted":
+    if not asking.detect or not request.tools or target.row.ask != "auto" or server_kind(row.name) == "hosted":
         return target
     told = await detect(target.route.model, row, asking.transport, headers=target.headers)
     return msgspec.structs.replace(target, route=msgspec.structs.replace(target.route, profile=told))

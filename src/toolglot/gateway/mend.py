@@ -28,8 +28,8 @@ class Mended(msgspec.Struct, frozen=True):
     asked: int = 0
 
 
-def refusals(finish: Finish) -> tuple[Decision, ...]:
-    return tuple(one for one in finish.decisions if one.code.startswith("rejected_"))
+def refusals(said: Finish | Reply) -> tuple[Decision, ...]:
+    return tuple(one for one in said.decisions if one.code.startswith("rejected_"))
 
 
 def worth_mending(finish: Finish, request: Request) -> bool:
@@ -61,7 +61,7 @@ async def mend(
         decisions += said.decisions
         decisions += [Decision("mended_call", f"{call.full_name}: asked again, and this came.", call) for call in new]
         missing = len(refused) - len(new)
-        again = tuple(one for one in said.decisions if one.code.startswith("rejected_"))
+        again = refusals(said)
         if missing and not again:  # it gave up: the reasons it was told are those that stand
             return Mended(tuple(taken), refused[-missing:], tuple(decisions), usage, (), asked)
         refused = again[:missing]

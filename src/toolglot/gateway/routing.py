@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.profiles import server_kind
 from toolglot.client.remembered import server_name
 from toolglot.errors import UpstreamError
 from toolglot.gateway.config import Config, RouteRow
@@ -64,4 +64,4 @@ class Routing:
 
 
 def _remembered_as(upstream: Upstream) -> str:
-    return "" if KINDS.get(upstream.row.name, "hosted") == "hosted" else server_name(upstream.row)
+    return "" if server_kind(upstream.row.name) == "hosted" else server_name(upstream.row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.profiles import server_kind
 from toolglot.client.exchange import Sending
 from toolglot.client.transport import Limits
 from toolglot.core.request import Request
@@ -44,7 +44,7 @@ async def count_gemini(call: Call) -> None:
 async def _count(call: Call, request: Request) -> tuple[int, tuple[bytes, bytes]]:
     call.record.model = request.model
     target = call.live.routing.targets(request.model)[0]
-    counts = _COUNTS.get(KINDS.get(target.upstream.row.name, ""), _COUNTS.get(target.route.wire.name))
+    counts = _COUNTS.get(server_kind(target.upstream.row.name), _COUNTS.get(target.route.wire.name))
     if counts is not None:
         try:
             return await counts(call, prepared(call.live.asking, request, target, stream=False), target), _COUNTED

@@ -18,7 +18,7 @@ from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.related_words import related
-from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS
 from toolglot.text.json_text import loads_object, shown
 
@@ -47,7 +47,6 @@ _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
 _ADVISED = re.compile(r"; call (.{1,300}?) first, which may give it")
 _SQUEEZED = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W\d_]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Doubts:
@@ -113,7 +112,7 @@ class Doubts:
 
     def _tellers(self, key: str, wanted: Tool) -> list[str]:
         """Tools that may give a value: they look something up, speak of the same thing, and don't need the value themselves."""
-        about = frozenset(words_of(_CAMEL.sub(" ", f"{key} {wanted.name}").replace("_", " "))) - {"id"}
+        about = frozenset(words_of(spaced(f"{key} {wanted.name}").replace("_", " "))) - {"id"}
         return [
             name
             for name, tool in self._tools.items()
@@ -241,7 +240,7 @@ def _is_placeholder(key: str, value: str) -> bool:
 
 
 def _words_in(name: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(_CAMEL.sub(" ", name).lower().replace("_", " ")))
+    return frozenset(_WORD.findall(spaced(name).lower().replace("_", " ")))
 
 
 def _required(tool: Tool) -> list[Any]:
@@ -260,10 +259,10 @@ def _said(messages: tuple[Message, ...]) -> Iterator[str]:
 
 
 def _words_of_tool(tool: Tool) -> frozenset[str]:
-    told = [_CAMEL.sub(" ", tool.full_name), tool.description or ""]
+    told = [spaced(tool.full_name), tool.description or ""]
     properties = (as_function(tool).schema or {}).get("properties")
     for key, own in properties.items() if isinstance(properties, dict) else ():
-        told += [_CAMEL.sub(" ", key), *(str(own.get(name, "")) for name in ("description", "enum") if isinstance(own, dict))]
+        told += [spaced(key), *(str(own.get(name, "")) for name in ("description", "enum") if isinstance(own, dict))]
     words = {word for text in told for word in _WORD.findall(text.lower().replace("_", " "))}
     return frozenset(stem for word in words - FUNCTION_WORDS for stem in words_of(word))
 

@@ -14,8 +14,8 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
-from toolglot.pipeline.ranked_tools import CAMEL, NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
-from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
+from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
 from toolglot.pipeline.said_times import dates
 from toolglot.pipeline.several_calls import MOST_CALLS, for_each, of_parts, of_steps
@@ -82,7 +82,7 @@ def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
     wanted = max(ranked, key=lambda one: (one.overlap, one.score))
     if wanted.is_full or wanted.overlap < NAMED:
         return None
-    lacking = {word for name in wanted.filled.missing + wanted.filled.implied for word in words_of(CAMEL.sub(" ", name))}
+    lacking = {word for name in wanted.filled.missing + wanted.filled.implied for word in words_of(spaced(name))}
     for one in ranked:
         if (
             one.is_full

@@ -12,13 +12,12 @@ from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.held import Filled
 from toolglot.pipeline.own_words import held_to, in_words
 from toolglot.pipeline.related_words import related
-from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
 from toolglot.pipeline.slots import begins_alike
 
 Weights = dict[str, dict[str, float]]  # of each tool its words, and what each is worth
 
-CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DUE = 1.0  # the score that a tool must have to be called
 NAMED = 0.6  # the worth of shared words from which a question is about a tool
 _MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
@@ -73,7 +72,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
 def own_words_of(tool: Tool) -> set[str]:
     """The stems of its name, without those that any tool may have."""
-    words = re.split(r"[\W_]+", CAMEL.sub(" ", tool.name))
+    words = re.split(r"[\W_]+", spaced(tool.name))
     return {stem for word in words if word.lower() not in _DOING for stem in words_of(word)}
 
 
@@ -118,7 +117,7 @@ def _share_named(tool: Tool, said: Said) -> float:
 
 
 def _named_by(tool: Tool) -> frozenset[str]:
-    return frozenset(words_of(CAMEL.sub(" ", tool.name).replace("_", " ").replace(".", " ")))
+    return frozenset(words_of(spaced(tool.name).replace("_", " ").replace(".", " ")))
 
 
 def _shared(said: Said, weights: dict[str, float]) -> dict[str, float]:
@@ -139,7 +138,7 @@ def weights_of(tools: tuple[Tool, ...]) -> Weights:
     held = {}
     for tool in tools:
         found: dict[str, float] = {}
-        for text, weight in ((_params(tool), 0.4), (tool.description or "", 0.8), (CAMEL.sub(" ", tool.name), 1.0)):
+        for text, weight in ((_params(tool), 0.4), (tool.description or "", 0.8), (spaced(tool.name), 1.0)):
             for plain in re.findall(r"[^\W\d_]{2,}", text):
                 if plain.lower() not in FUNCTION_WORDS:
                     found |= dict.fromkeys(words_of(plain), weight)
@@ -159,9 +158,7 @@ def _rarity(count: int, of: int) -> float:
 def _params(tool: Tool) -> str:
     properties = (as_function(tool).schema or {}).get("properties") or {}
     return " ".join(
-        f"{CAMEL.sub(' ', name)} {inner.get('description') or ''}"
-        for name, inner in properties.items()
-        if isinstance(inner, dict)
+        f"{spaced(name)} {inner.get('description') or ''}" for name, inner in properties.items() if isinstance(inner, dict)
     )
 
 

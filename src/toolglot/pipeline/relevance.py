@@ -48,7 +48,7 @@ def most_relevant(
 
 def _weights(tools: tuple[Tool, ...], _: str) -> list[dict[str, float]]:
     """Of each tool its words, and what each is worth: one that all tools share tells nothing."""
-    words = [set(words_of(f"{_CAMEL.sub(' ', tool.full_name)} {tool.description or ''}")) for tool in tools]
+    words = [set(words_of(f"{spaced(tool.full_name)} {tool.description or ''}")) for tool in tools]
     counts = Counter(word for held in words for word in held)
     return [{word: math.log((1 + len(tools)) / counts[word]) for word in sorted(held)} for held in words]
 
@@ -63,6 +63,11 @@ def _said(messages: tuple[Message, ...]) -> dict[str, float]:
                 found[word] = max(found.get(word, 0.0), weight)
         weight *= _FADING
     return found
+
+
+def spaced(name: str) -> str:
+    """getWeather as get Weather."""
+    return _CAMEL.sub(" ", name)
 
 
 def words_of(text: str) -> tuple[str, ...]:

@@ -12,14 +12,13 @@ from typing import Any
 
 import msgspec
 
-from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_of, wanted_unit
 
 MOST = 150  # values of one parameter: a grammar of more is slow to make
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 # a kind, and the words of a parameter's name that tell it; the last word of a name is asked first
 _BY_NAME: dict[str, str] = {
@@ -110,7 +109,7 @@ class Slot(msgspec.Struct, frozen=True):
 
 
 def slot(name: str, schema: dict[str, Any]) -> Slot:
-    named = [word.lower() for word in re.split(r"[\W\d_]+", _CAMEL.sub(" ", name)) if word]
+    named = [word.lower() for word in re.split(r"[\W\d_]+", spaced(name)) if word]
     about = str(schema.get("description") or "")
     own = frozenset(named)
     stems = frozenset(words_of(" ".join(named)))

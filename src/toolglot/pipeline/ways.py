@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from toolglot.catalog.profile import Profile
-from toolglot.catalog.profiles import KINDS, UNKNOWN
+from toolglot.catalog.profiles import UNKNOWN, server_kind
 from toolglot.catalog.providers import Provider, unknown
 from toolglot.core.tools import Choice
 from toolglot.dialects import dialect_names, find_dialect
@@ -83,7 +83,7 @@ def _usual(profile: Profile, row: Provider) -> Way:
     if profile.ask is not None and (profile.ask != "constrained" or row.constrains):
         way = read_way(profile.ask, row)
         return Way(way.kind, way.dialect, f"best for {profile.family} (`toolglot models {profile.model}` says why)")
-    kind = KINDS.get(row.name, "hosted")
+    kind = server_kind(row.name)
     if profile.family == UNKNOWN:
         return Way("native", why="nothing is known of this model: its server is taken at its word")
     if profile.native.get(kind, profile.supports_tools):

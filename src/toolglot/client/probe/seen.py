@@ -8,7 +8,7 @@ from importlib.resources import files
 import msgspec
 
 from toolglot.catalog.profile import Profile
-from toolglot.catalog.profiles import KINDS
+from toolglot.catalog.profiles import server_kind
 from toolglot.catalog.providers import Provider
 from toolglot.client.detect import Silence
 from toolglot.client.detection.told import Told
@@ -62,7 +62,7 @@ class Seen(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        return KINDS.get(self.row.name, "hosted")
+        return server_kind(self.row.name)
 
     def way(self, name: str, *, stream: bool | None = False) -> list[Heard]:
         """The answers to a way, in the order they came; whole ones, streamed ones, or both."""
