@@ -8,7 +8,7 @@ import pytest
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
-from toolglot.pipeline.doubt import INVENTED, REPEATED, UNRELATED, Doubts
+from toolglot.pipeline.doubt import INVENTED, MADE_UP, REPEATED, UNRELATED, Doubts
 from toolglot.text.json_text import dumps
 
 
@@ -166,4 +166,54 @@ def test_nobody_may_insist_on_an_id() -> None:
 @pytest.mark.parametrize("schema", [{}, None, {"properties": []}, {"properties": {"a": True}, "required": ["a"]}])
 def test_a_schema_of_any_form_is_borne(schema: Any) -> None:
     tool = Tool("find_book", "Search the library.", schema)
-    assert Doubts(said("look in the library"), (tool,)).of(ToolCall("c", "find_book", '{"a": "12345"}')) is None
+    assert Doubts(said("search the library, find the book"), (tool,)).of(ToolCall("c", "find_book", '{"a": "12345"}')) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "arguments", "code"),
+    [
+        ("Does a library pay its authors?", "find_book", {"title": "Payment"}, UNRELATED),  # a word in common, no more
+        ("Find the book Emma.", "find_book", {"title": "Emma"}, None),
+        ("Paga la library derechos?", "find_book", {"title": "derechos"}, None),  # the gate knows English
+        ("Does a web pay its authors?", "search_web", {"query": "payment"}, None),  # it serves whatever is asked
+    ],
+)
+def test_what_the_gate_would_not_call_for_is_doubted_once(
+    asked: str, name: str, arguments: dict[str, Any], code: str | None
+) -> None:
+    tools = (*TOOLS[:2], a_tool("search_web", "Search the web.", query="What to look for"))
+    found = Doubts(said(asked), tools).of(ToolCall("c", name, dumps(arguments)))
+    assert (found and found[0]) == code
+
+
+def test_of_several_questions_and_of_many_tools_the_gate_is_not_asked() -> None:
+    asked, call = "Does a library pay its authors?", ToolCall("c", "find_book", dumps({"title": "Payment"}))
+    assert Doubts(said(asked), TOOLS[:2]).of(call) is not None
+    assert Doubts(said("Do you know a library?", asked), TOOLS[:2]).of(call) is None
+    many = (*TOOLS, a_tool("get_time", "The time in a city.", city="Name of the city"))
+    assert Doubts(said(asked), many).of(call) is None
+
+
+def test_who_wants_nothing_done_is_not_insisted_at() -> None:
+    asked = refused(said("When I lived in Lisbon I loved the weather there."), "get_weather", city="Lisbon")
+    assert doubt(asked, "get_weather", city="Lisbon") == UNRELATED
+    assert doubt(said("When I lived in Lisbon I loved it. How is the weather there now?"), "get_weather", city="Lisbon") is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "doubted"),
+    [
+        ("Convert 5 miles to km.", '```json\n{"result": 8.05}\n```', True),
+        ("Convert 5 miles to km.", '{"result": 8.05}', True),
+        ("Convert 5 miles to km.", 'It is 8.05 km.\n```json\n{"result": 8.05}\n```', False),
+        ("Convert 5 miles to km, as JSON.", '{"result": 8.05}', False),
+        ("Convert 5 miles to km.", "[8.05]", False),
+        ("Convert 5 miles to km.", "", False),
+    ],
+)
+def test_a_result_that_the_model_made_up(asked: str, text: str, doubted: bool) -> None:
+    found = Doubts(said(asked), TOOLS).of_text(text)
+    assert (found is not None and found[0] == MADE_UP) == doubted
+    if found is not None:
+        assert Doubts(said(asked, f"Not run: {found[1]}."), TOOLS).of_text(text) is None  # it is told once
+        assert Doubts(said(asked, a_result("8.05")), TOOLS).of_text(text) is None  # it has a result to tell of

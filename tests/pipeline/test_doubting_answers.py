@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.pipeline.answering import CALLS, PARIS, ROME, call, codes, plan_for, stream, text
@@ -13,13 +14,20 @@ from toolglot.core.fold import fold
 from toolglot.core.messages import Message, Text
 from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop
-from toolglot.core.tools import Choice
+from toolglot.core.request import Output
+from toolglot.core.tools import Choice, Tool, Toolset
 from toolglot.pipeline.doubting_answers import DoubtingAnswers, answers_to
 from toolglot.pipeline.plan import Plan
-from toolglot.pipeline.refusals import refusals
+from toolglot.pipeline.refusals import refusals, sentence
 
 SMALL, BIG = "llamacpp/qwen2.5-coder-1.5b", "llamacpp/qwen2.5-coder-32b"
 WHERE = (Message("user", (Text("How is the weather where I am?"),)),)
+_DAYS: dict[str, Any] = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+}
+WITH_DAYS = Tool("get_weather", "The weather in a city", _DAYS)
 IN_PARIS = (Message("user", (Text("How is the weather in Paris?"),)),)
 
 
@@ -80,3 +88,30 @@ def test_where_nothing_is_doubted(plan: Plan, how: dict[str, Any]) -> None:
 def test_the_start_of_a_call_that_never_ends_is_refused_once() -> None:
     found = heard(small(messages=IN_PARIS), call(0, "get_weather", '{"city": "Par', sealed=False), end=CALLS)
     assert (found.calls, codes(found)) == ([], ["rejected_truncated"])
+
+
+def test_what_the_conversation_sets_right_leaves_so_and_says_so() -> None:
+    plan = small(messages=IN_PARIS, tools=Toolset([WITH_DAYS]))
+    written = '{"city": "Paris", "days": 3}'
+    found = heard(plan, call(0, "get_weather", written), end=CALLS)
+    (left,) = found.calls
+    assert (left.arguments_json, left.raw, left.fixes) == ('{"city":"Paris"}', written, ("dropped_unspoken",))
+    assert codes(found) == ["dropped_unspoken"]
+    assert found.stop == Stop("calls", "tool_calls")
+    kept = heard(plan, call(0, "get_weather", written), end=CALLS, policy="strict")
+    assert (kept.calls[0].arguments_json, codes(kept)) == (written, [])
+    needed = msgspec.structs.replace(WITH_DAYS, schema={**_DAYS, "minProperties": 2})
+    kept = heard(small(messages=plan.request.messages, tools=Toolset([needed])), call(0, "get_weather", written), end=CALLS)
+    assert (kept.calls[0].arguments_json, codes(kept)) == (written, [])  # what does not fit the tool is no improvement
+
+
+def test_a_result_in_place_of_a_call_goes_back() -> None:
+    found = heard(small(messages=IN_PARIS), text("```json\n", '{"temperature": 21}\n```'))
+    assert codes(found) == ["rejected_result"]
+    assert (
+        "".join(part.text for part in found.parts if isinstance(part, Text)) == '```json\n{"temperature": 21}\n```'
+    )  # it was said
+    (told,) = refusals(found)
+    assert sentence(told).endswith("Call the tools that give it, in the form that you were shown.")
+    wanted = small(messages=IN_PARIS, output=Output())
+    assert codes(heard(wanted, text('{"temperature": 21}'))) == []

@@ -2,57 +2,64 @@
 
 Four things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
 address that stands nowhere; a name, where nobody has named anything or an id is wanted; a call that was just made and has its
-result; and a tool with which the conversation shares no word. The model is told why. Where it insists, it may know better than
-words can tell, and the call passes; but nobody knows an id that was never said.
+result; and a tool that is beside the question: no word in common, or nothing that the gate for still smaller models would call
+for. The model is told why. Where it insists, it may know better than words can tell, and the call passes; but nobody knows an
+id that was never said.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
+from toolglot.pipeline.conversation import MAIL, WORD, Conversation, stems_of
+from toolglot.pipeline.gate import gate, is_small_talk
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
-from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced, words_of
-from toolglot.pipeline.said import FUNCTION_WORDS
-from toolglot.text.json_text import loads_object, shown
+from toolglot.pipeline.set_right import set_right
+from toolglot.schema.check import checker
+from toolglot.text.json_text import dumps, loads_object, shown
 
 INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
-DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED})
-_MOST_TEXT = 200_000  # characters of the conversation, the last ones
+MADE_UP = "rejected_result"
+DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP})
+_NO_RESULT = "the reply is an object, made up in the place of a tool's result"
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
+_FEW_TOOLS = 8
+_UNASKED = "nothing in the conversation asks for what it does"
 _MOST_GIVEN = 5  # values that are told back
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
 _ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
 _IN_WORDS = re.compile(r"[^\W\d_]+[.,]?(?: [^\W\d_]+[.,]?)+")
 _STANDS_FOR = re.compile(r"(?:some|your|any|unknown|example|placeholder|the)\b[ _]?(.*)|[<\[{](.*)[>\]}]", re.IGNORECASE)
 _MAKES = re.compile(r"(?:^|[._])(?:create|add|new|make|write|set|register|insert|generate|save|start|open|todo)", re.IGNORECASE)
 _TELLS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|query|who|where|current)", re.IGNORECASE)
+_SERVES_ALL = re.compile(
+    r"\b(?:code|command|script|sql|query|expression|prompt|message|question|text|content|input|keywords?|url|path)\b"
+)
 _NAME_KEY = re.compile(
     r"(?:city|town|place|location|address|street|airport|station|origin|destination|person|customer|author|artist|restaurant"
     r"|hotel|company|patient|doctor|recipient|contact|user_?name)$",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[^\W\d_a-z][\w'.-]*[a-z][\w'.-]*(?:,? [^\W\d_][\w'.-]*){0,4}")
-_NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|(?<!\w)[\"'“‘][^\W\d_]")
-_OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
 _ADVISED = re.compile(r"; call (.{1,300}?) first, which may give it")
-_SQUEEZED = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[^\W\d_]+")
+_FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
 
 class Doubts:
     """What a conversation speaks for. Looked at when the first call comes, and then once."""
 
     def __init__(self, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> None:
+        self.spoken = Conversation(messages)
         self._messages = messages
         self._tools = {tool.full_name: tool for tool in tools}
 
@@ -65,12 +72,33 @@ class Doubts:
         invented = self._invented(tool, held)
         if invented is not None:
             return INVENTED, invented
+        if is_small_talk(self._asked):
+            return UNRELATED, "the user wants nothing done"
         told = self._told.get(canonical(call), ())
         for code, why in self._unlikely(call, tool, held):
             insisted = any(why in one for one in told) and len(told) < _TOO_MUCH
             if not insisted or (code == UNRELATED and self._wanted_another):
                 return code, why
-        return None
+        return None if told or self._asked_for(tool, held) else (UNRELATED, _UNASKED)
+
+    def set_right(self, call: ToolCall) -> ToolCall | None:
+        """The call as the conversation would have it, if that is another and fits the tool."""
+        tool, held = self._tools.get(call.full_name), loads_object(call.arguments_json)
+        if tool is None or tool.kind != "function" or not held:
+            return None
+        begun = any(isinstance(part, ToolResult) for message in self._messages for part in message.parts)
+        right, codes = set_right(tool, held, self.spoken, begun=begun)
+        if not codes or not checker(tool.schema).fits(right):
+            return None
+        written = call.arguments_json if call.written is None else call.written
+        return msgspec.structs.replace(call, arguments_json=dumps(right), written=written, fixes=(*call.fixes, *codes))
+
+    def of_text(self, text: str) -> tuple[str, str] | None:
+        """The same of a reply without a call: nobody asked for JSON, and it is nothing else."""
+        held = _FENCED.fullmatch(text.strip())
+        if not loads_object(held[1] if held else text) or "json" in self.spoken.words or _NO_RESULT in self.spoken.text:
+            return None
+        return None if any(self._under_way(tool) for tool in self._tools.values()) else (MADE_UP, _NO_RESULT)
 
     def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
@@ -80,21 +108,21 @@ class Doubts:
         if unlikely is not None:
             yield INVENTED, unlikely
         if not self._under_way(tool) and not self._related(tool) and self._gives(held) < _ENOUGH:
-            yield UNRELATED, "nothing in the conversation asks for what it does"
+            yield UNRELATED, _UNASKED
 
     # -- values
 
     def _invented(self, tool: Tool, held: dict[str, Any]) -> str | None:
         """What stands for a value, and an id or an address that was not given; who makes something may choose its id."""
         for key, schema, value in _free(tool, held):
-            if _is_placeholder(key, value) and _squeezed(value) not in self._squeezed:
+            if _is_placeholder(key, value) and not self.spoken.holds(value):
                 return f"{key} is {shown(value, 60)!r}, which stands for a value and is none{self._advice(key, tool)}"
             is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", "")))
-            if not _MAIL.fullmatch(value) and (not is_id or _names_what_it_makes(tool, key)):
+            if not MAIL.fullmatch(value) and (not is_id or _names_what_it_makes(tool, key)):
                 continue
-            if _squeezed(value) not in self._squeezed:
+            if not self.spoken.holds(value):
                 told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
-                mails = list(dict.fromkeys(_MAIL.findall(self._text)))[:_MOST_GIVEN] if "@" in value else []
+                mails = self.spoken.mails[:_MOST_GIVEN] if "@" in value else ()
                 return told + (f"; it has {' and '.join(mails)}" if mails else self._advice(key, tool))
         return None
 
@@ -107,7 +135,7 @@ class Doubts:
 
     def _given(self, key: str) -> list[str]:
         """Values that a result has under the same key."""
-        found = re.findall(rf'"{re.escape(key)}"\s*:\s*"([^"\\]{{1,80}})"', self._text)
+        found = re.findall(rf'"{re.escape(key)}"\s*:\s*"([^"\\]{{1,80}})"', self.spoken.text)
         return list(dict.fromkeys(found))[:_MOST_GIVEN]
 
     def _tellers(self, key: str, wanted: Tool) -> list[str]:
@@ -116,15 +144,15 @@ class Doubts:
         return [
             name
             for name, tool in self._tools.items()
-            if _TELLS.search(tool.name) and key not in _required(tool) and about & _words_of_tool(tool)
+            if _TELLS.search(tool.name) and key not in _required(tool) and about & stems_of(_words_of_tool(tool))
         ]
 
     def _unnamed(self, tool: Tool, held: dict[str, Any]) -> str | None:
         """A name, where the user has named nothing at all."""
-        if self._names_something:
+        if self.spoken.names_something:
             return None
         for key, _, value in _free(tool, held):
-            if _NAME_KEY.search(key) and _NAME.fullmatch(value) and not self._traced(value):
+            if _NAME_KEY.search(key) and _NAME.fullmatch(value) and not self.spoken.traces(value):
                 return f"{key} is {shown(value, 60)!r}, and nobody has said so{self._advice(key, tool)}"
         return None
 
@@ -135,24 +163,30 @@ class Doubts:
                 return f"{key} is {shown(value, 60)!r}, which is a name and no id{self._advice(key, tool)}"
         return None
 
-    def _traced(self, name: str) -> bool:
-        words = _WORD.findall(_plain(name))
-        if any(len(word) < 3 or word[:4] in self._beginnings for word in words):
-            return True
-        return "".join(word[0] for word in words[:2]) in {word[:2] for word in self._words}  # nyc
-
     # -- the tool
 
     def _related(self, tool: Tool) -> bool:
         """Words are no measure for a conversation in another script."""
-        if _OTHER_SCRIPT.search(self._text):
+        return self.spoken.in_other_script or self.spoken.speaks_of(_words_of_tool(tool))
+
+    def _asked_for(self, tool: Tool, held: dict[str, Any]) -> bool:
+        """What the gate says, unless the tool may serve whatever is asked (a shell, a search), or was given what was said."""
+        if any(isinstance(key, str) and _SERVES_ALL.search(spaced(key)) for key in _required(tool)):
             return True
-        return not self._stems.isdisjoint(_words_of_tool(tool))
+        return self._gives(held) >= _ENOUGH or self._under_way(tool) or self._gate_opens
+
+    @cached_property
+    def _gate_opens(self) -> bool:
+        """The gate knows one question in English and a few tools. Of anything else it is not asked."""
+        asked = tuple(message for message in self._messages if message.role == "user")
+        if len(asked) != 1 or len(self._tools) > _FEW_TOOLS or not self.spoken.is_english:
+            return True
+        return bool(gate(tuple(self._tools.values()), asked).calls)
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How many arguments the conversation has; a path or a longer number, which nobody says by chance, counts twice."""
         scalars = {str(value).removesuffix(".0") for value in held.values() if isinstance(value, (str, int, float))}
-        return sum(1 + bool(_SHARP.search(value)) for value in scalars if _squeezed(value) in self._squeezed)
+        return sum(1 + bool(_SHARP.search(value)) for value in scalars if self.spoken.holds(value))
 
     # -- what is said
 
@@ -163,29 +197,16 @@ class Doubts:
         return any(not part.is_error for part in results) or any(tool.full_name in names.split(" or ") for names in advised)
 
     @cached_property
-    def _text(self) -> str:
-        return "\n".join(_said(self._messages))[-_MOST_TEXT:]
-
-    @cached_property
-    def _squeezed(self) -> str:
-        return _squeezed(self._text)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(_plain(self._text)))
-
-    @cached_property
-    def _beginnings(self) -> frozenset[str]:
-        return frozenset(word[:4] for word in self._words if len(word) > 2)
-
-    @cached_property
-    def _names_something(self) -> bool:
-        return _OTHER_SCRIPT.search(self._text) is not None or _NAMED.search(self._text) is not None
-
-    @cached_property
-    def _stems(self) -> frozenset[str]:
-        own = {word for word in _WORD.findall(self._text.lower()) if word not in FUNCTION_WORDS}
-        return frozenset(other for word in own for stem in words_of(word) for other in related(stem))
+    def _asked(self) -> str:
+        """The last thing that the user said."""
+        said = [
+            part.text
+            for message in self._messages
+            if message.role == "user"
+            for part in message.parts
+            if isinstance(part, Text)
+        ]
+        return said[-1] if said else ""
 
     @cached_property
     def _just_made(self) -> frozenset[tuple[str, str]]:
@@ -240,7 +261,7 @@ def _is_placeholder(key: str, value: str) -> bool:
 
 
 def _words_in(name: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(spaced(name).lower().replace("_", " ")))
+    return frozenset(WORD.findall(spaced(name).lower().replace("_", " ")))
 
 
 def _required(tool: Tool) -> list[Any]:
@@ -248,29 +269,9 @@ def _required(tool: Tool) -> list[Any]:
     return held if isinstance(held, list) else []
 
 
-def _said(messages: tuple[Message, ...]) -> Iterator[str]:
-    """Everything but what the model has said itself, and what it was told of its mistakes."""
-    for message in messages:
-        if message.role == "assistant":
-            continue
-        for part in message.parts:
-            if isinstance(part, Text) or (isinstance(part, ToolResult) and not part.is_error):
-                yield part.text
-
-
-def _words_of_tool(tool: Tool) -> frozenset[str]:
+def _words_of_tool(tool: Tool) -> str:
     told = [spaced(tool.full_name), tool.description or ""]
     properties = (as_function(tool).schema or {}).get("properties")
     for key, own in properties.items() if isinstance(properties, dict) else ():
         told += [spaced(key), *(str(own.get(name, "")) for name in ("description", "enum") if isinstance(own, dict))]
-    words = {word for text in told for word in _WORD.findall(text.lower().replace("_", " "))}
-    return frozenset(stem for word in words - FUNCTION_WORDS for stem in words_of(word))
-
-
-def _plain(text: str) -> str:
-    """In small letters, without accents."""
-    return "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter))
-
-
-def _squeezed(text: str) -> str:
-    return _SQUEEZED.sub("", _plain(text))
+    return " ".join(told)

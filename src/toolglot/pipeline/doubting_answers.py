@@ -1,4 +1,4 @@
-"""The way back from a small model: calls that nothing speaks for are held back as refused, with the reason."""
+"""The way back from a small model: what the conversation sets right is, and calls that nothing speaks for are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolglot.core.messages import Message, ToolCall
 from toolglot.core.reply import Decision, Stop
 from toolglot.pipeline.answers import Answers, Calls
 from toolglot.pipeline.doubt import Doubts
-from toolglot.pipeline.guard_calls import Policy, refused
+from toolglot.pipeline.guard_calls import Policy, refused, told_fixes
 from toolglot.pipeline.plan import Plan
 
 
@@ -31,7 +31,9 @@ class DoubtingAnswers(Answers):
         self._held: dict[int, list[Open | Delta]] = {}  # calls that are not whole yet
         self._at: dict[int, int] = {}  # blocks by their index here: one that is held back leaves no gap
         self._left = self._taken = 0
-        self._refused: list[Decision] = []
+        self._decided: list[Decision] = []
+        self._asks_json = plan.request.output is not None
+        self._words: list[str] = []
 
     def feed(self, event: Event) -> list[Event]:
         out: list[Event] = []
@@ -45,6 +47,8 @@ class DoubtingAnswers(Answers):
         elif isinstance(event, (Open, Delta, Close)):
             held = self._held.get(event.index)
             if held is None:
+                if isinstance(event, Delta):
+                    self._words.append(event.text)
                 out.append(self._moved(event))
             elif isinstance(event, Close):
                 self._whole(self._held.pop(event.index), event, out)
@@ -67,17 +71,28 @@ class DoubtingAnswers(Answers):
             return
         arguments = "".join(event.text for event in events if isinstance(event, Delta))
         call = ToolCall(opened.call_id or "", opened.name or "", arguments, opened.namespace, opened.custom, end.sealed)
-        doubt = self._doubts.of(msgspec.structs.replace(call, source=opened.source))
+        call = msgspec.structs.replace(call, source=opened.source, written=end.written, fixes=end.fixes)
+        right = None if self._policy == "strict" else self._doubts.set_right(call)
+        doubt = self._doubts.of(right or call)
         if doubt is not None:
-            self._refused.append(refused(call, *doubt))
+            self._decided.append(refused(right or call, *doubt))
             return
         self._left += 1
-        out += [self._moved(event) for event in (*events, end)]
+        if right is not None:
+            self._decided += told_fixes(right, right.fixes[len(call.fixes) :])
+            call = right
+        end = msgspec.structs.replace(end, written=call.written, fixes=call.fixes)
+        out += [self._moved(event) for event in (opened, Delta(opened.index, call.arguments_json), end)]
 
     def _ended_with(self, event: Finish | Fault) -> Event:
-        if not self._refused:
+        if isinstance(event, Finish) and not self._left and not self._decided and not self._asks_json:
+            written = "".join(self._words)
+            doubt = self._doubts.of_text(written)
+            if doubt is not None:
+                self._decided.append(refused(ToolCall("", "", sealed=False, written=written), *doubt))
+        if not self._decided:
             return event
-        event = msgspec.structs.replace(event, decisions=(*event.decisions, *self._refused))
+        event = msgspec.structs.replace(event, decisions=(*event.decisions, *self._decided))
         if isinstance(event, Finish) and event.stop.reason == "calls" and not self._left:
             return msgspec.structs.replace(event, stop=Stop("stop", event.stop.raw))
         return event

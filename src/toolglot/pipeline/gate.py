@@ -56,7 +56,7 @@ def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool =
     ranked = rank(tools, said, weights)
     best = ranked[0]
     if not must:
-        if _GREETING.match(asked) or _MUSING.search(asked) or (_ABOUT.search(asked) and not best.answers):
+        if is_small_talk(asked) or (_ABOUT.search(asked) and not best.answers):
             return Verdict((), "gate: no call is due: the question asks for words, not for something to be done")
         first = _first_step(ranked)
         if first is not None:
@@ -75,6 +75,11 @@ def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool =
                 tuple((one,) for one in each), f"gate: {len(each)} calls are due, one for each {names}: {_told(near[:1])}"
             )
     return Verdict((near,), f"gate: a call is due: {_told(near)}")
+
+
+def is_small_talk(text: str) -> bool:
+    """Nobody wants anything done."""
+    return _GREETING.match(text) is not None or _MUSING.search(text) is not None
 
 
 def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:

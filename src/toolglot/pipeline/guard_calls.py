@@ -211,8 +211,11 @@ def _verdict(call: ToolCall, fixes: tuple[str, ...], others: tuple[Decision, ...
     codes = tuple(dict.fromkeys((*call.fixes, *fixes)))
     if codes != call.fixes:
         call = msgspec.structs.replace(call, fixes=codes)
-    told = tuple(Decision(code, f"{call.full_name}: {sentence(code)}", call) for code in codes)
-    return Verdict(call, (*told, *others))
+    return Verdict(call, (*told_fixes(call, codes), *others))
+
+
+def told_fixes(call: ToolCall, codes: Iterable[str]) -> tuple[Decision, ...]:
+    return tuple(Decision(code, f"{call.full_name}: {sentence(code)}", call) for code in codes)
 
 
 def _about_schema(check: Checker, tool: Tool) -> tuple[Decision, ...]:

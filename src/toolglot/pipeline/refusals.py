@@ -20,6 +20,7 @@ ADVICE = {
     "rejected_invented": "Make up no value.",
     "rejected_repeat": "Use the result: make the next call, or answer in plain words.",
     "rejected_unrelated": "If no tool does what the user wants, answer in plain words. If this one does, make the call again.",
+    "rejected_result": "No tool has been run. Call the tools that give it, in the form that you were shown.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
 _SHOWN = 300  # characters of what was written, told back

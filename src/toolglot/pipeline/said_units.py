@@ -76,6 +76,15 @@ def in_unit(value: float, after: str, wanted: tuple[int, float]) -> int | float 
     return int(found) if found == int(found) else found
 
 
+def in_any_unit(value: float, after: str) -> list[float]:
+    """The value in each unit of the kind that the text has it in: half an hour is 30 and 1800, too."""
+    said = _AFTER.match(after)
+    unit = unit_of(said[1]) if said else None
+    if unit is None:
+        return [value]
+    return [value, *(round(value * unit[1] / size, 6) for size in _DIMENSIONS[unit[0]].values())]
+
+
 def currencies(text: str) -> list[tuple[str, int, int]]:
     """The code of each currency that the text names, and where."""
     found = []

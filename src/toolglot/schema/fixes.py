@@ -50,6 +50,9 @@ _ROWS = (
     Fix("unwrapped_arguments", 4, "The arguments were wrapped in another object."),
     Fix("wrapped_arguments", 5, "The tool's only parameter was given without its name."),
     Fix("positional_arguments", 4, "Arguments were given by position."),
+    # the values, by the conversation
+    Fix("dropped_unspoken", 4, "An optional value that nothing in the conversation speaks of was left out."),
+    Fix("fixed_address", 3, "An e-mail address was put as it stands in the conversation."),
     # the call
     Fix("missing_opener", 2, "The opening marker was missing; the rest said whose call it is."),
     Fix("broken_list", 3, "The list of calls was not well formed."),

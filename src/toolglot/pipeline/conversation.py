@@ -1,0 +1,117 @@
+"""What a conversation says, for those who ask whether a call or a value was spoken of: text, words, what they stand for.
+
+It is what the system and the user said and what tools gave, not what the model said, nor what it was told of its mistakes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cached_property
+
+from toolglot.core.messages import Message, Text, ToolResult
+from toolglot.pipeline.related_words import related
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS
+from toolglot.pipeline.said_numbers import numbers
+from toolglot.pipeline.said_units import in_any_unit
+
+MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+WORD = re.compile(r"[^\W\d_]+")
+_UNIT = 20  # characters behind a number in which its unit stands
+_MOST_TEXT = 200_000  # characters, the last ones
+_NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|(?<!\w)[\"'“‘][^\W\d_]")
+_OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
+_SQUEEZED = re.compile(r"[\W_]+")
+
+
+class Conversation:
+    """Each is looked for when it is first asked for, and then once."""
+
+    def __init__(self, messages: tuple[Message, ...]) -> None:
+        self._messages = messages
+
+    def holds(self, value: str) -> bool:
+        """Letters and digits are compared, no more."""
+        return squeezed(value) in self._squeezed
+
+    def traces(self, name: str) -> bool:
+        """Whether a word begins like one of the name's, or has its first letters: nyc for New York City."""
+        words = WORD.findall(plain(name))
+        if any(len(word) < 3 or word[:4] in self._beginnings for word in words):
+            return True
+        return "".join(word[0] for word in words[:2]) in {word[:2] for word in self.words}
+
+    def speaks_of(self, words: str) -> bool:
+        """Whether one of these words, or a related one, was said."""
+        return not self.stems.isdisjoint(stems_of(words))
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(_said(self._messages))[-_MOST_TEXT:]
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return squeezed(self.text)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(WORD.findall(plain(self.text)))
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        return frozenset(word[:4] for word in self.words if len(word) > 2)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(other for stem in stems_of(self.text) for other in related(stem))
+
+    @cached_property
+    def numbers(self) -> frozenset[float]:
+        """In digits, in words, in percent, and in other units of the same kind."""
+        return frozenset(
+            float(value)
+            for number in numbers(self.text)
+            for form in number.forms
+            for value in in_any_unit(form, self.text[number.end : number.end + _UNIT])
+        )
+
+    @cached_property
+    def mails(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(MAIL.findall(self.text)))
+
+    @cached_property
+    def names_something(self) -> bool:
+        return self.in_other_script or _NAMED.search(self.text) is not None
+
+    @cached_property
+    def in_other_script(self) -> bool:
+        return _OTHER_SCRIPT.search(self.text) is not None
+
+    @cached_property
+    def is_english(self) -> bool:
+        return not self.in_other_script and not self.words.isdisjoint(FUNCTION_WORDS)
+
+
+def stems_of(text: str) -> frozenset[str]:
+    words = {word for word in WORD.findall(text.lower().replace("_", " ")) if word not in FUNCTION_WORDS}
+    return frozenset(stem for word in words for stem in words_of(word))
+
+
+def plain(text: str) -> str:
+    """In small letters, without accents."""
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter))
+
+
+def squeezed(text: str) -> str:
+    return _SQUEEZED.sub("", plain(text))
+
+
+def _said(messages: tuple[Message, ...]) -> Iterator[str]:
+    for message in messages:
+        if message.role == "assistant":
+            continue
+        for part in message.parts:
+            if isinstance(part, Text) or (isinstance(part, ToolResult) and not part.is_error):
+                yield part.text

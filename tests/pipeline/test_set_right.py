@@ -1,0 +1,102 @@
+"""What a conversation sets right in the calls of small models, and what it leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolglot.core.messages import Message, Text, ToolResult
+from toolglot.core.tools import Tool
+from toolglot.pipeline.conversation import Conversation
+from toolglot.pipeline.set_right import MISCOPIED, UNSPOKEN, set_right
+
+TOOL = Tool(
+    "find",
+    "Find something.",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "to": {"type": "string"},
+            "max_price": {"type": "number"},
+            "minutes": {"type": "integer"},
+            "unit": {"enum": ["km", "miles"]},
+            "genre": {"enum": ["horror", "comedy"]},
+            "method": {"type": "string"},
+            "page": {"type": "integer", "default": 1},
+            "shop_id": {"type": "integer"},
+            "new": {"type": "boolean"},
+            "since": {"type": "string"},
+        },
+        "required": ["query"],
+    },
+)
+
+
+def asked(text: str, result: str | None = None) -> Conversation:
+    given = () if result is None else (Message("tool", (ToolResult("c", "find", (Text(result),)),)),)
+    return Conversation((Message("user", (Text(text),)), *given))
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("Find a lamp.", "max_price", 100),
+        ("How far is it to Rome?", "unit", "miles"),
+        ("Find the area.", "method", "trapezoidal"),
+        ("Find a lamp.", "minutes", 30),
+    ],
+)
+def test_what_is_optional_and_not_spoken_of_is_left_out(text: str, key: str, value: Any) -> None:
+    held = {"query": "x", key: value}
+    assert set_right(TOOL, held, asked(text), begun=False) == ({"query": "x"}, (UNSPOKEN,))
+    assert set_right(TOOL, held, asked(text), begun=True) == (held, ())  # it may come from what was seen
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("Find a lamp, 100 euros at most.", "max_price", 100),
+        ("Find a lamp for a hundred euros.", "max_price", 100),
+        ("Find a lamp at a good price.", "max_price", 50),  # the price is spoken of
+        ("What can be cooked in half an hour?", "minutes", 30),
+        ("How many miles is it to Rome?", "unit", "miles"),
+        ("Find a film with ghosts.", "genre", "horror"),  # a choice by its sense
+        ("Find it by the trapezoid rule.", "method", "trapezoidal"),
+        ("Find a lamp.", "page", 1),  # the default, which makes no difference
+        ("Find a lamp in Bangkok.", "shop_id", 1),
+        ("Find a lamp.", "new", True),
+        ("Find a lamp of last week.", "since", "2027-01-04"),
+        ("找一盏灯", "max_price", 100),
+    ],
+)
+def test_what_may_have_been_meant_stays(text: str, key: str, value: Any) -> None:
+    held = {"query": "x", key: value}
+    assert set_right(TOOL, held, asked(text), begun=False) == (held, ())
+
+
+def test_what_is_required_stays_whatever_it_is() -> None:
+    assert set_right(TOOL, {"query": "sofa"}, asked("Find a lamp."), begun=False) == ({"query": "sofa"}, ())
+
+
+@pytest.mark.parametrize(
+    ("result", "written", "left"),
+    [
+        ("T.Havel@mail.example", "t.havel@example.com", "T.Havel@mail.example"),
+        ("t.havel@mail.example", "t.havel@mail.example", "t.havel@mail.example"),
+        ("t.havel@mail.example or t.havel@home.example", "t.havel@example.com", "t.havel@example.com"),  # which one?
+        ("t.havel@mail.example", "tomas@example.com", "tomas@example.com"),
+        ("t.havel@mail.example", "the address", "the address"),
+    ],
+)
+def test_an_address_is_as_it_stands_in_the_conversation(result: str, written: str, left: str) -> None:
+    codes = () if written == left else (MISCOPIED,)
+    spoken = asked("Write to Tomas.", result)
+    assert set_right(TOOL, {"query": "x", "to": written}, spoken, begun=True) == ({"query": "x", "to": left}, codes)
+
+
+@pytest.mark.parametrize("schema", [None, {}, {"properties": []}, {"properties": {"page": True}}, {"properties": {"page": {}}}])
+def test_a_schema_of_any_form_is_borne(schema: Any) -> None:
+    held = {"page": 7}
+    assert set_right(Tool("find", "", schema), held, asked("Find it."), begun=False)[0] in (held, {})
