@@ -9,7 +9,7 @@ import pytest
 from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import Conversation
-from toolglot.pipeline.set_right import MISCOPIED, UNSPOKEN, set_right
+from toolglot.pipeline.set_right import MISCOPIED, NAMED, UNSPOKEN, set_right
 
 TOOL = Tool(
     "find",
@@ -28,6 +28,8 @@ TOOL = Tool(
             "shop_id": {"type": "integer"},
             "new": {"type": "boolean"},
             "since": {"type": "string"},
+            "to_currency": {"type": "string"},
+            "base_currency": {"enum": ["dollars", "euros"]},
         },
         "required": ["query"],
     },
@@ -94,6 +96,23 @@ def test_an_address_is_as_it_stands_in_the_conversation(result: str, written: st
     codes = () if written == left else (MISCOPIED,)
     spoken = asked("Write to Tomas.", result)
     assert set_right(TOOL, {"query": "x", "to": written}, spoken, begun=True) == ({"query": "x", "to": left}, codes)
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "left"),
+    [
+        ("to_currency", "Canadian dollars", "CAD"),
+        ("to_currency", "euros", "EUR"),
+        ("to_currency", "eur", "eur"),
+        ("to_currency", "shells", "shells"),
+        ("base_currency", "euros", "euros"),  # as the tool wants it
+        ("query", "euros", "euros"),
+    ],
+)
+def test_a_currency_has_its_code(key: str, written: str, left: str) -> None:
+    spoken = asked("What are 5 canadian dollars, eur or shells in euros?")
+    found, codes = set_right(TOOL, {"query": "x", key: written}, spoken, begun=False)
+    assert (found[key], codes) == (left, () if written == left else (NAMED,))
 
 
 @pytest.mark.parametrize("schema", [None, {}, {"properties": []}, {"properties": {"page": True}}, {"properties": {"page": {}}}])

@@ -87,8 +87,10 @@ def in_any_unit(value: float, after: str) -> list[float]:
 
 def currencies(text: str) -> list[tuple[str, int, int]]:
     """The code of each currency that the text names, and where."""
-    found = []
-    for match in _CURRENCY.finditer(text):
-        name = match[0].lower()
-        found.append((_CALLED.get(name) or _CALLED[name.removesuffix("s")], match.start(), match.end()))
-    return found
+    return [(currency_code(match[0]) or "", match.start(), match.end()) for match in _CURRENCY.finditer(text)]
+
+
+def currency_code(name: str) -> str | None:
+    """Of a currency by one of its names, in the plural too."""
+    name = name.lower()
+    return _CALLED.get(name) or _CALLED.get(name.removesuffix("s"))

@@ -1,7 +1,8 @@
-"""Arguments that the conversation sets right. Small models fill in options that nobody asked for, and miscopy addresses.
+"""Arguments that are set right. Small models fill in options that nobody asked for, miscopy addresses, and name currencies.
 
 What is optional and was not spoken of is left out, before anything has been called: later a value may come from what was seen.
 An e-mail address that stands nowhere becomes the one that has the same name before the @, if there is but one.
+A currency has its code wherever money is exchanged: dollars are USD.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Any
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import MAIL, Conversation
 from toolglot.pipeline.relevance import spaced
+from toolglot.pipeline.said_units import currency_code
 
-UNSPOKEN, MISCOPIED = "dropped_unspoken", "fixed_address"
+UNSPOKEN, MISCOPIED, NAMED = "dropped_unspoken", "fixed_address", "fixed_currency"
 _CODE_KEY = re.compile(r"(?:_id|Id|ID|code)$")  # a number that the description may tell: 1 for Bangkok
 _UNIT_KEY = re.compile(r"units?$", re.IGNORECASE)
+_CURRENCY_KEY = re.compile(r"currency$", re.IGNORECASE)
 _LONG = 60  # characters: a text of the model's own
 
 
@@ -32,9 +35,9 @@ def set_right(tool: Tool, held: dict[str, Any], spoken: Conversation, *, begun: 
         if isinstance(own, dict) and not begun and not _needs(required, key) and not _is_spoken(key, own, value, spoken):
             codes[UNSPOKEN] = None
             continue
-        kept[key] = _as_it_stands(value, spoken)
-        if kept[key] != value:
-            codes[MISCOPIED] = None
+        kept[key], code = _better(key, own, value, spoken)
+        if code is not None:
+            codes[code] = None
     return kept, tuple(codes)
 
 
@@ -56,8 +59,13 @@ def _is_spoken(key: str, own: dict[str, Any], value: object, spoken: Conversatio
     return True
 
 
-def _as_it_stands(value: object, spoken: Conversation) -> object:
-    if not isinstance(value, str) or not MAIL.fullmatch(value) or spoken.holds(value):
-        return value
-    same = [mail for mail in spoken.mails if mail.lower().split("@")[0] == value.lower().split("@")[0]]
-    return same[0] if len(same) == 1 else value
+def _better(key: str, own: object, value: object, spoken: Conversation) -> tuple[object, str | None]:
+    if not isinstance(value, str):
+        return value, None
+    if MAIL.fullmatch(value) and not spoken.holds(value):
+        same = [mail for mail in spoken.mails if mail.lower().split("@")[0] == value.lower().split("@")[0]]
+        return (same[0], MISCOPIED) if len(same) == 1 else (value, None)
+    if _CURRENCY_KEY.search(key) and isinstance(own, dict) and "enum" not in own:
+        code = currency_code(value)
+        return (code, NAMED) if code is not None and code != value.upper() else (value, None)
+    return value, None

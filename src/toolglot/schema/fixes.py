@@ -53,6 +53,7 @@ _ROWS = (
     # the values, by the conversation
     Fix("dropped_unspoken", 4, "An optional value that nothing in the conversation speaks of was left out."),
     Fix("fixed_address", 3, "An e-mail address was put as it stands in the conversation."),
+    Fix("fixed_currency", 3, "A currency's name became its code."),
     # the call
     Fix("missing_opener", 2, "The opening marker was missing; the rest said whose call it is."),
     Fix("broken_list", 3, "The list of calls was not well formed."),
