@@ -76,6 +76,8 @@ def test_no_call_is_due(words: str) -> None:
 def test_a_greeting_is_answered_in_words_whatever_it_names() -> None:
     assert due("Thanks for the weather in Rome", WEATHER) == []
     assert due("I want the weather in Rome", WEATHER) == [["get_weather"]]
+    assert due("Hey, what's the weather in Rome?", WEATHER) == [["get_weather"]]
+    assert due("Thanks, and the weather in Rome?", WEATHER) == [["get_weather"]]
 
 
 def test_a_memory_is_no_question() -> None:

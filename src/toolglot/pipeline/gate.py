@@ -26,7 +26,9 @@ _SHORT = 6  # words of a question that may go on from the one before
 _TODAY = re.compile(r"\b(?:today|date|now)\b", re.IGNORECASE)
 # what is said to be answered in words
 _GREETING = re.compile(
-    r"^\W*(?:hi|hello|hey|thanks?|thank you|good (?:morning|evening|night|afternoon)|bye|how are you)\b[^.?!]{0,40}\W*$",
+    r"^\W*(?:(?:hi|hello|hey|bye|goodbye|good (?:morning|evening|night|afternoon))(?:\W+[\w'-]+){0,2}"
+    r"|(?:many )?thank(?:s| you)(?: so| very| a| lot| much| again)*(?: for [^.?!,]{1,40})?"
+    r"|(?:\w+\W+){0,3}how are you(?: doing)?(?: today)?)\W*$",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
