@@ -156,6 +156,10 @@ def test_what_stands_in_for_a_tool_that_is_not_there_is_not_insisted_on() -> Non
     asked = said("Call me a taxi.", wanted, a_result("Not run: call_taxi: there is no such tool; there are ...", is_error=True))
     assert doubt(asked, "find_book", title="taxi") == UNRELATED
     assert doubt(refused(asked, "find_book", title="taxi"), "find_book", title="taxi") == UNRELATED
+    asked = said("Find the book on the shelf.", wanted, a_result("Not run: look: there is no such tool; ...", is_error=True))
+    assert doubt(asked[:1], "find_book", title="Emma") is None
+    assert doubt(asked, "find_book", title="Emma") == UNRELATED  # nobody said Emma
+    assert doubt(asked, "find_book", title="shelf") is None
 
 
 def test_nobody_may_insist_on_an_id() -> None:

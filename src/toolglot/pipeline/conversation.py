@@ -47,6 +47,10 @@ class Conversation:
         """Whether one of these words, or a related one, was said."""
         return not self.stems.isdisjoint(stems_of(words))
 
+    def counts(self, value: float) -> bool:
+        """Whether the number was said, in whatever form."""
+        return float(value) in self._numbers or re.search(rf"(?<!\d){re.escape(f'{value:g}')}(?!\d)", self.text) is not None
+
     @cached_property
     def text(self) -> str:
         return "\n".join(_said(self._messages))[-_MOST_TEXT:]
@@ -68,7 +72,7 @@ class Conversation:
         return frozenset(other for stem in stems_of(self.text) for other in related(stem))
 
     @cached_property
-    def numbers(self) -> frozenset[float]:
+    def _numbers(self) -> frozenset[float]:
         """In digits, in words, in percent, and in other units of the same kind."""
         return frozenset(
             float(value)

@@ -30,7 +30,7 @@ INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "reje
 MADE_UP = "rejected_result"
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
-_SHARP = re.compile(r"\w[./@:_-]\w|\d\d")
+_SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w+ \w+ \w+")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _FEW_TOOLS = 8
@@ -79,7 +79,8 @@ class Doubts:
             insisted = any(why in one for one in told) and len(told) < _TOO_MUCH
             if not insisted or (code == UNRELATED and self._wanted_another):
                 return code, why
-        return None if told or self._asked_for(tool, held) else (UNRELATED, _UNASKED)
+        insisted = told and not self._wanted_another
+        return None if insisted or self._asked_for(tool, held) else (UNRELATED, _UNASKED)
 
     def set_right(self, call: ToolCall) -> ToolCall | None:
         """The call as the conversation would have it, if that is another and fits the tool."""
@@ -173,7 +174,10 @@ class Doubts:
         """What the gate says, unless the tool may serve whatever is asked (a shell, a search), or was given what was said."""
         if any(isinstance(key, str) and _SERVES_ALL.search(spaced(key)) for key in _required(tool)):
             return True
-        return self._gives(held) >= _ENOUGH or self._under_way(tool) or self._gate_opens
+        said = self._gives(held)
+        if said >= _ENOUGH or self._under_way(tool):
+            return True
+        return self._gate_opens and (said >= len(held) or not self._wanted_another)
 
     @cached_property
     def _gate_opens(self) -> bool:
@@ -184,9 +188,13 @@ class Doubts:
         return bool(gate(tuple(self._tools.values()), asked).calls)
 
     def _gives(self, held: dict[str, Any]) -> int:
-        """How many arguments the conversation has; a path or a longer number, which nobody says by chance, counts twice."""
-        scalars = {str(value).removesuffix(".0") for value in held.values() if isinstance(value, (str, int, float))}
-        return sum(1 + bool(_SHARP.search(value)) for value in scalars if self.spoken.holds(value))
+        """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""
+        values = [one for value in held.values() for one in (value if isinstance(value, list) else [value])]
+        said = {value for value in values if isinstance(value, str | int | float) and self._is_said(value)}
+        return sum(1 + bool(_SHARP.search(str(value))) for value in said)
+
+    def _is_said(self, value: str | float) -> bool:
+        return self.spoken.holds(value) if isinstance(value, str) else self.spoken.counts(value)
 
     # -- what is said
 

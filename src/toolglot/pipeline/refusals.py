@@ -19,7 +19,7 @@ ADVICE = {
     "rejected_limit": "Make fewer or smaller calls.",
     "rejected_invented": "Make up no value.",
     "rejected_repeat": "Use the result: make the next call, or answer in plain words.",
-    "rejected_unrelated": "If no tool does what the user wants, answer in plain words. If this one does, make the call again.",
+    "rejected_unrelated": "Do without it: answer the user now, in your own words.",
     "rejected_result": "No tool has been run. Call the tools that give it, in the form that you were shown.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }

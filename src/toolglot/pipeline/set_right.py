@@ -50,8 +50,7 @@ def _is_spoken(key: str, own: dict[str, Any], value: object, spoken: Conversatio
     if "default" in own and value == own["default"]:
         return True
     if isinstance(value, int | float) and not isinstance(value, bool):
-        said = float(value) in spoken.numbers or spoken.holds(f"{value:g}")
-        return said or _CODE_KEY.search(key) is not None or spoken.speaks_of(spaced(key))
+        return spoken.counts(value) or _CODE_KEY.search(key) is not None or spoken.speaks_of(spaced(key))
     if "enum" in own and not _UNIT_KEY.search(key):
         return True  # a choice by its sense: ghosts for horror
     if isinstance(value, str) and len(value) < _LONG and not any(sign.isdigit() for sign in value):
