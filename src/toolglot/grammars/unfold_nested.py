@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from toolglot.grammars.heard import Tools
 from toolglot.grammars.tag_walk import Call, TagWalk
 from toolglot.grammars.unfold_members import Members, inside
-from toolglot.grammars.unfolding import More, Step, Tail
+from toolglot.grammars.unfold_walk import UnfoldWalk
+from toolglot.grammars.unfolding import More, Step
 from toolglot.schema.typed import is_text, property_schema
 
 if TYPE_CHECKING:
@@ -29,43 +30,24 @@ def _tags(mark: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 _TAG_SO_FAR = re.compile(r"(?:<[^<>]*+)?\Z")
 
 
-class UnfoldNested:
+class UnfoldNested(UnfoldWalk):
     def __init__(self, grammar: MarkedTags, walk: TagWalk, opener: str, tools: Tools) -> None:
-        self._grammar, self._walk, self._tools = grammar, walk, tools
+        super().__init__(walk, opener)
+        self._grammar, self._tools = grammar, tools
         self._tag, self._cut = _tags(grammar.mark)
-        self._tail = Tail(opener)
-        self._call = 0  # the one that is next
         self._members: Members | None = None  # of the call that it is in
         self._schema: dict[str, Any] | None = None  # of that call's arguments
         self._rest = ""  # of its text, what more must decide
         self._open: list[str] = []  # the tags that stand open
         self._plain = False  # the value is text, and told as it comes
         self._held: list[str] = []  # a value that is told once it is whole
-        self._lost = False
 
-    def feed(self, piece: str, /) -> list[Step]:
-        steps: list[Step] = []
-        if not self._lost:
-            self._tail.add(piece)
-            while not self._lost and self._step(steps):
-                pass
-        return steps
-
-    def _step(self, steps: list[Step]) -> bool:
-        """Whether there may be more to tell at once."""
-        walk = self._walk
-        if self._call >= len(walk.calls):
-            self._tail.upto(walk.certain)
-            return False
-        call = walk.calls[self._call]
-        if call.body < 0 or call.json is not None:
-            self._lost = call.json is not None
-            return False
+    def _tell_call(self, call: Call, steps: list[Step]) -> bool:
         if self._members is None:
             self._members = self._begin(call)
         ended = call.end >= 0
         end = call.end - len(self._grammar.tags.call[1]) if call.tagged else call.end
-        self._go_on(self._tail.upto(end if ended else walk.certain), self._members, steps)
+        self._go_on(self._tail.upto(end if ended else self._walk.certain), self._members, steps)
         if not ended or self._lost:
             return False
         self._lost = bool(self._open) or not call.tagged

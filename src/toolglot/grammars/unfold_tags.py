@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolglot.grammars.heard import Tools
 from toolglot.grammars.tag_walk import Call, TagWalk
-from toolglot.grammars.unfolding import Begun, More, Step, Tail
+from toolglot.grammars.unfold_walk import UnfoldWalk
+from toolglot.grammars.unfolding import Begun, More, Step
 from toolglot.schema.typed import property_names, property_schema
 from toolglot.text.json_text import dumps
 
@@ -55,11 +56,11 @@ class _Sections:
         return "".join(told)
 
 
-class UnfoldTags:
+class UnfoldTags(UnfoldWalk):
     def __init__(self, grammar: TaggedXml, walk: TagWalk, opener: str, tools: Tools) -> None:
-        self._grammar, self._walk, self._tools = grammar, walk, tools
-        self._tail = Tail(opener)
-        self._call = self._value = 0  # the one that is next
+        super().__init__(walk, opener)
+        self._grammar, self._tools = grammar, tools
+        self._value = 0  # the one that is next
         self._inside = False  # behind the call's head
         self._name = ""  # the call's
         self._keys: set[str] = set()  # that were told of this call
@@ -69,26 +70,8 @@ class UnfoldTags:
         self._held: list[str] = []  # of a value, not told yet
         self._fresh = False  # nothing of the value was told
         self._sections = _Sections()
-        self._lost = False
 
-    def feed(self, piece: str, /) -> list[Step]:
-        steps: list[Step] = []
-        if not self._lost:
-            self._tail.add(piece)
-            while not self._lost and self._step(steps):
-                pass
-        return steps
-
-    def _step(self, steps: list[Step]) -> bool:
-        """Whether there may be more to tell at once."""
-        walk = self._walk
-        if self._call >= len(walk.calls):
-            self._tail.upto(walk.certain)
-            return False
-        call = walk.calls[self._call]
-        if call.body < 0 or call.json is not None:
-            self._lost = call.json is not None
-            return False
+    def _tell_call(self, call: Call, steps: list[Step]) -> bool:
         if not self._inside:
             self._tail.upto(call.body)
             self._inside = True
@@ -98,7 +81,7 @@ class UnfoldTags:
             return self._begin(call, steps)
         if call.end >= 0:
             return self._end(call, steps)
-        self._pass_over(walk.certain)
+        self._pass_over(self._walk.certain)
         return False
 
     def _end(self, call: Call, steps: list[Step]) -> bool:

@@ -79,8 +79,9 @@ class Doubts:
             insisted = any(why in one for one in told) and len(told) < _TOO_MUCH
             if not insisted or (code == UNRELATED and self._wanted_another):
                 return code, why
-        insisted = told and not self._wanted_another
-        return None if insisted or self._asked_for(tool, held) else (UNRELATED, _UNASKED)
+        if told and not self._wanted_another:
+            return None
+        return None if self._asked_for(tool, held) else (UNRELATED, _UNASKED)
 
     def set_right(self, call: ToolCall) -> ToolCall | None:
         """The call as the conversation would have it, if that is another and fits the tool."""

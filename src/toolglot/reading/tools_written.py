@@ -1,4 +1,4 @@
-"""Writing a toolset once for each wire that it goes to."""
+"""Writing a toolset once for each wire that it goes to, and the tools that its vendor runs."""
 
 from __future__ import annotations
 
@@ -32,3 +32,12 @@ def written_once(write: WriteTools) -> WriteTools:
         return written
 
     return write_tools
+
+
+def write_server_tool(tool: Tool, wire: str, notes: Notes, quirks: Quirks, written: list[Any]) -> None:
+    """As it came, if it came over this wire and the server has it."""
+    own = tool.extra.get(wire)
+    if own is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
+        written.append(own)
+    else:
+        notes.append(f"tool {tool.name}: a server tool of another vendor; left out")

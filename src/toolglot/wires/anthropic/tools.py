@@ -8,7 +8,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import a_boolean, a_string, an_object, each_object, misfit, or_none, own_extra
-from toolglot.reading.tools_written import written_once
+from toolglot.reading.tools_written import write_server_tool, written_once
 from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
 
 _TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict"})
@@ -43,7 +43,7 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
     written: list[Any] = []
     for tool in tools:
         if tool.kind == "server":
-            _write_server_tool(tool, notes, quirks, written)
+            write_server_tool(tool, WIRE, notes, quirks, written)
             continue
         if tool.kind == "custom":
             tool = as_function(tool)
@@ -72,14 +72,6 @@ def _write_schema(schema: Body | None) -> Body:
     if schema is None:
         return {"type": "object", "properties": {}}
     return schema if "type" in schema else {"type": "object", **schema}
-
-
-def _write_server_tool(tool: Tool, notes: list[str], quirks: Quirks, written: list[Any]) -> None:
-    own = tool.extra.get(WIRE)
-    if own is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
-        written.append(own)
-    else:
-        notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
 
 
 # -- the choice; whether several calls may come at once is said in the same object

@@ -10,7 +10,7 @@ from toolglot.core.messages import Extra
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_boolean, a_string, an_object, beyond, each_object, or_none, own_extra
-from toolglot.reading.tools_written import written_once
+from toolglot.reading.tools_written import write_server_tool, written_once
 from toolglot.wires.openai_chat.shapes import WIRE, own
 
 Body = dict[str, Any]
@@ -103,7 +103,7 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
     written: list[Any] = []
     for tool in tools:
         if tool.kind == "server":
-            _write_server_tool(tool, notes, quirks, written)
+            write_server_tool(tool, WIRE, notes, quirks, written)
             continue
         if tool.kind == "custom" and not quirks.custom_tools:
             tool = as_function(tool)
@@ -135,14 +135,6 @@ def _write_tool(tool: Tool, kept: Body, quirks: Quirks, notes: list[str]) -> Bod
     if kept:
         function.update(kept.pop("function", {}))
     return {"type": "function", "function": function, **kept}
-
-
-def _write_server_tool(tool: Tool, notes: list[str], quirks: Quirks, written: list[Any]) -> None:
-    mine = tool.extra.get(WIRE)
-    if mine is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
-        written.append(mine)
-    else:
-        notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
 
 
 def read_choice(value: Any) -> Choice | None:
