@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
 from itertools import groupby
 from os.path import commonprefix
 
 _SIGNS = frozenset("<({[")  # what is rare in prose, and stands beside a tool's name in nearly all forms of a call
+_ANY_SIGN = "|".join(map(re.escape, sorted(_SIGNS)))  # no class of characters: where all begin with literals, re looks for these first
 _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
 _SHORT = 6  # beginnings up to this length are known by heart: nearly all that a piece of text ends in are shorter
 
 
+_compiled = lru_cache(64)(re.compile)  # the same for most sets of tools
+
+
 class Markers:
     """A set of markers, compiled once. `at_line_start` are those that count only there, behind spaces."""
-
-    __slots__ = ("_beginnings", "_pattern", "_sorted", "at_line_start", "words")
 
     def __init__(
         self,
@@ -32,7 +35,6 @@ class Markers:
         self.at_line_start = frozenset(at_line_start)
         self.words = frozenset(words)  # markers that must not continue a word: `f(` is not in `pdf(`
         every = self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
-        self._beginnings: _Beginnings | None = None  # made when it is first asked for
         self._pattern = re.compile(_either(every) if pattern is None else pattern) if every and pattern != "" else None
 
     def split(self, named: NamedMarkers) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -64,21 +66,25 @@ class Markers:
 
     def may_go_on(self, text: str, start: int) -> bool:
         """Whether all that stands from `start` on is the beginning of a marker."""
-        return self.beginnings.may_go_on(text, start)
+        return self._beginnings.may_go_on(text, start)
 
-    def held(self, text: str, at: int) -> int:
-        """From where on `text` must be kept back, because a marker may begin there; its length where nothing need be."""
-        return self.beginnings.held(text, at)
+    @cached_property
+    def held(self) -> Callable[[str, int], int]:
+        """From where on a text must be kept back, because a marker may begin there; its length where nothing need be."""
+        return self._beginnings.held
+
+    @property
+    def trace(self) -> str:
+        """A pattern that is in every text that holds one of these."""
+        return "" if self._pattern is None else self._pattern.pattern
 
     @property
     def every(self) -> list[str]:
         return self._sorted
 
-    @property
-    def beginnings(self) -> _Beginnings:
-        if self._beginnings is None:
-            self._beginnings = _Beginnings(self._sorted, indents=bool(self.at_line_start))
-        return self._beginnings
+    @cached_property
+    def _beginnings(self) -> _Beginnings:
+        return _Beginnings(self._sorted, indents=bool(self.at_line_start))
 
 
 class _Beginnings:
@@ -167,8 +173,6 @@ class NamedMarkers(Markers):
     So that new tools cost next to nothing: hundreds of forms would have to be compiled.
     """
 
-    __slots__ = ("_forms", "_reach", "_signs", "without_name")
-
     def __init__(
         self, names: Iterable[str], anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()
     ) -> None:
@@ -184,13 +188,14 @@ class NamedMarkers(Markers):
                 self._forms.setdefault(found[0], []).append((found.start(), marker))
                 self._reach = max(self._reach, found.start())
         forms = [marker for held in self._forms.values() for _, marker in held]
-        every = all(not _SIGNS.isdisjoint(marker) for marker in forms)
-        self._signs = tuple(_SIGNS.intersection("".join(forms))) if every else ("",)  # one of these is in each of them
+        self._signs = "" if any(map(_SIGNS.isdisjoint, forms)) else _ANY_SIGN  # else one is in each of them
+
+    @property
+    def trace(self) -> str:
+        return self._signs
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
-        if not any(map(text.__contains__, self._signs)):  # as in most texts, be there names in them or not
-            return best
         for found in self._pattern.finditer(text, at) if self._pattern is not None else ():
             if best is not None and found.start() - self._reach > best[0]:
                 break
@@ -204,31 +209,33 @@ class NamedMarkers(Markers):
 
 
 class Joined:
-    """Two sets of markers as one: those that are always listened for, and those of the tools at hand."""
-
-    __slots__ = ("_beginnings", "_sets")
+    """Sets of markers as one: those that are always listened for, and those of the tools at hand."""
 
     def __init__(self, *sets: Markers) -> None:
         self._sets = sets
-        self._beginnings: _Beginnings | None = None
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
+        if self._trace.search(text, at) is None:  # as in most texts
+            return best
         for markers in self._sets:
             found = markers.find(text, at)
             if found is not None and (best is None or (found[0], -len(found[1])) < (best[0], -len(best[1]))):
                 best = found
         return best
 
+    @cached_property
+    def _trace(self) -> re.Pattern[str]:
+        return _compiled("|".join(dict.fromkeys(markers.trace for markers in self._sets if markers.every)) or "(?!)")
+
     def may_go_on(self, text: str, start: int) -> bool:
-        return self._both.may_go_on(text, start)
+        return self._beginnings.may_go_on(text, start)
 
-    def held(self, text: str, at: int) -> int:
-        return self._both.held(text, at)
+    @cached_property
+    def held(self) -> Callable[[str, int], int]:
+        return self._beginnings.held
 
-    @property
-    def _both(self) -> _Beginnings:
-        if self._beginnings is None:
-            every = sorted({marker for markers in self._sets for marker in markers.every})
-            self._beginnings = _Beginnings(every, indents=any(markers.at_line_start for markers in self._sets))
-        return self._beginnings
+    @cached_property
+    def _beginnings(self) -> _Beginnings:
+        every = sorted({marker for markers in self._sets for marker in markers.every})
+        return _Beginnings(every, indents=any(markers.at_line_start for markers in self._sets))
