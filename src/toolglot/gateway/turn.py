@@ -112,7 +112,7 @@ class Turn:
 
     def _written(self, events: list[Event], writer: Writer) -> bytes:
         self._see(events)
-        return _joined(writer, events)
+        return writer.feed(events[0]) if len(events) == 1 else _joined(writer, events)
 
     async def _finished(self, events: list[Event]) -> list[Event]:
         if not events or not isinstance(events[-1], Finish | Fault):
@@ -196,8 +196,6 @@ class Turn:
 
 
 def _joined(writer: Writer, events: list[Event]) -> bytes:
-    if len(events) == 1:
-        return writer.feed(events[0])
     return b"".join([writer.feed(event) for event in events])
 
 
