@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import groupby
 from os.path import commonprefix
 
-_SIGNS = frozenset("<({[")  # what is rare in prose, and stands beside a tool's name in nearly all forms of a call
-_ANY_SIGN = "|".join(map(re.escape, sorted(_SIGNS)))  # no class of characters: where all begin with literals, re looks for these first
+_SIGNS = frozenset("<({[=>`~")  # what is rare in prose, and stands in nearly all markers
+_ANY_SIGN = re.compile(f"[{re.escape(''.join(sorted(_SIGNS)))}]")
+_FEW = 8  # markers without a sign that are looked for one by one
 _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
 _SHORT = 6  # beginnings up to this length are known by heart: nearly all that a piece of text ends in are shorter
-
-
-_compiled = lru_cache(64)(re.compile)  # the same for most sets of tools
 
 
 class Markers:
@@ -74,11 +72,6 @@ class Markers:
         return self._beginnings.held
 
     @property
-    def trace(self) -> str:
-        """A pattern that is in every text that holds one of these."""
-        return "" if self._pattern is None else self._pattern.pattern
-
-    @property
     def every(self) -> list[str]:
         return self._sorted
 
@@ -90,7 +83,7 @@ class Markers:
 class _Beginnings:
     """Where a text that breaks off may have begun a marker. `indents`: some count only at the start of a line."""
 
-    __slots__ = ("_indents", "_longest", "_pair", "_short", "_sorted")
+    __slots__ = ("_indents", "_longest", "_pair", "_short", "_sorted", "_threes")
 
     def __init__(self, markers: list[str], *, indents: bool) -> None:
         self._sorted = markers
@@ -98,6 +91,7 @@ class _Beginnings:
         self._longest = max(map(len, markers), default=0)
         self._pair = _pairs(markers)
         self._short = frozenset(marker[:size] for marker in markers for size in range(1, min(len(marker), _SHORT + 1)))
+        self._threes = frozenset(marker[at : at + 3] for marker in markers for at in range(len(marker) - 3))
 
     def may_go_on(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
@@ -110,17 +104,25 @@ class _Beginnings:
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 
     def held(self, text: str, at: int) -> int:
+        """What a longer beginning ends in is known by heart: in most texts none has to be looked for."""
         end = size = len(text)
-        if self._pair is None:
-            return size
-        start = max(at, size - self._longest + 1)
-        found = self._pair.search(text, start)
+        if text[-3:] in self._threes:
+            end = self._first(text, at)
+        elif size - 2 >= at and text[-2:] in self._short:
+            end = size - 2
+        elif size > at and text[-1] in self._short:
+            end = size - 1
+        return self._with_indent(text, end, at) if self._indents else end
+
+    def _first(self, text: str, at: int) -> int:
+        """Where the longest of them begins."""
+        size = len(text)
+        found = self._pair.search(text, max(at, size - self._longest + 1)) if self._pair is not None else None
         while found is not None:
             if self._begins(text[found.start() :]):
-                end = found.start()
-                break
-            found = self._pair.search(text, found.start() + 1)
-        return self._with_indent(text, end, at) if self._indents else end
+                return found.start()
+            found = self._pair.search(text, found.start() + 1)  # type: ignore[union-attr]
+        return size
 
     def _with_indent(self, text: str, end: int, at: int) -> int:
         """Spaces at the start of a line are kept with what may follow them."""
@@ -187,12 +189,6 @@ class NamedMarkers(Markers):
             else:
                 self._forms.setdefault(found[0], []).append((found.start(), marker))
                 self._reach = max(self._reach, found.start())
-        forms = [marker for held in self._forms.values() for _, marker in held]
-        self._signs = "" if any(map(_SIGNS.isdisjoint, forms)) else _ANY_SIGN  # else one is in each of them
-
-    @property
-    def trace(self) -> str:
-        return self._signs
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
@@ -216,7 +212,7 @@ class Joined:
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
-        if self._trace.search(text, at) is None:  # as in most texts
+        if _ANY_SIGN.search(text, at) is None and not any(map(text.__contains__, self._signless)):  # as in most texts
             return best
         for markers in self._sets:
             found = markers.find(text, at)
@@ -225,8 +221,10 @@ class Joined:
         return best
 
     @cached_property
-    def _trace(self) -> re.Pattern[str]:
-        return _compiled("|".join(dict.fromkeys(markers.trace for markers in self._sets if markers.every)) or "(?!)")
+    def _signless(self) -> tuple[str, ...]:
+        """The markers that hold no sign; of many it is as good to say that they may be in any text."""
+        found = tuple(marker for markers in self._sets for marker in markers.every if _SIGNS.isdisjoint(marker))
+        return found if len(found) <= _FEW else ("",)
 
     def may_go_on(self, text: str, start: int) -> bool:
         return self._beginnings.may_go_on(text, start)
