@@ -49,13 +49,16 @@ class Repeating(Framed):
         self._plain.plain = None
         alone = self._sse.between and self._vain < _VAIN
         events = super().feed(piece)
-        if alone and self._sse.between and self._plain.plain is not None:
-            self._around = _surroundings(piece, *self._plain.plain)
+        if alone and self._sse.between:
+            self._around = _surroundings(piece, self._plain)
         return events
 
 
-def _surroundings(piece: bytes, text: str, say: Say) -> tuple[bytes, bytes, Say] | None:
+def _surroundings(piece: bytes, chunks: PlainChunks) -> tuple[bytes, bytes, Say] | None:
     """What stands before and behind the text of a chunk, quotes included; nothing where it can't be told from others."""
+    if chunks.plain is None:
+        return None
+    text, say = chunks.plain
     try:
         decode(piece[piece.find(b"data:") + 5 :])  # one event, and one value in it
     except BadJson:

@@ -251,7 +251,7 @@ class _Text:
         self._chunks = chunks
         self._blocks = chunks.blocks
         self._told = rest_of(held, self._known).get(WIRE, {})  # signature, citations: said of the block as a whole
-        self.says = {f"{self._place}_delta": self._piece()}
+        self.says: dict[str, Say] = {f"{self._place}_delta": self._piece()}
         said = held.get(self._place)
         if isinstance(said, str) and said:
             self._say(said)
@@ -322,7 +322,7 @@ class _Call:
         self._given = held.get("input")
         name, call_id = _word(held.get("name")) or "", _word(held.get("id"))
         self._call = OpenCall(chunks.blocks, name, call_id, extra=rest_of(held, _CALL_KEYS))
-        self.says = {"input_json_delta": self._call.feed}
+        self.says: dict[str, Say] = {"input_json_delta": self._call.feed}
 
     @property
     def complete(self) -> bool:
@@ -351,7 +351,7 @@ class _Unknown:
     """A block of Anthropic's own: a server tool's work, or one of times to come. It leaves whole, at its end."""
 
     deltas: _Kinds = _Anything()
-    says: dict[str, Say] = {}  # noqa: RUF012
+    says: dict[str, Say] = {}
     complete = False
 
     def __init__(self, chunks: MessageChunks, held: Body) -> None:

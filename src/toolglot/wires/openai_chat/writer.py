@@ -36,7 +36,7 @@ class ChatWriter:
         self._refused = False
 
     def feed(self, event: Event) -> bytes:
-        if type(event) is Delta:
+        if isinstance(event, Delta):
             return self._delta(event.index, event.text)
         if not self._head and not isinstance(event, (Start, Fault)):
             return self._start(Start()) + self.feed(event)
