@@ -83,15 +83,15 @@ class Markers:
 class _Beginnings:
     """Where a text that breaks off may have begun a marker. `indents`: some count only at the start of a line."""
 
-    __slots__ = ("_indents", "_longest", "_pair", "_short", "_sorted", "_threes")
+    __slots__ = ("_indents", "_longest", "_short", "_sorted", "_threes")
 
     def __init__(self, markers: list[str], *, indents: bool) -> None:
         self._sorted = markers
         self._indents = indents
         self._longest = max(map(len, markers), default=0)
-        self._pair = _pairs(markers)
         self._short = frozenset(marker[:size] for marker in markers for size in range(1, min(len(marker), _SHORT + 1)))
-        self._threes = frozenset(marker[at : at + 3] for marker in markers for at in range(len(marker) - 3))
+        inner = "\0".join([marker[:-1] for marker in markers])
+        self._threes = set(zip(inner, inner[1:], inner[2:], strict=False))  # what a beginning of that length or more may end in
 
     def may_go_on(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
@@ -104,9 +104,9 @@ class _Beginnings:
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 
     def held(self, text: str, at: int) -> int:
-        """What a longer beginning ends in is known by heart: in most texts none has to be looked for."""
+        """In most texts none need be looked for."""
         end = size = len(text)
-        if text[-3:] in self._threes:
+        if tuple(text[-3:]) in self._threes:
             end = self._first(text, at)
         elif size - 2 >= at and text[-2:] in self._short:
             end = size - 2
@@ -116,13 +116,8 @@ class _Beginnings:
 
     def _first(self, text: str, at: int) -> int:
         """Where the longest of them begins."""
-        size = len(text)
-        found = self._pair.search(text, max(at, size - self._longest + 1)) if self._pair is not None else None
-        while found is not None:
-            if self._begins(text[found.start() :]):
-                return found.start()
-            found = self._pair.search(text, found.start() + 1)  # type: ignore[union-attr]
-        return size
+        starts = range(max(at, len(text) - self._longest + 1), len(text))
+        return next((start for start in starts if self._begins(text[start:])), len(text))
 
     def _with_indent(self, text: str, end: int, at: int) -> int:
         """Spaces at the start of a line are kept with what may follow them."""
@@ -130,18 +125,6 @@ class _Beginnings:
             return end
         start = _indent(text, end, at)
         return start if start >= 1 and text[start - 1] == "\n" else end
-
-
-def _pairs(markers: list[str]) -> re.Pattern[str] | None:
-    """The first two characters of any of these, or the first at the text's end: in most texts there is hardly one."""
-    seconds: dict[str, set[str]] = {}
-    for marker in markers:
-        seconds.setdefault(marker[0], set()).add(marker[1:2])
-    forms = [
-        re.escape(first) + (f"(?=[{''.join(map(re.escape, sorted(held)))}]|\\Z)" if any(held) else "\\Z")
-        for first, held in seconds.items()
-    ]
-    return re.compile("|".join(forms)) if forms else None
 
 
 def _either(markers: list[str]) -> str:
