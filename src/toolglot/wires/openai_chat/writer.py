@@ -20,7 +20,6 @@ from toolglot.wires.openai_family import write_fault
 Body = dict[str, Any]
 
 _PLAIN_KEYS = {"text": b'{"content":', "reasoning": b'{"reasoning_content":'}
-_NO_END = b'"logprobs":null,"finish_reason":null'
 
 
 class ChatWriter:
@@ -66,7 +65,7 @@ class ChatWriter:
         self._head = encode(head)[:-1] + b',"choices":'
         return self._chunk(b'{"role":"assistant","content":""}')
 
-    def _chunk(self, delta: bytes, end: bytes = _NO_END) -> bytes:
+    def _chunk(self, delta: bytes, end: bytes = b'"logprobs":null,"finish_reason":null') -> bytes:
         return b"data: " + self._head + b'[{"index":0,"delta":' + delta + b"," + end + b"}]}\n\n"
 
     def _opened(self, event: Open) -> bytes:
