@@ -74,6 +74,28 @@ def test_read_one_by_one_as_in_one_piece(wire: str, data: st.DataObject) -> None
     assert read(wire, chunks) == read(wire, [b"".join(chunks)])
 
 
+BEGUN = {
+    "openai-chat": [
+        chat('[{"index":0,"id":"c","function":{"name":"f"}}]', "tool_calls"),
+        chat('[{"index":0,"id":"c","type":"custom","custom":{"name":"f","input":"x"}}]', "tool_calls"),
+    ],
+    "anthropic": [
+        b'data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"f"}}\n\n',
+        b'data: {"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"c","name":"f"}}\n\n',
+        b'data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking"}}\n\n',
+    ],
+}
+
+
+@pytest.mark.parametrize("wire", BEGUN)
+@given(data=st.data())
+def test_so_is_what_goes_on_with_a_block(wire: str, data: st.DataObject) -> None:
+    form, keys = FORMS[wire]
+    more = st.builds(form, st.sampled_from(['"{"', '"}"', '"a"', '""', '"\\""']), st.sampled_from(keys))
+    chunks = [data.draw(st.sampled_from(BEGUN[wire])), *data.draw(st.lists(more, max_size=12))]
+    assert read(wire, chunks) == read(wire, [b"".join(chunks)])
+
+
 @pytest.mark.parametrize(
     ("wire", "key", "begun"),
     [

@@ -22,6 +22,11 @@ def test_a_beginning_is_held_from_its_first_character(words: list[str], text: st
     assert Markers(words).held(text, 1) == kept_back(words, text)
 
 
+@given(WORDS, st.text("ab<( ", min_size=1, max_size=6))
+def test_what_stands_before_the_text_begins_nothing(words: list[str], text: str) -> None:
+    assert Markers(words).held(text, 1) == kept_back(words, text)
+
+
 @given(WORDS, WORDS, st.text("ab<( ", max_size=20))
 def test_two_sets_hold_what_either_holds(some: list[str], others: list[str], text: str) -> None:
     text = "\n" + text

@@ -64,3 +64,10 @@ def test_a_search_by_names_finds_what_a_search_by_markers_finds(pieces: list[str
     assert joined.held(text, 1) == plain.held(text, 1)
     for at in range(1, len(text)):
         assert joined.may_go_on(text, at) == plain.may_go_on(text, at)
+
+
+@given(WORDS, WORDS, TEXT)
+def test_two_sets_find_what_one_of_both_finds(some: list[str], others: list[str], text: str) -> None:
+    """With and without the signs that most markers hold, few and many."""
+    text = "\n" + text
+    assert Joined(Markers(some), Markers(others)).find(text, 1) == Markers([*some, *others]).find(text, 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
+from typing import Any
 
 from toolglot.client import weights
 from toolglot.client.embedded import SCHEME, Embedded
@@ -20,15 +21,15 @@ class Carriers:
         self._progress = progress
         self._embedded: Embedded | None = None
 
-    async def send(
+    def send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = _LIMITS
-    ) -> Answer:
+    ) -> Coroutine[Any, Any, Answer]:
         carrier = self._http
         if url.startswith(f"{SCHEME}:"):
             if self._embedded is None:
                 self._embedded = Embedded(self._http, self._progress)
             carrier = self._embedded
-        return await carrier.send(method, url, headers, body, limits=limits)
+        return carrier.send(method, url, headers, body, limits=limits)
 
     async def aclose(self) -> None:
         await self._http.aclose()

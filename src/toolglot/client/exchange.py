@@ -87,7 +87,7 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
     last = events[-1]
     if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
         raise with_late_wait(last.error, answer.headers, time.time())
-    return [left for event in events for left in answers.feed(event)] + answers.close()
+    return answers.feed(*events) + answers.close()
 
 
 # -- streamed
@@ -127,9 +127,8 @@ async def begin(this: Sending) -> Begun:
 async def events_of(begun: Begun, answers: Answers) -> AsyncIterator[Event]:
     """What leaves, as it comes. A line that breaks is a Fault, and held text leaves before it."""
     try:
-        for event in begun.first:
-            for left in answers.feed(event):
-                yield left
+        for left in answers.feed(*begun.first):
+            yield left
         async for event in _rest(begun):
             for left in answers.feed(event):
                 yield left

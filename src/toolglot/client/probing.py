@@ -127,9 +127,9 @@ class _Overheard(Answers):
         super().__init__(plan, make_id=new_call_id)
         self.came: list[Event] = []
 
-    def feed(self, event: Event) -> list[Event]:
-        self.came.append(event)
-        return super().feed(event)
+    def feed(self, *events: Event) -> list[Event]:
+        self.came += events
+        return super().feed(*events)
 
 
 class _Asking:

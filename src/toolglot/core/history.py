@@ -78,7 +78,7 @@ class Linking:
         if call is None:
             call_id, name = part.call_id, self._names.get(part.call_id) or part.name
         else:
-            call_id, name = call.id, call.full_name
+            call_id, name = call.id, call.full_name if call.namespace else call.name
         if call_id == part.call_id and name == part.name:
             return part
         return ToolResult(call_id, name, part.parts, part.is_error, part.extra)

@@ -127,7 +127,8 @@ def legalise(request: Request, rule: NameRule) -> Request:
 
 def _all_legal(request: Request, rule: NameRule) -> bool:
     """The common case: nothing is to be changed, and nothing need be built to see it."""
-    if not made_once(request.tools, rule, _legal_tools):
+    known = made_once(request.tools, rule, _legal_tools)
+    if known is None:
         return False
     called: dict[str, str] = {}
     any_id = rule.call_id is None
@@ -135,7 +136,9 @@ def _all_legal(request: Request, rule: NameRule) -> bool:
         if message.role in ("assistant", "tool"):
             for part in message.parts:
                 if type(part) is ToolCall:
-                    if part.namespace or not _fits(part.name, rule.name) or not (any_id or _fits(part.id, rule.call_id)):
+                    if part.namespace or not (part.name in known or _fits(part.name, rule.name)):
+                        return False
+                    if not (any_id or _fits(part.id, rule.call_id)):
                         return False
                     called[part.id] = part.name
                 elif type(part) is ToolResult and called.get(part.call_id) != part.name:
@@ -143,8 +146,11 @@ def _all_legal(request: Request, rule: NameRule) -> bool:
     return request.choice is None or all(_fits(name, rule.name) for name in request.choice.names)
 
 
-def _legal_tools(tools: tuple[Tool, ...], rule: NameRule) -> bool:
-    return all(tool.kind == "server" or (not tool.namespace and _fits(tool.name, rule.name)) for tool in tools)
+def _legal_tools(tools: tuple[Tool, ...], rule: NameRule) -> frozenset[str] | None:
+    """Their names; None where not all are legal."""
+    ours = [tool for tool in tools if tool.kind != "server"]
+    legal = all(not tool.namespace and _fits(tool.name, rule.name) for tool in ours)
+    return frozenset(tool.name for tool in ours) if legal else None
 
 
 def _with_parts(message: Message, change: Callable[[Part], Part]) -> Message:

@@ -9,26 +9,26 @@ class Sequence:
     """A Stage. The block opened first flows; those opened meanwhile wait their turn. Indexes stay in order."""
 
     def __init__(self) -> None:
-        self._current: int | None = None
+        self.current: int | None = None  # the block that flows
         self._waiting: dict[int, list[Event]] = {}
 
     def feed(self, event: Event) -> list[Event]:
         if not isinstance(event, (Open, Delta, Close)):
             return [*self.close(), event]
-        if self._current is None:
-            self._current = event.index
-        if event.index != self._current:
+        if self.current is None:
+            self.current = event.index
+        if event.index != self.current:
             self._waiting.setdefault(event.index, []).append(event)
             return []
         if isinstance(event, Close):
-            self._current = None
+            self.current = None
             return [event, *self._advance()]
         return [event]
 
     def close(self) -> list[Event]:
         """What still waits: nothing, if every block was closed."""
         rest = [event for events in self._waiting.values() for event in events]
-        self._waiting, self._current = {}, None
+        self._waiting, self.current = {}, None
         return rest
 
     def _advance(self) -> list[Event]:
@@ -39,6 +39,6 @@ class Sequence:
             events = self._waiting.pop(index)
             released += events
             if not isinstance(events[-1], Close):
-                self._current = index
+                self.current = index
                 break
         return released

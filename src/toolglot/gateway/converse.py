@@ -23,7 +23,7 @@ from toolglot.gateway.fronts import GEMINI, OLLAMA, RESPONSES, AsArray, Front
 from toolglot.gateway.records import Record
 from toolglot.gateway.routing import Target
 from toolglot.gateway.state import Gateway, Live
-from toolglot.gateway.turn import BeforeEnd, Turn, begin_stream, whole_headers
+from toolglot.gateway.turn import Turn, begin_stream, whole_headers
 from toolglot.pipeline.translate import read_request_bytes
 from toolglot.text.json_text import BadJson, decode, encode
 
@@ -92,8 +92,9 @@ async def converse(call: Call) -> None:
     content = call.live.config.server.record
     keeps = content or (thread is not None and thread.stores)
     turn = Turn(asking, call.front, asked, opened, call.record, keep=keeps, content=content)
+    keeper = thread if thread is not None and thread.stores else None
     try:
-        await _answer(call, request, opened, turn, thread if thread is not None and thread.stores else None)
+        await (_stream if request.stream else _whole)(call, request, opened, turn, keeper)
     finally:
         if opened.begun is not None:  # whoever leaves before the first piece is read leaves nothing open
             await opened.begun.answer.aclose()
@@ -120,22 +121,24 @@ def _asking(call: Call) -> Asking:
     return msgspec.structs.replace(call.live.asking, wire=call.front.wire.name, passed_on={name.decode(): value})
 
 
-async def _answer(call: Call, request: Request, opened: Opened, turn: Turn, keeper: _Thread | None) -> None:
-    exchange, front, record = call.exchange, call.front, call.record
-    answering = Answering(front.id_head + exchange.id, request.model, int(record.began), request.stream_usage, request)
-    if request.stream:
-        save = None if keeper is None else partial(keeper.save, turn, answering)
-        await _stream(call, turn, opened, answering, save)
-        return
+def _answering(call: Call, request: Request) -> Answering:
+    made = int(call.record.began)
+    return Answering(call.front.id_head + call.exchange.id, request.model, made, request.stream_usage, request)
+
+
+async def _whole(call: Call, request: Request, opened: Opened, turn: Turn, keeper: _Thread | None) -> None:
+    answering = _answering(call, request)
     written = await turn.whole(answering)
     if keeper is not None:
         await keeper.save(turn, answering)
-    record.status = 200
-    await exchange.answer(200, written, whole_headers(opened, record))
+    call.record.status = 200
+    await call.exchange.answer(200, written, whole_headers(opened, call.record))
 
 
-async def _stream(call: Call, turn: Turn, opened: Opened, answering: Answering, save: BeforeEnd | None) -> None:
+async def _stream(call: Call, request: Request, opened: Opened, turn: Turn, keeper: _Thread | None) -> None:
     exchange, front, server = call.exchange, call.front, call.live.config.server
+    answering = _answering(call, request)
+    save = None if keeper is None else partial(keeper.save, turn, answering)
     array = front is GEMINI and exchange.asked("alt") != "sse"
     notes: list[str] = []
     writer: Writer = front.wire.writer(answering, notes)

@@ -94,7 +94,7 @@ class Cycle:
     async def receive(self) -> MutableMapping[str, Any]:
         if self._expects and not self.gone:
             self._expects = False
-            self._connection.write(_CONTINUE)
+            self._connection.transport.write(_CONTINUE)
         while not (self._pieces or self.gone or self.complete):
             self._connection.resume_reading()
             self._waiter = self._connection.loop.create_future()
@@ -140,7 +140,7 @@ class Cycle:
             raise ValueError("a header holds what would end its line")
         head = b"%b%b%b\r\n" % (_status_line(status), self._connection.standing_headers(), said)
         if self._left < 0:
-            self._connection.write(head)
+            self._connection.transport.write(head)
         else:
             self._head = head
 
@@ -161,7 +161,7 @@ class Cycle:
             written = self._head + written
             self._head = b""
         if written:
-            self._connection.write(written)
+            self._connection.transport.write(written)
         if not more:
             self.complete = True
             self.wake()

@@ -92,8 +92,9 @@ class Exchange:
             raise too_large(most)
         pieces: list[bytes] = []
         size, more = 0, True
-        self._since = asyncio.get_running_loop().time()
-        self._task, self._late = asyncio.current_task(), self._since + seconds
+        loop = asyncio.get_running_loop()
+        self._since = loop.time()
+        self._task, self._late = asyncio.current_task(loop), self._since + seconds
         self._rounds.add(self)
         try:
             while more and size <= most:

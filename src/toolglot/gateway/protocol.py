@@ -34,7 +34,7 @@ class HttpProtocol(asyncio.Protocol):
         self._state = server_state
         self._rest: float = config.timeout_keep_alive
         self._parser: Any = httptools.HttpRequestParser(self)
-        self._transport: Any = None
+        self.transport: Any = None
         self._scope: dict[str, Any] = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "root_path": ""}
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
@@ -54,7 +54,7 @@ class HttpProtocol(asyncio.Protocol):
     # -- what the event loop calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
+        self.transport = transport
         self._state.connections.add(self)
         info = transport.get_extra_info
         scheme = "https" if info("sslcontext") else "http"
@@ -96,7 +96,7 @@ class HttpProtocol(asyncio.Protocol):
         return end == -1 or self._head - len(data) + end > self.max_head
 
     def _refuse(self, answer: bytes) -> None:
-        self.write(answer)
+        self.transport.write(answer)
         self.close()
 
     def eof_received(self) -> None:
@@ -165,7 +165,7 @@ class HttpProtocol(asyncio.Protocol):
             return
         self._served = None
         self._state.total_requests += 1
-        if self._transport.is_closing():
+        if self.transport.is_closing():
             return
         following = self._next.popleft() if self._next else None
         self.resume_reading()
@@ -185,22 +185,19 @@ class HttpProtocol(asyncio.Protocol):
             self._standing = held, written
         return written
 
-    def write(self, data: bytes) -> None:
-        self._transport.write(data)
-
     def close(self) -> None:
-        self._transport.close()
+        self.transport.close()
 
     def pause_reading(self) -> None:
         if not self._paused:
             self._paused = True
-            self._transport.pause_reading()
+            self.transport.pause_reading()
 
     def resume_reading(self) -> None:
         """Not while requests wait for their turn: they are not piled up."""
-        if self._paused and not self._next and not self._transport.is_closing():
+        if self._paused and not self._next and not self.transport.is_closing():
             self._paused = False
-            self._transport.resume_reading()
+            self.transport.resume_reading()
 
     async def drained(self) -> None:
         """Until the socket takes more, or is closed."""

@@ -68,11 +68,11 @@ class Turn:
             await self._leave(self._opened.events, writer, out, before_end)
         else:
             try:
-                await self._leave([left for event in begun.first for left in answers.feed(event)], writer, out, before_end)
+                await self._leave(answers.feed(*begun.first), writer, out, before_end)
                 broken: UpstreamError | None = None
                 try:
                     async for chunk in begun.chunks:
-                        left = [left for event in begun.reader.feed(chunk) for left in answers.feed(event)]
+                        left = answers.feed(*begun.reader.feed(chunk))
                         if not left:
                             continue
                         if type(left[-1]) in _ENDS:
@@ -84,12 +84,11 @@ class Turn:
                 rest: list[Event] = begun.reader.close()
                 if broken is not None:
                     rest = [*(event for event in rest if not isinstance(event, Fault)), Fault(broken)]
-                left = [left for event in rest for left in answers.feed(event)] + answers.close()
+                left = answers.feed(*rest) + answers.close()
                 await self._leave(left, writer, out, before_end)
             finally:
                 await begun.answer.aclose()
-                for event in begun.reader.close():  # left in the middle: at their end readers and guard let go of each other
-                    answers.feed(event)
+                answers.feed(*begun.reader.close())  # left in the middle: at their end readers and guard let go of each other
         last = writer.close()
         if last:
             await out.send(last)
@@ -113,7 +112,7 @@ class Turn:
 
     def _written(self, events: list[Event], writer: Writer) -> bytes:
         self._see(events)
-        return _joined(writer, events)
+        return writer.feed(events[0]) if len(events) == 1 else _joined(writer, events)
 
     async def _finished(self, events: list[Event]) -> list[Event]:
         if not events or not isinstance(events[-1], Finish | Fault):
@@ -197,8 +196,6 @@ class Turn:
 
 
 def _joined(writer: Writer, events: list[Event]) -> bytes:
-    if len(events) == 1:
-        return writer.feed(events[0])
     return b"".join([writer.feed(event) for event in events])
 
 

@@ -76,12 +76,17 @@ class Answers:
     def _named(self, event: Open, numbered: str) -> Open:
         return self._with_id(self._restored(event), numbered)
 
-    def feed(self, event: Event) -> list[Event]:
+    def feed(self, *events: Event) -> list[Event]:
         out: list[Event] = []
-        if self._ended:
-            return out
+        for event in events:
+            if not self._ended:
+                self._take(event, out)
+        return out
+
+    def _take(self, event: Event, out: list[Event]) -> None:
         if type(event) is Delta:
-            self._delta(event, out)
+            if self._text is None or not self._text.delta(event, out):
+                self._delta(event, out)
         elif isinstance(event, Open):
             self._open(event, out)
         elif isinstance(event, Close):
@@ -92,7 +97,6 @@ class Answers:
             self._fault(event, out)
         else:
             out.append(event)
-        return out
 
     def close(self) -> list[Event]:
         return []
@@ -112,8 +116,6 @@ class Answers:
             out.append(event if index == event.index else msgspec.structs.replace(event, index=index))
 
     def _delta(self, event: Delta, out: list[Event]) -> None:
-        if self._text is not None and self._text.delta(event, out):
-            return
         index = self._blocks.get(event.index)
         if index is not None:
             out.append(event if index == event.index else Delta(index, event.text))

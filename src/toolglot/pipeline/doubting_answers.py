@@ -35,11 +35,11 @@ class DoubtingAnswers(Answers):
         self._asks_json = plan.request.output is not None
         self._words: list[str] = []
 
-    def feed(self, event: Event) -> list[Event]:
-        out: list[Event] = []
-        for one in super().feed(event):
+    def _take(self, event: Event, out: list[Event]) -> None:
+        found: list[Event] = []
+        super()._take(event, found)
+        for one in found:
             self._pass_on(one, out)
-        return out
 
     def _pass_on(self, event: Event, out: list[Event]) -> None:
         if isinstance(event, Open) and event.kind == "call":

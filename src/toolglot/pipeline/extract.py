@@ -125,14 +125,13 @@ class StreamExtractor:
             return self._drain()
         if self._alone is not None:
             text = self._alone.feed(text)
-        plain = not self._waiting and not self._thought
-        for piece in self._hearer.feed(text):
-            if plain and type(piece) is Said:
-                self._said.add(piece.text)
-                self._blocks.text(piece.text)
-            else:
-                plain = False
+        said = None if self._waiting or self._thought else self._hearer.plain(text)
+        if said is None:
+            for piece in self._hearer.feed(text):
                 self._piece(piece)
+        elif said:
+            self._said.add(said)
+            self._blocks.text(said)
         return self._drain()
 
     def think(self, text: str) -> list[Event]:

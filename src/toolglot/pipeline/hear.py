@@ -195,15 +195,23 @@ class Hearer:
         self.examined = 0
 
     def feed(self, text: str) -> list[Piece]:
-        if self._regions or not 0 < len(text) <= _BITE:
-            self._take(text)
-        else:  # a piece of plain text, as nearly all are
-            self._taken += len(text)
-            behind = self._scan(text)
-            if behind:
-                self._taken -= len(behind)
-                self._take(behind)
+        self._take(text)
         return self._drain()
+
+    def plain(self, text: str) -> str | None:
+        """As `feed`, where nothing but text comes of it, as nearly always: just that. None: it is to be fed."""
+        if self._regions or self._thinking is not None or not 0 < len(text) <= _BITE:
+            return None
+        seen, markers = self._text + text, self._ear.text
+        self.examined += len(text)
+        if markers.find(seen, 1) is not None:
+            return None
+        self._taken += len(text)
+        keep = markers.held(seen, 1)
+        said, self._text = seen[1:keep], seen[keep - 1 :]
+        if self._quiet and said and not said.isspace():
+            self._quiet = False
+        return said
 
     def close(self) -> list[Piece]:
         self._final = True

@@ -81,9 +81,7 @@ class HeardText:
         """Whether it was for one of these blocks."""
         if event.index not in self._here:
             return False
-        said = self._ear.feed(event.text)
-        if said:
-            self._say(said, out)
+        self._say(self._ear.feed(event.text), out)
         return True
 
     def close(self, event: Close, out: list[Event]) -> bool:
@@ -129,7 +127,11 @@ class HeardText:
     def _say(self, events: list[Event], out: list[Event]) -> None:
         for event in events:
             if type(event) is Delta:
-                self._said(self._blocks[event.index], event.text, out)
+                block = self._blocks[event.index]
+                if block.index is None or block.opened.kind == "call":
+                    self._said(block, event.text, out)
+                else:
+                    out.append(Delta(block.index, event.text))
             elif isinstance(event, Open):
                 self._begin(event, out)
             elif isinstance(event, Close):

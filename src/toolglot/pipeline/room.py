@@ -5,6 +5,9 @@ Tokens are estimated, not counted: what text costs differs from model to model. 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
+
 import msgspec
 
 from toolglot.core.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
@@ -12,7 +15,7 @@ from toolglot.core.request import Request
 from toolglot.core.tools import Tool, made_once
 from toolglot.text.json_text import encode
 
-_CHARACTERS = 3.5  # a token: English prose has about 4, code and JSON about 3
+_TOKENS, _CHARACTERS = 2, 7  # so many in so many: English prose has about 4 characters a token, code and JSON about 3
 _WIDE = 1.5  # characters a token where letters are not ASCII
 _A_MESSAGE = 5  # what a template puts around one
 _A_PICTURE = 800
@@ -21,33 +24,32 @@ _ANSWER = 512  # tokens that an answer needs at least
 
 def estimate(text: str) -> int:
     if text.isascii():
-        return int(len(text) / _CHARACTERS) + 1
-    wide = sum(not char.isascii() for char in text[:20_000]) * max(1.0, len(text) / 20_000)
-    return int((len(text) - wide) / _CHARACTERS + wide / _WIDE) + 1
+        return len(text) * _TOKENS // _CHARACTERS + 1
+    seen = text[:20_000]
+    wide = (len(seen) - len(seen.encode("ascii", "ignore"))) * max(1.0, len(text) / 20_000)
+    return int((len(text) - wide) * _TOKENS / _CHARACTERS + wide / _WIDE) + 1
 
 
 def request_tokens(request: Request) -> int:
     """What the request costs, tools and all."""
     tokens = made_once(request.tools, "tokens", _tools) if request.tools else 0
-    for message in request.messages:
-        tokens += _A_MESSAGE + _parts(message.parts)
-    return tokens
+    return tokens + _A_MESSAGE * len(request.messages) + _parts(chain.from_iterable([one.parts for one in request.messages]))
 
 
 def _tools(tools: tuple[Tool, ...], _: str) -> int:
     return estimate(encode(tools).decode())
 
 
-def _parts(parts: tuple[Part, ...]) -> int:
-    """One loop for all that a message holds: every request passes here."""
+def _parts(parts: Iterable[Part]) -> int:
+    """One loop for all that messages hold: every request passes here."""
     tokens = 0
     for part in parts:
         if type(part) is Text or type(part) is Reasoning:
             text = part.text
-            tokens += int(len(text) / _CHARACTERS) + 1 if text.isascii() else estimate(text)
+            tokens += len(text) * _TOKENS // _CHARACTERS + 1 if text.isascii() else estimate(text)
         elif type(part) is ToolCall:
             text = part.name + part.arguments_json
-            tokens += (int(len(text) / _CHARACTERS) + 1 if text.isascii() else estimate(text)) + _A_MESSAGE
+            tokens += (len(text) * _TOKENS // _CHARACTERS + 1 if text.isascii() else estimate(text)) + _A_MESSAGE
         elif type(part) is ToolResult:
             tokens += _parts(part.parts) + _A_MESSAGE
         elif type(part) is Media:

@@ -16,27 +16,35 @@ _FENCE = "```"
 class Spoken:
     """`lately` is the last block and what has begun behind it; of all before, whether a code block stands open."""
 
-    __slots__ = ("_names", "_open", "_tail", "_words")
+    __slots__ = ("_names", "_open", "_pieces", "_size", "_words")
 
     def __init__(self, tools: Toolset) -> None:
         self._names = made_once(tools, "spoken names", _names_of)
-        self._tail = ""
+        self._pieces: list[str] = []
+        self._size = 0
         self._open = False  # behind an odd number of fences
         self._words: str | None = None
 
     def add(self, text: str) -> None:
         self._words = None
-        self._tail += text
-        at = 0
-        while len(self._tail) - at >= 2 * _BLOCK:
-            self._open ^= self._tail.count(_FENCE, at, at + _BLOCK) % 2 == 1
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size >= 2 * _BLOCK:
+            self._forget()
+
+    def _forget(self) -> None:
+        """All but the last block, and what has begun behind it."""
+        tail, at = "".join(self._pieces), 0
+        while self._size - at >= 2 * _BLOCK:
+            self._open ^= tail.count(_FENCE, at, at + _BLOCK) % 2 == 1
             at += _BLOCK
-        self._tail = self._tail[at:]
+        self._pieces, self._size = [tail[at:]], self._size - at
 
     def lately(self) -> str:
         """Without the tools' own names: `history.get` says nothing of the past."""
         if self._words is None:
-            text = self._names.sub("it", self._tail) if self._names is not None else self._tail
+            tail = "".join(self._pieces)
+            text = self._names.sub("it", tail) if self._names is not None else tail
             self._words = f"{_FENCE}\n{text}" if self._open else text
         return self._words
 

@@ -6,6 +6,7 @@ A reader says what it saw (`text`, `reasoning`, `open_call`, ...); Blocks turns 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import join_extra, unfold_part
@@ -70,6 +71,10 @@ class Blocks:
         elif piece:
             self._begin("text", channel)
             self._events.append(Delta(self._index, piece))
+
+    def on_channel(self, channel: str | None) -> Callable[[str], None]:
+        """`text`, for one channel."""
+        return self.text if channel is None else partial(self.text, channel=channel)
 
     def reasoning(self, piece: str) -> None:
         if piece:

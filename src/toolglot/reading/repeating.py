@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
+
+import msgspec
 
 from toolglot.core.events import Event
 from toolglot.reading.framed import Chunks, Framed
 from toolglot.text.json_text import BadJson, decode, encode
 from toolglot.text.sse import SseFrames
 
+Say = Callable[[str], None]
+
 _VAIN = 8  # times in a row that no chunk is like the one before: then this server's never are
+_string = msgspec.json.Decoder(str).decode
 
 
 class PlainChunks(Chunks, Protocol):
-    plain: str | None  # the text of the last chunk, where it did nothing but say that: one with another text would say just so
-
-    def say(self, text: str, /) -> None:
-        """What such a chunk does."""
+    plain: tuple[str, Say] | None  # the last chunk did nothing but say this text to that: one with another text would, too
 
 
 class Repeating(Framed):
@@ -26,16 +29,21 @@ class Repeating(Framed):
         super().__init__(frames, chunks)
         self._sse = frames
         self._plain = chunks
-        self._around: tuple[bytes, bytes] | None = None
+        self._around: tuple[bytes, bytes, Say] | None = None
         self._vain = 0
 
     def feed(self, piece: bytes) -> list[Event]:
         if self._around is not None:
-            text = _between(piece, *self._around)
-            if text is not None:
-                self._vain = 0
-                self._plain.say(text)
-                return self._blocks.drain()
+            before, behind, say = self._around
+            if piece.startswith(before) and piece.endswith(behind):
+                try:
+                    text = _string(piece[len(before) - 1 : 1 - len(behind)])  # with its quotes
+                except BadJson:
+                    pass
+                else:
+                    self._vain = 0
+                    say(text)
+                    return self._blocks.drain()
             self._around = None
             self._vain += 1
         self._plain.plain = None
@@ -46,27 +54,14 @@ class Repeating(Framed):
         return events
 
 
-def _between(piece: bytes, before: bytes, behind: bytes) -> str | None:
-    """The JSON string that stands between these and is all that does."""
-    if not (piece.startswith(before) and piece.endswith(behind)):
-        return None
-    found = piece[len(before) : -len(behind)]
-    if found[:1] != b'"' or found[-1:] != b'"':  # white space might hold the end of a line
-        return None
-    try:
-        text = decode(found)
-    except BadJson:
-        return None
-    return text if isinstance(text, str) else None
-
-
-def _surroundings(piece: bytes, chunks: PlainChunks) -> tuple[bytes, bytes] | None:
-    """What stands before and behind the text of a chunk; nothing where it can't be told from others."""
+def _surroundings(piece: bytes, chunks: PlainChunks) -> tuple[bytes, bytes, Say] | None:
+    """What stands before and behind the text of a chunk, quotes included; nothing where it can't be told from others."""
     if chunks.plain is None:
         return None
+    text, say = chunks.plain
     try:
         decode(piece[piece.find(b"data:") + 5 :])  # one event, and one value in it
     except BadJson:
         return None
-    before, found, behind = piece.partition(encode(chunks.plain))
-    return (before, behind) if found and found not in behind and before.endswith(b":") else None
+    before, found, behind = piece.partition(encode(text))
+    return (before + b'"', b'"' + behind, say) if found and found not in behind and before.endswith(b":") else None

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from itertools import groupby
 from os.path import commonprefix
 
-_SIGNS = frozenset("<({[")  # what is rare in prose, and stands beside a tool's name in nearly all forms of a call
+_SIGNS = frozenset("<({[=>`~")  # what is rare in prose, and stands in nearly all markers
+_ANY_SIGN = re.compile(f"[{re.escape(''.join(sorted(_SIGNS)))}]")
+_FEW = 8  # markers without a sign that are looked for one by one
 _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
 _SHORT = 6  # beginnings up to this length are known by heart: nearly all that a piece of text ends in are shorter
 
 
 class Markers:
     """A set of markers, compiled once. `at_line_start` are those that count only there, behind spaces."""
-
-    __slots__ = ("_beginnings", "_pattern", "_sorted", "at_line_start", "words")
 
     def __init__(
         self,
@@ -32,7 +33,6 @@ class Markers:
         self.at_line_start = frozenset(at_line_start)
         self.words = frozenset(words)  # markers that must not continue a word: `f(` is not in `pdf(`
         every = self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
-        self._beginnings: _Beginnings | None = None  # made when it is first asked for
         self._pattern = re.compile(_either(every) if pattern is None else pattern) if every and pattern != "" else None
 
     def split(self, named: NamedMarkers) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -64,34 +64,34 @@ class Markers:
 
     def may_go_on(self, text: str, start: int) -> bool:
         """Whether all that stands from `start` on is the beginning of a marker."""
-        return self.beginnings.may_go_on(text, start)
+        return self._beginnings.may_go_on(text, start)
 
-    def held(self, text: str, at: int) -> int:
-        """From where on `text` must be kept back, because a marker may begin there; its length where nothing need be."""
-        return self.beginnings.held(text, at)
+    @cached_property
+    def held(self) -> Callable[[str, int], int]:
+        """From where on a text must be kept back, because a marker may begin there; its length where nothing need be."""
+        return self._beginnings.held
 
     @property
     def every(self) -> list[str]:
         return self._sorted
 
-    @property
-    def beginnings(self) -> _Beginnings:
-        if self._beginnings is None:
-            self._beginnings = _Beginnings(self._sorted, indents=bool(self.at_line_start))
-        return self._beginnings
+    @cached_property
+    def _beginnings(self) -> _Beginnings:
+        return _Beginnings(self._sorted, indents=bool(self.at_line_start))
 
 
 class _Beginnings:
     """Where a text that breaks off may have begun a marker. `indents`: some count only at the start of a line."""
 
-    __slots__ = ("_indents", "_longest", "_pair", "_short", "_sorted")
+    __slots__ = ("_indents", "_longest", "_short", "_sorted", "_threes")
 
     def __init__(self, markers: list[str], *, indents: bool) -> None:
         self._sorted = markers
         self._indents = indents
         self._longest = max(map(len, markers), default=0)
-        self._pair = _pairs(markers)
         self._short = frozenset(marker[:size] for marker in markers for size in range(1, min(len(marker), _SHORT + 1)))
+        inner = "\0".join([marker[:-1] for marker in markers])
+        self._threes = set(zip(inner, inner[1:], inner[2:], strict=False))  # what a beginning of that length or more may end in
 
     def may_go_on(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
@@ -104,17 +104,20 @@ class _Beginnings:
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 
     def held(self, text: str, at: int) -> int:
+        """In most texts none need be looked for."""
         end = size = len(text)
-        if self._pair is None:
-            return size
-        start = max(at, size - self._longest + 1)
-        found = self._pair.search(text, start)
-        while found is not None:
-            if self._begins(text[found.start() :]):
-                end = found.start()
-                break
-            found = self._pair.search(text, found.start() + 1)
+        if tuple(text[-3:]) in self._threes:
+            end = self._first(text, at)
+        elif size - 2 >= at and text[-2:] in self._short:
+            end = size - 2
+        elif size > at and text[-1] in self._short:
+            end = size - 1
         return self._with_indent(text, end, at) if self._indents else end
+
+    def _first(self, text: str, at: int) -> int:
+        """Where the longest of them begins."""
+        starts = range(max(at, len(text) - self._longest + 1), len(text))
+        return next((start for start in starts if self._begins(text[start:])), len(text))
 
     def _with_indent(self, text: str, end: int, at: int) -> int:
         """Spaces at the start of a line are kept with what may follow them."""
@@ -122,18 +125,6 @@ class _Beginnings:
             return end
         start = _indent(text, end, at)
         return start if start >= 1 and text[start - 1] == "\n" else end
-
-
-def _pairs(markers: list[str]) -> re.Pattern[str] | None:
-    """The first two characters of any of these, or the first at the text's end: in most texts there is hardly one."""
-    seconds: dict[str, set[str]] = {}
-    for marker in markers:
-        seconds.setdefault(marker[0], set()).add(marker[1:2])
-    forms = [
-        re.escape(first) + (f"(?=[{''.join(map(re.escape, sorted(held)))}]|\\Z)" if any(held) else "\\Z")
-        for first, held in seconds.items()
-    ]
-    return re.compile("|".join(forms)) if forms else None
 
 
 def _either(markers: list[str]) -> str:
@@ -167,8 +158,6 @@ class NamedMarkers(Markers):
     So that new tools cost next to nothing: hundreds of forms would have to be compiled.
     """
 
-    __slots__ = ("_forms", "_reach", "_signs", "without_name")
-
     def __init__(
         self, names: Iterable[str], anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()
     ) -> None:
@@ -183,14 +172,9 @@ class NamedMarkers(Markers):
             else:
                 self._forms.setdefault(found[0], []).append((found.start(), marker))
                 self._reach = max(self._reach, found.start())
-        forms = [marker for held in self._forms.values() for _, marker in held]
-        every = all(not _SIGNS.isdisjoint(marker) for marker in forms)
-        self._signs = tuple(_SIGNS.intersection("".join(forms))) if every else ("",)  # one of these is in each of them
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
-        if not any(map(text.__contains__, self._signs)):  # as in most texts, be there names in them or not
-            return best
         for found in self._pattern.finditer(text, at) if self._pattern is not None else ():
             if best is not None and found.start() - self._reach > best[0]:
                 break
@@ -204,31 +188,35 @@ class NamedMarkers(Markers):
 
 
 class Joined:
-    """Two sets of markers as one: those that are always listened for, and those of the tools at hand."""
-
-    __slots__ = ("_beginnings", "_sets")
+    """Sets of markers as one: those that are always listened for, and those of the tools at hand."""
 
     def __init__(self, *sets: Markers) -> None:
         self._sets = sets
-        self._beginnings: _Beginnings | None = None
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
+        if _ANY_SIGN.search(text, at) is None and not any(map(text.__contains__, self._signless)):  # as in most texts
+            return best
         for markers in self._sets:
             found = markers.find(text, at)
             if found is not None and (best is None or (found[0], -len(found[1])) < (best[0], -len(best[1]))):
                 best = found
         return best
 
+    @cached_property
+    def _signless(self) -> tuple[str, ...]:
+        """The markers that hold no sign; of many it is as good to say that they may be in any text."""
+        found = tuple(marker for markers in self._sets for marker in markers.every if _SIGNS.isdisjoint(marker))
+        return found if len(found) <= _FEW else ("",)
+
     def may_go_on(self, text: str, start: int) -> bool:
-        return self._both.may_go_on(text, start)
+        return self._beginnings.may_go_on(text, start)
 
-    def held(self, text: str, at: int) -> int:
-        return self._both.held(text, at)
+    @cached_property
+    def held(self) -> Callable[[str, int], int]:
+        return self._beginnings.held
 
-    @property
-    def _both(self) -> _Beginnings:
-        if self._beginnings is None:
-            every = sorted({marker for markers in self._sets for marker in markers.every})
-            self._beginnings = _Beginnings(every, indents=any(markers.at_line_start for markers in self._sets))
-        return self._beginnings
+    @cached_property
+    def _beginnings(self) -> _Beginnings:
+        every = sorted({marker for markers in self._sets for marker in markers.every})
+        return _Beginnings(every, indents=any(markers.at_line_start for markers in self._sets))

@@ -94,8 +94,12 @@ class HttpAnswer:
 
     async def settled(self) -> None:
         """Until the head is there, or a fault instead of it."""
-        while not self.status and not self._ended:
-            await self._wait()
+        try:
+            while not self.status and not self._ended:
+                await self._woken()
+        except CancelledError:
+            await self.aclose()  # see __anext__
+            raise
 
     def must_have_begun(self) -> None:
         if not self.status:
@@ -105,6 +109,7 @@ class HttpAnswer:
         return self
 
     async def __anext__(self) -> bytes:
+        """A reader that is cancelled has no more use for the exchange: the upstream is closed at once."""
         while True:
             if self._unpack is None:
                 if self._pieces:
@@ -119,7 +124,11 @@ class HttpAnswer:
             if self._ended:
                 self._check_whole()
                 raise StopAsyncIteration
-            await self._wait()
+            try:
+                await self._woken()
+            except CancelledError:
+                await self.aclose()
+                raise
 
     async def read(self) -> bytes:
         if self._ended and self._fault is None and self._unpack is None:  # small answers come with their head
@@ -148,8 +157,9 @@ class HttpAnswer:
         taken = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
         self.held = 0
-        if self._connection is not None:
-            self._connection.resume()
+        connection = self._connection
+        if connection is not None and connection.paused:
+            connection.resume()
         return taken
 
     def _next_unpacked(self, ready: Iterator[bytes]) -> bytes:
@@ -178,16 +188,9 @@ class HttpAnswer:
         if self._unpack is not None and not self._unpack.whole:
             raise fault("cut_off", self._host, "its compressed body ends early")
 
-    async def _wait(self) -> None:
-        """A reader that is cancelled has no more use for the exchange: the upstream is closed at once."""
+    def _woken(self) -> Future[None]:
+        """Done when something has come."""
         connection = self._connection
-        if connection is None:
-            return
-        waiter = self._waiter = connection.loop.create_future()
-        try:
-            await waiter
-        except CancelledError:
-            await self.aclose()
-            raise
-        finally:
-            self._waiter = None
+        assert connection is not None  # noqa: S101  (else it has ended)
+        self._waiter = waiter = connection.loop.create_future()
+        return waiter

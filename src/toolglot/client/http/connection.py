@@ -49,7 +49,7 @@ class Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._lost: asyncio.Future[None] | None = None
         self._choked = False  # the socket takes no more for now
-        self._paused = False  # the reader lags
+        self.paused = False  # the reader lags
         self._phase: Phase = "resting"
         self._allowed: float | None = None  # seconds of silence in this phase
         self._last = 0.0
@@ -91,8 +91,8 @@ class Connection(asyncio.Protocol):
             self._allow("waiting", answer.limits.first_byte)
 
     def resume(self) -> None:
-        if self._paused and self._transport is not None:
-            self._paused = False
+        if self.paused and self._transport is not None:
+            self.paused = False
             self._transport.resume_reading()
             if self._answer is not None:
                 self._allow("reading", self._answer.limits.idle)
@@ -141,8 +141,8 @@ class Connection(asyncio.Protocol):
             self._fail("too_large", f"over {answer.limits.body} bytes")
         elif self._over:
             self._finish()
-        elif answer.held > _HIGH_WATER and not self._paused and self._transport is not None:
-            self._paused = True
+        elif answer.held > _HIGH_WATER and not self.paused and self._transport is not None:
+            self.paused = True
             self._allowed = None
             self._transport.pause_reading()
 

@@ -135,7 +135,7 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
 
 def _blocks(message: Message, notes: list[str], quirks: Quirks) -> list[Body]:
     parts = message.parts
-    if message.role in _SYSTEM_ROLES and any(type(part) is Media for part in parts):
+    if message.role in _SYSTEM_ROLES and Media in map(type, parts):
         notes.append(f"{message.role} message: anthropic takes no pictures or files there; left out")
         parts = tuple(part for part in parts if type(part) is not Media)
     return write_blocks(parts, notes, quirks)

@@ -22,6 +22,8 @@ _DOCUMENT = frozenset({"type", "source", "title"})
 _CALL = frozenset({"type", "id", "name", "input"})
 _RESULT = frozenset({"type", "tool_use_id", "content", "is_error"})
 
+_MAY_KEEP = frozenset({Text, ToolCall})  # state that stands beside them
+
 # How base64 of the picture formats that the API takes begins; for sources that don't tell.
 _MAGIC = {"/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
@@ -117,7 +119,7 @@ def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> l
     blocks: list[Body] = []
     for part in parts:
         kind = type(part)
-        if (kind is Text or kind is ToolCall) and part.extra and WIRE in part.extra:  # type: ignore[union-attr]
+        if kind in _MAY_KEEP and part.extra and WIRE in part.extra:  # type: ignore[union-attr]
             beside, extra = take_kept(part.extra)  # type: ignore[union-attr]
             if beside:
                 blocks += beside
@@ -129,9 +131,11 @@ def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> l
 
 
 def _write_text(part: Text, notes: list[str], quirks: Quirks) -> Body | None:
-    own = own_extra(part.extra, WIRE, "text", notes) if part.extra else {}
+    held: Body = {"type": "text", "text": part.text}
+    if part.extra:
+        held.update(own_extra(part.extra, WIRE, "text", notes))
     if part.text and not part.text.isspace():
-        return {"type": "text", "text": part.text, **own}
+        return held
     if part.text:
         notes.append("text: anthropic refuses white space alone; left out")
     return None

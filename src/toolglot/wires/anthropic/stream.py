@@ -13,7 +13,7 @@ from toolglot.core.messages import Opaque, Reasoning, ToolCall
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.framed import read_whole
 from toolglot.reading.open_call import OpenCall
-from toolglot.reading.repeating import Repeating
+from toolglot.reading.repeating import Repeating, Say
 from toolglot.text.json_text import dumps, loads_object
 from toolglot.text.sse import SseFrames
 from toolglot.wires.anthropic.reasoning import belongs_to_next
@@ -31,7 +31,6 @@ _KIND_OF_KEY = {
     "signature": "signature_delta",
     "citation": "citations_delta",
 }
-
 _KEY_OF_KIND = {kind: key for key, kind in _KIND_OF_KEY.items()}  # of those that are text: a citation never is
 
 
@@ -60,8 +59,7 @@ class MessageChunks:
         self._sequence: str | None = None
         self._usage: Body = {}
         self._extra: Body = {}
-        self.plain: str | None = None
-        self._plain: tuple[_Block, str] | None = None  # the block that it belongs to, and the delta's kind
+        self.plain: tuple[str, Say] | None = None
         self.blocks.at_end.append(self._give_held)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
@@ -163,14 +161,10 @@ class MessageChunks:
             block = self._unannounced(kind)
         if block is not None:
             block.take(kind, delta)
-            said = delta.get(_KEY_OF_KIND.get(kind, ""))
-            if isinstance(said, str) and len(delta) == 2 and len(chunk) == 3:
-                self.plain, self._plain = said or None, (block, kind)
-
-    def say(self, text: str) -> None:
-        if self._plain is not None:
-            block, kind = self._plain
-            block.take(kind, {_KEY_OF_KIND[kind]: text})
+            say = block.says.get(kind)
+            if say is not None and len(delta) == 2 and len(chunk) == 3:
+                said = delta.get(_KEY_OF_KIND[kind])
+                self.plain = (said, say) if said and isinstance(said, str) else None
 
     def _unannounced(self, kind: str) -> _Block | None:
         if kind in _Text.deltas or kind in _Thinking.deltas:
@@ -236,6 +230,7 @@ class MessageChunks:
 
 class _Block(Protocol):
     deltas: _Kinds  # the kinds of delta that belong into it
+    says: dict[str, Say]  # of these such as are but text: what takes it, once one was taken
 
     @property
     def complete(self) -> bool: ...  # it can have no more to say, whether its end is told or not
@@ -256,9 +251,13 @@ class _Text:
         self._chunks = chunks
         self._blocks = chunks.blocks
         self._told = rest_of(held, self._known).get(WIRE, {})  # signature, citations: said of the block as a whole
+        self.says: dict[str, Say] = {f"{self._place}_delta": self._piece()}
         said = held.get(self._place)
         if isinstance(said, str) and said:
             self._say(said)
+
+    def _piece(self) -> Say:
+        return self._blocks.on_channel(self._chunks.channel)
 
     @property
     def complete(self) -> bool:
@@ -274,7 +273,7 @@ class _Text:
 
     def _say(self, piece: str) -> None:
         self._speak()
-        self._blocks.text(piece, self._chunks.channel)
+        self._piece()(piece)
 
     def _speak(self) -> None:
         """Each block of the stream is a block of ours: what another left open ends here."""
@@ -309,9 +308,8 @@ class _Thinking(_Text):
         elif isinstance(delta.get("thinking"), str):
             self._say(delta["thinking"])
 
-    def _say(self, piece: str) -> None:
-        self._speak()
-        self._blocks.reasoning(piece)
+    def _piece(self) -> Say:
+        return self._blocks.reasoning
 
     def _begin(self) -> None:
         self._blocks.open_reasoning()
@@ -324,6 +322,7 @@ class _Call:
         self._given = held.get("input")
         name, call_id = _word(held.get("name")) or "", _word(held.get("id"))
         self._call = OpenCall(chunks.blocks, name, call_id, extra=rest_of(held, _CALL_KEYS))
+        self.says: dict[str, Say] = {"input_json_delta": self._call.feed}
 
     @property
     def complete(self) -> bool:
@@ -352,6 +351,7 @@ class _Unknown:
     """A block of Anthropic's own: a server tool's work, or one of times to come. It leaves whole, at its end."""
 
     deltas: _Kinds = _Anything()
+    says: dict[str, Say] = {}
     complete = False
 
     def __init__(self, chunks: MessageChunks, held: Body) -> None:

@@ -41,6 +41,8 @@ class MessagesWriter:
         self._held: list[str] = []  # a block of Anthropic's own, which leaves whole
 
     def feed(self, event: Event) -> bytes:
+        if type(event) is Delta and event.index == self._sequence.current:
+            return self._delta(event.text)
         released = self._sequence.feed(event)
         if len(released) == 1:
             return self._write(released[0])
@@ -114,15 +116,14 @@ class MessagesWriter:
         opened = self._open
         if opened is None or opened.kind == "media":
             return b""
+        if self._begun:
+            self._poured = True
+            return self._head + encode(text) + b"}}\n\n"
         if opened.kind == "opaque":
             self._held.append(text)
             return b""
-        begun = b""
-        if not self._begun:
-            beside = take_beside(opened.extra)[0] if opened.kind == "text" else ()
-            begun = b"".join(map(self._whole, beside)) + self._begin(*_PLAIN[opened.kind])
-        self._poured = True
-        return begun + self._head + encode(text) + b"}}\n\n"
+        beside = take_beside(opened.extra)[0] if opened.kind == "text" else ()
+        return b"".join(map(self._whole, beside)) + self._begin(*_PLAIN[opened.kind]) + self._delta(text)
 
     def _closed(self, event: Close) -> bytes:
         opened, self._open = self._open, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from toolglot.reading.blocks import Blocks
@@ -52,6 +53,11 @@ class Calls:
         self._pour(call, held, function)
         if opens and call.whole:
             self._at_once.add(call)
+
+    def feeder(self, index: int) -> Callable[[str], None] | None:
+        """What takes further arguments of the call at this place, and nothing else."""
+        call = self._by_index.get(index)
+        return call.feed if call is not None and call.open and call not in self._custom else None
 
     def _target(self, call_id: str | None, index: int | None, name: str | None, *, says: bool) -> OpenCall | None:
         """The call that a delta goes on with, or None: it begins one. `says`: it has arguments."""

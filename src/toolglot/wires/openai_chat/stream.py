@@ -10,7 +10,7 @@ from toolglot.core.reply import Reason, Usage
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.framed import read_whole
-from toolglot.reading.repeating import Repeating
+from toolglot.reading.repeating import Repeating, Say
 from toolglot.text.json_text import dumps, shown
 from toolglot.text.sse import SseFrames
 from toolglot.wires.openai_chat.calls import Calls
@@ -65,8 +65,7 @@ class ChatChunks:
         self._told = False  # the reasoning came as plain text; details only repeat it
         self._refused = False
         self._seen = False
-        self.plain: str | None = None
-        self._plain: tuple[Any, str | None] = (None, None)  # the place of the call that it belongs to, or the text's channel
+        self.plain: tuple[str, Say] | None = None
         self.blocks.at_end.append(self._end_reasoning)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
@@ -100,7 +99,8 @@ class ChatChunks:
             self._delta(delta, channel)
             if len(delta) == 1 and _is_plain(choice, chunk):
                 place, said = _one_string(delta)
-                self.plain, self._plain = said or None, (place, channel)
+                say = self.blocks.on_channel(channel) if place is None else self._calls.feeder(place)
+                self.plain = (said, say) if said and say is not None else None
         elif choice.get("text"):  # the completions API of old
             self._delta({"content": choice["text"]}, self._channel)
         reason = choice.get("finish_reason")
@@ -109,13 +109,6 @@ class ChatChunks:
         if choice.get("logprobs") or not _CHOICE_KEYS.issuperset(choice):
             for key in choice.keys() - (_CHOICE_KEYS - {"logprobs"}):
                 _keep(self._choice_extra, key, choice[key])
-
-    def say(self, text: str) -> None:
-        place, channel = self._plain
-        if place is not None:
-            self._calls.take({"index": place, "function": {"arguments": text}})
-        elif text:
-            self.blocks.text(text, channel)
 
     def _delta(self, delta: Body, channel: str | None) -> None:
         thought = delta.get("reasoning_content") or delta.get("reasoning")

@@ -19,7 +19,7 @@ from toolglot.wires.openai_family import write_fault
 
 Body = dict[str, Any]
 
-_PLAIN_KEYS = {"text": b'{"content":', "refusal": b'{"refusal":', "reasoning": b'{"reasoning_content":'}
+_PLAIN_KEYS = {"text": b'{"content":', "reasoning": b'{"reasoning_content":'}
 
 
 class ChatWriter:
@@ -28,17 +28,18 @@ class ChatWriter:
         self._notes = notes
         self._head = b""
         self._open: dict[int, Open] = {}
+        self._around: dict[int, tuple[bytes, bytes]] = {}  # what stands before and behind each piece of a block
         self._number: dict[int, int] = {}  # block -> position among the calls
         self._held: dict[int, list[str]] = {}  # custom calls: their input leaves whole
         self._calls = 0
         self._refused = False
 
     def feed(self, event: Event) -> bytes:
+        if isinstance(event, Delta):
+            return self._delta(event.index, event.text)
         if not self._head and not isinstance(event, (Start, Fault)):
             return self._start(Start()) + self.feed(event)
         match event:
-            case Delta(index, text):
-                return self._delta(index, text)
             case Open():
                 return self._opened(event)
             case Close():
@@ -70,12 +71,15 @@ class ChatWriter:
     def _opened(self, event: Open) -> bytes:
         self._open[event.index] = event
         if event.kind != "call":
+            if event.kind in _PLAIN_KEYS and event.channel != "refusal":
+                self._surround(event.index, _PLAIN_KEYS[event.kind], b"}")
             return b""
         number = self._number[event.index] = self._calls
         self._calls += 1
         if event.custom:
             self._held[event.index] = []
             return b""
+        self._surround(event.index, b'{"tool_calls":[{"index":%d,"function":{"arguments":' % number, b"}}]}")
         call: Body = {
             "index": number,
             "id": event.call_id,
@@ -88,20 +92,20 @@ class ChatWriter:
             call.update(kept)
         return self._chunk(encode({"tool_calls": [call]}))
 
+    def _surround(self, index: int, before: bytes, behind: bytes) -> None:
+        before, _, behind = self._chunk(before + b"\0" + behind).partition(b"\0")
+        self._around[index] = before, behind
+
     def _delta(self, index: int, text: str) -> bytes:
-        opened = self._open[index]
-        if opened.kind == "call":
-            if index in self._held:
-                self._held[index].append(text)
-                return b""
-            number = str(self._number[index]).encode()
-            return self._chunk(b'{"tool_calls":[{"index":' + number + b',"function":{"arguments":' + encode(text) + b"}}]}")
-        refusal = opened.channel == "refusal"
-        key = _PLAIN_KEYS.get("refusal" if refusal else opened.kind)
-        if key is None:
-            return b""
-        self._refused = self._refused or refusal
-        return self._chunk(key + encode(text) + b"}")
+        around = self._around.get(index)
+        if around is not None:
+            return around[0] + encode(text) + around[1]
+        if index in self._held:
+            self._held[index].append(text)
+        elif self._open[index].channel == "refusal":
+            self._refused = True
+            return self._chunk(b'{"refusal":' + encode(text) + b"}")
+        return b""
 
     def _closed(self, event: Close) -> bytes:
         opened = self._open.pop(event.index)
