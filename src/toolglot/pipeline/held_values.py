@@ -15,6 +15,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_options import described_options, implied, mentioned
 from toolglot.pipeline.said_runs import number_rows, runs, word_rows
+from toolglot.pipeline.said_times import OPEN_YEAR
 from toolglot.pipeline.slots import FORMS, MOST, SHARP, Slot, default_of, maybe, slot
 
 MOST_ITEMS = 4  # of a list that the text does not count
@@ -22,6 +23,7 @@ _MOST_SIGNS = 80  # of a string that the text does not hold
 _LARGEST = 9999  # and of a number
 _STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*")  # llama.cpp takes no escape in a pattern: what needs one is left out
+_PLAIN_DATE = re.compile(r"[A-Z0-9?:/ -]+")
 _PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 
 
@@ -154,4 +156,9 @@ def _values(one: Held) -> list[Value]:
 
 
 def one_of(schema: Schema, values: list[Any]) -> Schema:
-    return {key: schema[key] for key in ("type", "description") if key in schema} | {"enum": values}
+    """Where a year is open, the model writes it."""
+    kept = {key: schema[key] for key in ("type", "description") if key in schema}
+    if any(isinstance(value, str) and OPEN_YEAR in value for value in values):
+        forms = "|".join(str(value).replace(OPEN_YEAR, "20[0-9][0-9]") for value in values if _PLAIN_DATE.fullmatch(str(value)))
+        return kept | {"pattern": f"^({forms})$"}
+    return kept | {"enum": values}

@@ -11,7 +11,7 @@ from itertools import pairwise
 import msgspec
 
 from toolglot.pipeline.said_numbers import Number, numbers
-from toolglot.pipeline.said_times import dates, times
+from toolglot.pipeline.said_times import Moment, dates, times
 from toolglot.pipeline.said_units import currencies
 
 Value = str | int | float
@@ -181,7 +181,11 @@ class Said:
 
     @cached_property
     def dates(self) -> list[Find]:
-        return [Find(one.value or one.written, one.start, one.end) for one in dates(self.text, self.today)]
+        return [Find(one.value or one.written, one.start, one.end) for one in self.moments]
+
+    @cached_property
+    def moments(self) -> list[Moment]:
+        return dates(self.text, self.today)
 
     @cached_property
     def written_dates(self) -> list[Find]:

@@ -16,12 +16,14 @@ _DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" if len(name) > 3 else name for name in _MONTHS)
 _D = r"(?P<d{0}>\d{{1,2}})(?:st|nd|rd|th)?"
 _TO = r"\s*(?:to|until|till|through|and|-|–)\s*(?:the\s+)?"
-_YEAR = r"(?:,?\s+(?:of\s+)?(?P<y>\d{4}))?"
+_YEAR = r"(?:(?:,\s*|\s+)(?:of\s+)?(?P<y>\d{4})\b)?"
+OPEN_YEAR = "20??"  # of a date whose year is not told
 
 _DATES = (
-    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d1>\d{1,2})\b"),
+    re.compile(r"\b(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d1>\d{1,2})\b"),
+    re.compile(rf"\b(?P<y>\d{{4}}),?\s+(?P<m>{_MONTH})\s+{_D.format(1)}\b", re.IGNORECASE),
     re.compile(rf"\b{_D.format(1)}(?:{_TO}{_D.format(2)})?\s+(?:of\s+)?(?P<m>{_MONTH})\b\.?{_YEAR}", re.IGNORECASE),
-    re.compile(rf"\b(?P<m>{_MONTH})\b\.?\s+{_D.format(1)}\b(?:{_TO}{_D.format(2)}(?!\s*[ap]\.?m))?{_YEAR}", re.IGNORECASE),
+    re.compile(rf"\b(?P<m>{_MONTH})(?![a-z])\.?\s*{_D.format(1)}\b(?:{_TO}{_D.format(2)}(?!\s*[ap]\.?m))?{_YEAR}", re.IGNORECASE),
     re.compile(r"\b(?P<m>\d{1,2})/(?P<d1>\d{1,2})/(?P<y>\d{4})\b"),
 )
 _RELATIVE = re.compile(
@@ -29,6 +31,7 @@ _RELATIVE = re.compile(
     rf"|(?:(?P<next>next|this|on|coming)\s+)?(?P<weekday>{'|'.join(_DAYS)}))\b",
     re.IGNORECASE,
 )
+_LEAP = 2024  # has every day that a year may have
 _WORDS = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
 
 _HOUR = rf"(?:\d{{1,2}}|{'|'.join(list(NUMBER_WORDS)[1:13])})"
@@ -46,12 +49,13 @@ _PAST = {"quarter past": 15, "half past": 30, "quarter to": -15}
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """`value` is YYYY-MM-DD or HH:MM; `written` is as the text has it."""
+    """`value` is YYYY-MM-DD or HH:MM; `written` is as the text has it; `known` has OPEN_YEAR where a date has no year."""
 
     start: int
     end: int
     value: str
     written: str
+    known: str = ""
 
 
 def dates(text: str, today: date | None = None) -> list[Moment]:
@@ -64,7 +68,8 @@ def dates(text: str, today: date | None = None) -> list[Moment]:
             found += _of_date(match, year)
     if today is not None:
         for match in _RELATIVE.finditer(text):
-            found.append(Moment(match.start(), match.end(), _relative(match, today).isoformat(), match[0]))
+            value = _relative(match, today).isoformat()
+            found.append(Moment(match.start(), match.end(), value, match[0], value))
     return sorted(found, key=lambda one: one.start)
 
 
@@ -74,15 +79,18 @@ def _of_date(match: re.Match[str], year: int | None) -> Iterator[Moment]:
     month = int(held["m"]) if held["m"].isdigit() else next(
         at for at, name in enumerate(_MONTHS, 1) if name[:3] == held["m"][:3].lower()
     )  # fmt: skip
+    if month > 12 and not held.get("d2"):  # 16/03/2024
+        month, held["d1"] = int(held["d1"]), str(month)
     ends = [(held["d1"], match.start(), match.end())]
     if held.get("d2"):  # from 2 to 4 May: each has a place of its own
         ends = [(held["d1"], match.start(), match.end("d1")), (held["d2"], match.start("d2"), match.end())]
     for day, start, end in ends:
         try:
-            value = "" if year is None else date(year, month, int(day)).isoformat()
+            value = date(year or _LEAP, month, int(day)).isoformat()
         except ValueError:  # 31 February
             continue
-        yield Moment(start, end, value, match.string[start:end])
+        known = value if year is not None else OPEN_YEAR + value[4:]
+        yield Moment(start, end, value if year is not None else "", match.string[start:end], known)
 
 
 def _relative(match: re.Match[str], today: date) -> date:

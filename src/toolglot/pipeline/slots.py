@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.pipeline.date_forms import dates_in_form, times_in_form
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
@@ -45,8 +46,9 @@ _BY_NAME: dict[str, str] = {
 }
 # what a description says, before any word of the name
 _BY_DESCRIPTION = (
-    (re.compile(r"YYYY|MM/DD|DD/MM|\bdate\b", re.IGNORECASE), "date"),
+    (re.compile(r"YYYY|MM/DD|DD/MM", re.IGNORECASE), "date"),
     (re.compile(r"HH:MM|24-hour|time of day", re.IGNORECASE), "time"),
+    (re.compile(r"\bdate\b", re.IGNORECASE), "date"),
     (re.compile(r"ISO[ -]?4217|currency code", re.IGNORECASE), "currency"),
     (re.compile(r"e-?mail address", re.IGNORECASE), "email"),
     (re.compile(r"phone number", re.IGNORECASE), "phone"),
@@ -172,8 +174,6 @@ def _coded(said: Said, least: int) -> list[Find]:
 # what a text says that is surely of the kind
 _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "number": lambda said: said.numbers,
-    "date": lambda said: said.dates,
-    "time": lambda said: _merged(said.times, said.written_times),
     "email": lambda said: said.emails,
     "phone": lambda said: said.phones,
     "url": lambda said: _merged(said.urls, said.hosts),
@@ -191,12 +191,13 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
 }
 
 
+# the same, where it depends on the form that is asked for
+_IN_FORM: dict[str, Callable[[str, Said], list[Find]]] = {"date": dates_in_form, "time": times_in_form}
+
+
 def sure(this: Slot, said: Said) -> list[Find]:
     """The values that are of the parameter's kind, with no doubt about that."""
-    find = _SURE.get(this.kind)
-    if find is None:
-        return []
-    found = find(said)
+    found = _told(this, said)
     if this.kind == "number":
         found = _in_its_form(this, found, said)
     if this.kind == "number" and re.search(r"year\d*$", this.name, re.IGNORECASE):
@@ -206,6 +207,13 @@ def sure(this: Slot, said: Said) -> list[Find]:
     if this.kind in _LABELLED:
         found = _merged(_labelled(this, said), found)
     return [one for one in found if _allowed(one.value, this.schema)]
+
+
+def _told(this: Slot, said: Said) -> list[Find]:
+    in_form = _IN_FORM.get(this.kind)
+    if in_form is not None:
+        return _merged(in_form(str(this.schema.get("description") or ""), said))
+    return _SURE[this.kind](said) if this.kind in _SURE else []
 
 
 def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
