@@ -19,6 +19,7 @@ from toolglot.pipeline.said_options import mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slots import Slot, default_of, pointed, slot, sure, told_apart
+from toolglot.pipeline.whose_values import settle
 
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
@@ -55,7 +56,7 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     held = [_held(one, one.name in required, said) for one in slots]
     _apart_from_lists(held, said)
-    _settle(held, said)
+    settle(held, said)
     offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered, said)])]
     each = _each(offered, said)
@@ -192,53 +193,7 @@ def _fills(filled: Filled) -> bool:
     return not filled.missing and not filled.implied and bool(filled.found)
 
 
-# -- whose value is whose
-
-
-def _settle(held: list[Held], said: Said) -> None:
-    """The clearest first: a value that is surely one parameter's is not offered to the others, if they have another."""
-    open_ = [one for one in held if one.values and one.slot.kind != "array"]
-    lists = [one for one in held if one.values and one.slot.kind == "array"]
-    scores = {
-        (at, find): pointed(one.slot, find, said) for at, one in enumerate(open_) for find in one.values
-    }  # fmt: skip
-    taken: list[Find] = []
-    settled: set[int] = set()
-    for (at, find), score in sorted(scores.items(), key=lambda row: -row[1]):
-        if score < CLEAR or at in settled or any(overlap(find, other) for other in taken):
-            continue
-        same = [other for other in open_[at].values if other.start == find.start]
-        open_[at].values, open_[at].clear = same, score
-        settled.add(at)
-        taken.append(find)
-    for at, one in enumerate(open_):  # what has but one place takes it
-        if at not in settled and len({find.start for find in one.values}) == 1 and one.required:
-            taken.append(one.values[0])
-            settled.add(at)
-    for at, one in enumerate(open_):
-        if at not in settled:
-            rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
-            one.values = rest or (one.values if one.required else [])
-    _in_order([one for at, one in enumerate(open_) if at not in settled and one.required])
-    for one in lists:
-        rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
-        one.values = rest or one.values
-
-
-def _in_order(rest: list[Held]) -> None:
-    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are; some may be spare."""
-    for kind in dict.fromkeys(_sort(one) for one in rest):
-        alike = [one for one in rest if _sort(one) == kind]
-        places = sorted({find.start for one in alike for find in one.values})
-        if 1 < len(alike) <= len(places):
-            spare = len(places) - len(alike)
-            for at, one in enumerate(alike):
-                own = places[at : at + 1 + spare]
-                one.values = [find for find in one.values if find.start in own] or one.values
-
-
-def _sort(one: Held) -> str:
-    return f"{one.slot.kind} {one.slot.schema.get('enum')}"
+# -- several values, and none
 
 
 def _each(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], ...]:

@@ -209,7 +209,7 @@ class Said:
     @cached_property
     def counting(self) -> frozenset[int]:
         """Numbers in words that say how many are told in digits: four circles, with as many radii, or twice as many."""
-        all_ = numbers(self.text)
+        all_ = [one for one in numbers(self.text) if not _within(Find(0, one.start, one.end), self.written_dates)]
         told = sum(self._has_digit(one) for one in all_)
         spelt = {int(one.forms[0]) for one in all_ if not self._has_digit(one) and one.forms[0] >= 2}
         return self._counting | {count for count in spelt if told >= count and told % count == 0}

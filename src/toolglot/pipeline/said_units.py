@@ -11,6 +11,9 @@ _DIMENSIONS: tuple[dict[str, float], ...] = (
     {"mg milligram": 1, "g gram gramme": 1000, "kg kilogram kilo": 1e6, "t tonne": 1e9},
     {"ml milliliter millilitre": 1, "cl centiliter": 10, "l liter litre": 1000},
     {"ms millisecond": 0.001, "s sec second": 1, "min minute": 60, "h hr hour": 3600, "day": 86_400, "week": 604_800},
+    {"celsius degree": 1},
+    {"kelvin": 1},
+    {"fahrenheit": 1},
 )  # fmt: skip
 _UNITS = {
     name: (at, factor) for at, units in enumerate(_DIMENSIONS) for names, factor in units.items() for name in names.split()
@@ -62,8 +65,9 @@ def unit_of(word: str) -> tuple[int, float] | None:
 def wanted_unit(name: str, description: str) -> tuple[int, float] | None:
     """The unit that a parameter is in, as the end of its name or its description tells."""
     last = re.split(r"[\W_]+", name)[-1]
-    told = re.search(r"\bin (?:whole )?([a-z]+)", description) or re.match(r"(?:Number of )?([A-Za-z]+)\b", description)
-    return unit_of(last) or (unit_of(told[1]) if told and len(told[1]) > 2 else None)
+    forms = (r"\bin (?:whole |degrees? )?([A-Za-z]{3,})", r"(?:Number of )?([A-Za-z]{3,})\b", r".*\((?:in )?([A-Za-z]+)\)")
+    told = (re.search(forms[0], description), re.match(forms[1], description), re.match(forms[2], description))
+    return unit_of(last) or next((unit for match in told if match and (unit := unit_of(match[1]))), None)
 
 
 def in_unit(value: float, after: str, wanted: tuple[int, float]) -> int | float | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Any
 
 import msgspec
 
 from toolglot.pipeline.date_forms import dates_in_form, times_in_form
 from toolglot.pipeline.relevance import spaced, words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_of, wanted_unit
 
@@ -95,6 +96,7 @@ _POINTS = {
 _POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
 _APART = re.compile(r"[,;:?!]|\.\s")
 _AHEAD = 2  # words after a number
+_LABEL = 20  # characters before a number
 _LONG = 4  # letters of a stem that another may begin with
 _WITHIN = 3  # words between a value and the one that says whose it is
 
@@ -298,27 +300,45 @@ def default_of(schema: dict[str, Any]) -> Value | None:
 
 def pointed(this: Slot, one: Find, said: Said) -> float:
     """How clearly the words beside a value say that it is this parameter's."""
-    before = [word for word in said.words if word.end <= one.start][-_WITHIN:]
     score = 0.0
+    before = _before(one, said)
     for far, word in enumerate(reversed(before)):
         if far and (word.text[0].isdigit() or _APART.search(said.text[word.end : one.start])):
             break
-        if this.own & _POINTED.get(word.low, frozenset()):
+        if this.own & _POINTED.get(word.low, frozenset()) and not (this.kind == "number" and word.low == "at"):
             score += 2.0 if not far else 1.0 if far == 1 and before[-1].low in FUNCTION_WORDS else 0.0
         score += _shared(word.low, this) / (1 + far / 2)
-    if this.kind == "number":
-        for word in re.findall(r"[^\W\d_]+", re.split(r"[,.;:?!](?:\s|$)", said.text[one.end : one.end + 40])[0].lower())[
-            :_AHEAD
-        ]:
-            if word in FUNCTION_WORDS or word in NUMBER_WORDS:
-                break
-            score += 1.5 if _same_dimension(word, this) else _shared(word, this)
-    return score
+    if this.kind != "number":
+        return score
+    unit = _unit_after(one, said)
+    wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
+    behind = _after(one, said)
+    if unit is not None and wanted is not None:
+        score += 1.5 if unit[0] == wanted[0] else -2.0
+        behind = behind[1:]
+    return score + sum(_shared(word, this) for word in behind)
 
 
-def _same_dimension(word: str, this: Slot) -> bool:
-    unit, wanted = unit_of(word), wanted_unit(this.name, str(this.schema.get("description") or ""))
-    return unit is not None and wanted is not None and unit[0] == wanted[0]
+def _before(one: Find, said: Said) -> list[Word]:
+    """The words before a value, and what it is written behind: x in "x=3". What follows another number is that one's."""
+    found = [word for word in said.words if word.end <= one.start][-_WITHIN:]
+    counts = [at for at, word in enumerate(found) if word.text[0].isdigit() and at + 1 < len(found)]
+    if counts and len(found) - counts[-1] > 1:
+        found = [*found[: counts[-1] + 1], *found[counts[-1] + 2 :]]
+    label = re.search(r"([A-Za-z]\w*)=$", said.text[max(0, one.start - _LABEL) : one.start])
+    return [*found, Word(label[1], one.start - len(label[0]), one.start - 1, first=False)] if label else found
+
+
+def _after(one: Find, said: Said) -> list[str]:
+    """The words behind a number, up to one that tells nothing."""
+    clause = re.split(r"[,.;:?!](?:\s|$)", said.text[one.end : one.end + 40])[0].lower()
+    words = re.findall(r"[^\W\d_]+", clause)[:_AHEAD]
+    return list(takewhile(lambda word: word not in FUNCTION_WORDS and word not in NUMBER_WORDS, words))
+
+
+def _unit_after(one: Find, said: Said) -> tuple[int, float] | None:
+    behind = re.match(r"[\s-]?°?([A-Za-z]+)", said.text[one.end : one.end + 20])
+    return unit_of(behind[1]) if behind else None
 
 
 def _shared(word: str, this: Slot) -> float:
