@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from toolglot.pipeline.held import CLEAR, SOFT, Filled, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
-from toolglot.pipeline.said_options import mentioned, numbered
+from toolglot.pipeline.said_options import described_options, mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slots import Slot, default_of, pointed, slot, sure, told_apart
@@ -43,6 +43,8 @@ _TELLS = {
     "array": 0.5,
 }
 _SHARP = 0.6
+_VAGUE = frozenset({"words", "free"})
+_DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _NUMERIC = frozenset({"number", "integer"})
 _ANYTHING = frozenset({"free", "words", "boolean", "any"})  # need no value of their own: any words will do
 
@@ -144,6 +146,8 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
         return Held(this, required, [], inner.pointed, inner.schema, inner)
     if this.kind == "array":
         return _listing(this, required, said)
+    if not required and this.kind in SOFT and (told := mentioned(described_options(about_of(this)), said)):
+        return Held(this, required, told, SURE)
     return Held(this, required, sure(this, said))
 
 
@@ -265,6 +269,7 @@ def _left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
         alike = [
             one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)
         ]
+        alike = [one for one in alike if one.slot.kind not in _VAGUE or not _DEFAULT.search(about_of(one.slot))]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not any(overlap(find, other) for other in taken)]
             free = [find for find in free if not isinstance(find.value, (int, float)) or not _COUNTS.match(said.text, find.end)]
