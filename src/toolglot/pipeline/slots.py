@@ -95,6 +95,7 @@ _POINTS = {
 }
 _POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
 _APART = re.compile(r"[,;:?!]|\.\s")
+_BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)")
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
 _LONG = 4  # letters of a stem that another may begin with
@@ -238,27 +239,31 @@ def _in_its_unit(this: Slot, found: list[Find], said: Said) -> list[Find]:
 _LABELLED = frozenset({"name", "words", "tag", "code", "address"})
 _LEADING = frozenset({"from", "off", "into"})
 _GENERIC = frozenset({"name", "id", "title", "number", "code"})
-_BETWEEN = frozenset({"called", "named", "is", "titled", "number", "no"})
+_BETWEEN = frozenset({"called", "named", "is", "titled", "number", "numbered", "no", "id", "uuid", "of", "as", "to", "be", "with"})
+_FURTHER = 4  # words from a name to its value
 
 
 def _labelled(this: Slot, said: Said) -> list[Find]:
-    """What follows the parameter's own name: the table customers, the branch called develop."""
+    """What follows the parameter's own name: the table customers, the branch called develop, the key with the id A17."""
     found = []
-    words = said.words
     own = this.own - _POINTED.keys()
     plain = len(own - _GENERIC) <= 1
-    for at, word in enumerate(words[:-1]):
-        after = words[at + 1 :][:2]
-        called = after[0].low in _BETWEEN and len(after) > 1
-        value = after[1] if called else after[0]
-        labels = (plain and word.low in own) or (called and after[0].low in ("called", "named") and own & {"name", "title"})
+    for at, word in enumerate(said.words[:-1]):
+        rest = said.words[at + 1 :][:_FURTHER]
+        skipped = list(takewhile(lambda one: one.low in _BETWEEN or set(words_of(one.low)) & (this.words | this.named), rest))
+        if len(skipped) == len(rest):
+            skipped = skipped[:-1]
+        value = rest[len(skipped)]
+        called = any(one.low in ("called", "named") for one in skipped)
+        labels = (plain and word.low in own) or (called and bool(own & {"name", "title"}))
         leads = word.low in _LEADING and bool(this.own & _POINTED[word.low])
         apart = re.search(r"[,.;?!]", said.text[word.end : value.start])
         if this.kind == "code" and not any(map(str.isdigit, value.text)):
             continue
         if (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
-            found.append(Find(value.text, value.start, value.end))
-    return [one for one in found if not any(_around(name, one) for name in [*said.names, *said.quoted, *said.called])]
+            one = Find(value.text, value.start, value.end)
+            found.append(next((quote for quote in said.quoted if _around(quote, one)), one))
+    return [one for one in found if not any(_around(name, one) and name != one for name in [*said.names, *said.quoted, *said.called])]
 
 
 def _around(name: Find, one: Find) -> bool:
@@ -309,7 +314,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
             score += 2.0 if not far else 1.0 if far == 1 and before[-1].low in FUNCTION_WORDS else 0.0
         score += _shared(word.low, this) / (1 + far / 2)
     if this.kind != "number":
-        return score
+        return score + _labelled_behind(this, one, said)
     unit = _unit_after(one, said)
     wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
     behind = _after(one, said)
@@ -327,6 +332,12 @@ def _before(one: Find, said: Said) -> list[Word]:
         found = [*found[: counts[-1] + 1], *found[counts[-1] + 2 :]]
     label = re.search(r"([A-Za-z]\w*)=$", said.text[max(0, one.start - _LABEL) : one.start])
     return [*found, Word(label[1], one.start - len(label[0]), one.start - 1, first=False)] if label else found
+
+
+def _labelled_behind(this: Slot, one: Find, said: Said) -> float:
+    """The Darwin model, Bill Murray in the cast: what stands behind a value may say what it is."""
+    behind = _BEHIND.match(said.text, one.end)
+    return 1.5 if behind and set(words_of(behind[1].lower())) & this.named else 0.0
 
 
 def _after(one: Find, said: Said) -> list[str]:
