@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any
 
-from toolglot.pipeline.held import SOFT, SURE, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of, flag, overlap
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_options import described_options, implied, mentioned
@@ -85,7 +85,7 @@ def _narrowed(one: Held, said: Said, rest: list[Find]) -> Schema:
     if kind == "number" and not fits:
         default = default_of(given)
         return bounded(given) if default is None else one_of(given, [default])
-    if kind in SOFT and _wants_state(one.slot) and (held := _with_state(given, said)):
+    if kind in SOFT and _wants_state(one.slot) and (held := _with_state(one, said)):
         return held
     if fits and (kind in SHARP or one.clear >= SURE or not one.required):
         return one_of(given, fits)
@@ -103,12 +103,16 @@ def _wants_state(this: Slot) -> bool:
     return _STATE.search(about_of(this)) is not None and _PLACED.search(f"{this.name} {about_of(this)}") is not None
 
 
-def _with_state(given: Schema, said: Said) -> Schema | None:
+def _with_state(one: Held, said: Said) -> Schema | None:
     """Where a place is wanted with its state: as the text has it, or else the model adds the state's letters."""
-    if said.places:
-        return one_of(given, [one.value for one in said.places])
-    names = "|".join(str(one.value) for one in said.names if _PLAIN.fullmatch(str(one.value)))
-    return {**given, "pattern": f"^({names}), [A-Z][A-Z]$"} if names else None
+    given = one.slot.schema
+    near = one.values if one.clear >= CLEAR else [*said.names, *one.values]
+    told = [place for place in said.places if any(overlap(place, find) for find in near)]
+    alone = [find for find in near if not any(overlap(find, place) for place in said.places)]
+    names = list(dict.fromkeys(str(find.value) for find in alone if _PLAIN.fullmatch(str(find.value))))
+    if told and (not names or one.clear < CLEAR):
+        return one_of(given, list(dict.fromkeys(place.value for place in told)))
+    return {**given, "pattern": f"^({'|'.join(names)}), [A-Z][A-Z]$"} if names else None
 
 
 def _list_of(one: Held, said: Said, rest: list[Find]) -> Schema:

@@ -35,7 +35,7 @@ _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 _ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
 _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
-    r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
+    r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
     r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*,)|, [A-Z])"
 )
 _NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)[\w'-]+"
