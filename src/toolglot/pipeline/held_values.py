@@ -127,6 +127,8 @@ def _list_of(one: Held, said: Said, rest: list[Find]) -> Schema:
         lists = [row for row in number_rows(said) if not whole or all(isinstance(value, int) for value in row)]
     elif item.kind == "enum" or item.kind in SHARP:
         lists = [_values(one)] if one.values else []
+    elif items["type"] == "string" and (told := mentioned(described_options(about_of(one.slot)), said)):
+        lists = [list(dict.fromkeys(find.value for find in told))]
     elif items["type"] == "string":
         lists = [*word_rows(said), *([find.value] for find in maybe(item, said, rest))]
     else:

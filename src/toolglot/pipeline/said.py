@@ -40,7 +40,7 @@ _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
 )
 _NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)[\w'-]+"
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
-_ROW = re.compile(rf"{_NOUN}(?:, {_THING})*,? and {_THING}(?=[\s.,;?!]|$)")
+_ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
 _ITEM = re.compile(rf"\b{_THING}")
 _CALLED = re.compile(rf"\b(?:called|named|titled) ({_NOUN}(?: {_NOUN}){{0,4}})")
 _FOLDER = re.compile(r"\b(?:the|my|our) ([\w.-]+) (?:folder|directory)\b")

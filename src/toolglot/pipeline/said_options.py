@@ -102,6 +102,8 @@ def _scattered(wanted: list[str], said: Said) -> tuple[int, int] | None:
 
 
 def _same(word: str, wanted: str) -> bool:
+    if word == wanted:
+        return True
     word = _ABBREVIATED.get(word, word)
     if word == wanted:
         return True

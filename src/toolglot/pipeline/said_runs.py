@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
-from toolglot.pipeline.said_numbers import numbers
+from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 
 _LONGEST = 6  # words of a run that is no name
 _WHOLE = 6  # words of a quotation that is one thing: no part of it is a value of its own
 _LONG_NAME = 4  # words: a name of so many may be made of several
 _INNER = frozenset({"of", "the", "and", "&", "a", "an", "to", "in", "for", "on", "at", "with", "by", "per", "your"})
 _BRACKETED = re.compile(r"\[([^\[\]]*)\]|(?<=[\s\w=:])\(([^()]*)\)")
-_BETWEEN = re.compile(r"\s*(?:,|;|,?\s*(?:and|or|&))\s*")
+_BETWEEN = re.compile(r"(?:st|nd|rd|th)?\s*(?:,|;|,?\s*(?:and|or|&))\s*")
+_COUNTED = re.compile(r"(?: [a-z]+){1,4}(?:,|,? and)(?: [a-z]+)? ", re.IGNORECASE)  # 3 apples and 2 pears
+_COUNT = re.compile(rf"^(?:(?:{'|'.join(NUMBER_WORDS)}|dozen|\d+|also)\s+)+", re.IGNORECASE)
+_SPAN = re.compile(r"\s*(?:to|and|until|through|[-–])\s*(?:[a-z]\s?=\s?)?", re.IGNORECASE)
 
 
 def runs(said: Said, about: frozenset[str] = frozenset()) -> list[Find]:
@@ -82,10 +86,20 @@ def bracketed(said: Said) -> list[tuple[list[Value], int, int]]:
 
 
 def number_rows(said: Said) -> list[list[Value]]:
-    """The lists of numbers: those in brackets, and those with nothing but commas between them."""
+    """The lists of numbers: those in brackets, and those with nothing but commas between them; or else what else is a list."""
     if bracketed(said):
         return [row for row, _, _ in bracketed(said)]
-    return [[one.value for one in row] for row in rows(_firsts(said.numbers), said)]
+    found = [[one.value for one in row] for row in rows(_firsts(said.numbers), said)]
+    return found if any(len(row) > 1 for row in found) else [*_spans(said), *found]
+
+
+def _spans(said: Said) -> list[list[Value]]:
+    """From 2015 to 2021; 3 apples and 2 pears."""
+    pairs = list(pairwise(_firsts(said.numbers)))
+    gaps = [said.text[one.end : other.start] for one, other in pairs]
+    spans: list[list[Value]] = [[one.value, other.value] for (one, other), gap in zip(pairs, gaps, strict=True) if _SPAN.fullmatch(gap)]
+    counted = [_COUNTED.fullmatch(gap) for gap in gaps]
+    return spans or ([[one.value for one in _firsts(said.numbers)]] if gaps and all(counted) else [])
 
 
 def _numbers_in(text: str) -> list[Value]:
@@ -118,8 +132,25 @@ def word_rows(said: Said) -> list[list[Value]]:
         if match[0].startswith("[") or len(items) > 1:
             found.append(items)
     found += [[one.value for one in row] for row in rows(said.quoted, said) if len(row) > 1]
-    found += [[one.value for one in row] for row in said.rows]
+    found += [row for held in said.rows for row in _trimmed([str(one.value) for one in held])]
     return [row for row in found if all(row)]
+
+
+def _trimmed(row: list[str]) -> Iterator[list[Value]]:
+    """Where the first item of a row begins, and where the last one ends, only the sense tells: capitals, if it has any."""
+    items = [_COUNT.sub("", item) for item in row]
+    first, last = items[0].split(), items[-1].split()
+    heads = [" ".join(first[at:]) for at in reversed(range(len(first))) if first[at].lower() not in FUNCTION_WORDS]
+    tails = [" ".join(last[:end]) for end in range(len(last), 0, -1) if last[end - 1].lower() not in FUNCTION_WORDS]
+    if all(item.split()[-1][:1].isupper() for item in items[:-1]):
+        heads = [head for head in heads if _capital(head)][-1:]
+        tails = [tail for tail in tails if _capital(tail)][:1] or tails
+    for head in heads:
+        yield from ([head, *items[1:-1], tail] for tail in tails)
+
+
+def _capital(item: str) -> bool:
+    return all(word[0].isupper() or word.lower() in FUNCTION_WORDS for word in item.split())
 
 
 def _inside(match: re.Match[str]) -> str:
