@@ -18,7 +18,7 @@ from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, near
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
 from toolglot.pipeline.said_times import dates
-from toolglot.pipeline.several_calls import MOST_CALLS, for_each, of_parts, of_steps
+from toolglot.pipeline.several_calls import MOST_CALLS, Calls, also_named, for_each, of_parts, of_steps
 from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
@@ -66,17 +66,23 @@ def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool =
         if not best.is_due:
             return Verdict((), f"gate: no tool fits the question: {_lacking(best)}")
     near = nearest(ranked)
-    if several:
-        calls = of_steps(tools, said, weights) or of_parts(tools, near, said, weights)
-        if 1 < len(calls) <= MOST_CALLS:
-            return Verdict(calls, f"gate: {len(calls)} calls are due: {_told(near)}")
+    calls, why = _several(tools, near, said, weights) if several else ((near,), "")
+    return Verdict(calls, why or f"gate: a call is due: {_told(near)}")
+
+
+def _several(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> tuple[Calls, str]:
+    """The calls that are due, and why they are so many."""
+    calls = of_steps(tools, said, weights) or of_parts(tools, near, said, weights)
+    names = ""
+    if not 1 < len(calls) <= MOST_CALLS:
         each = for_each(near[0], said)
-        if 1 < len(each) <= MOST_CALLS:
-            names = " and ".join(name for name, _ in near[0].filled.each)
-            return Verdict(
-                tuple((one,) for one in each), f"gate: {len(each)} calls are due, one for each {names}: {_told(near[:1])}"
-            )
-    return Verdict((near,), f"gate: a call is due: {_told(near)}")
+        is_row = 1 < len(each) <= MOST_CALLS
+        names = ", one for each " + " and ".join(name for name, _ in near[0].filled.each) if is_row else ""
+        calls = tuple((one,) for one in each) if is_row else (near,)
+    all_ = also_named(tools, calls, said, weights)
+    calls = all_ if len(all_) <= MOST_CALLS else calls
+    shown = near[:1] if names else near
+    return calls, f"gate: {len(calls)} calls are due{names}: {_told(shown)}" if len(calls) > 1 else ""
 
 
 def is_small_talk(text: str) -> bool:

@@ -40,6 +40,7 @@ class Ranked(msgspec.Struct, frozen=True):
     shared: tuple[str, ...]
     filled: Filled
     named: float = 0.0  # the share of its name's words that the text has
+    worth: dict[str, float] = {}  # what each of the shared words is worth
 
     @property
     def is_near(self) -> bool:
@@ -94,7 +95,7 @@ def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
     lacking = len(filled.missing) + 0.5 * len(filled.implied)
     score = overlap + filled.evidence + 0.25 * min(filled.pointed, 4.0) - lacking
     told = tuple(sorted(shared, key=lambda word: -shared[word]))
-    return Ranked(tool, round(score, 4), round(overlap, 4), told, filled, _share_named(tool, said))
+    return Ranked(tool, round(score, 4), round(overlap, 4), told, filled, _share_named(tool, said), shared)
 
 
 def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from itertools import product
 
 import msgspec
@@ -10,16 +11,22 @@ import msgspec
 from toolglot.core.tools import Tool
 from toolglot.pipeline.held import Filled
 from toolglot.pipeline.own_words import inherited, only
-from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, rank
+from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, own_words_of, rank
+from toolglot.pipeline.related_words import related
+from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Said, Value
 from toolglot.pipeline.said_parts import parts, steps
 
+Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be of
+
 MOST_CALLS = 8
+_ALONE = 0.8  # what the words are worth, at least, that no other call speaks of
+_SENTENCE = re.compile(r"[.!?]\s+(?=\S)")
 _AS_BEFORE = re.compile(r"\b(?:same|another|instead|again)\b", re.IGNORECASE)  # what a part does not say is as before
 _PAIRED = re.compile(r"\brespectively\b", re.IGNORECASE)
 
 
-def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> tuple[tuple[Ranked, ...], ...]:
+def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> Calls:
     """The calls of a question that tells step by step what to do; none, if it does not."""
     told = steps(said, lambda step: any(one.is_due and one.overlap >= NAMED for one in rank(tools, step, weights)))
     calls: list[tuple[Ranked, ...]] = []
@@ -31,7 +38,7 @@ def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> tuple[tup
     return tuple(calls)
 
 
-def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> tuple[tuple[Ranked, ...], ...]:
+def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> Calls:
     """The calls of the parts that each have all that a call needs; none, if there are no two."""
     told = parts(said, lambda part: _stands_alone(near, tools, part, weights))
     if not 1 < len(told) <= MOST_CALLS:
@@ -65,6 +72,32 @@ def for_each(one: Ranked, said: Said) -> list[Ranked]:
     rows = [[(name, value) for value in values] for name, values in one.filled.each]
     paired = _PAIRED.search(said.text) and len({len(row) for row in rows}) == 1
     return [_with(one, pairs) for pairs in (zip(*rows, strict=True) if paired else product(*rows))]
+
+
+def also_named(tools: tuple[Tool, ...], calls: Calls, said: Said, weights: Weights) -> Calls:
+    """The calls of tools that are due and that none of the calls is of, though the text has a word of their names alone."""
+    called = {one.tool.full_name for options in calls for one in options}
+    known = {word for name in called for word in weights[name]}
+    found = []
+    for one in rank(tools, said, weights):
+        alone = {word: worth for word, worth in one.worth.items() if word not in known}
+        named = alone.keys() & own_words_of(one.tool)
+        if one.is_due and one.tool.full_name not in called and named and sum(alone.values()) >= _ALONE:
+            part = _sentence_with(named, said)
+            own = next(other for other in rank(tools, part, weights) if other.tool.full_name == one.tool.full_name)
+            if own.is_due:
+                found.append((_inherits(own, one.filled, part),))
+    return (*calls, *found)
+
+
+def _sentence_with(stems: Set[str], said: Said) -> Said:
+    ends = [*(match.end() for match in _SENTENCE.finditer(said.text)), len(said.text)]
+    start = 0
+    for end in ends:
+        if stems & {near for word in words_of(said.text[start:end]) for near in related(word)}:
+            return said.part(start, end)
+        start = end
+    return said
 
 
 def _with(one: Ranked, values: tuple[tuple[str, Value], ...]) -> Ranked:
