@@ -172,7 +172,7 @@ SERVICE = {"type": "integer", "description": "Which service: 1 for cleaning, 2 f
         (schema("kind", kind={"type": "string", "description": "e.g. jazz, rock"}), "some rock music", {"kind": ["rock"]}),
         (schema("rank suit", rank=TEXT, suit=TEXT), "rank 'Queen', suit 'Hearts'", {"rank": ["Queen"], "suit": ["Hearts"]}),
         (schema("size", size={"type": "integer", "description": "Default is 52."}), "in poker", {"size": [52]}),
-        (schema("player", player=TEXT, team=TEXT), "stats of LeBron James", {"player": ["stats", "LeBron James"]}),
+        (schema("player", player=TEXT, team=TEXT), "stats of LeBron James", {"player": ["LeBron James"]}),
         (
             schema("city", city={"type": "string", "description": "City and state, e.g. Reno, NV"}),
             "the weather in Los Angeles or in O'Fallon",

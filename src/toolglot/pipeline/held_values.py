@@ -16,7 +16,7 @@ from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_options import described_options, implied, mentioned
 from toolglot.pipeline.said_runs import number_rows, runs, word_rows
 from toolglot.pipeline.said_times import OPEN_YEAR
-from toolglot.pipeline.slots import FORMS, MOST, SHARP, Slot, default_of, maybe, slot
+from toolglot.pipeline.slots import FORMS, MOST, SHARP, Slot, default_of, maybe, slot, sure
 
 MOST_ITEMS = 4  # of a list that the text does not count
 _MOST_SIGNS = 80  # of a string that the text does not hold
@@ -37,6 +37,12 @@ def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, S
                 one.values, one.clear = own, SURE
                 taken += own
     open_ = [one for one in offered if one.required and one.slot.kind in SOFT and one.clear < SURE]
+    taken += [find for one in offered if one.slot.kind == "name" and one.clear >= SURE for find in one.values]
+    named = [one for one in open_ if one.slot.kind == "name"]
+    left = [find for one in named[:1] for find in sure(one.slot, said) if not any(overlap(find, other) for other in taken)]
+    if len(named) == 1 and len({find.start for find in left}) == 1:  # the only name left is that of what has one
+        named[0].values, named[0].clear = left, SURE
+        taken += left
     quoted = [find for find in said.quoted if not any(overlap(find, other) for other in taken)]
     if len(open_) == len(quoted):  # as many as there are parameters: in their order
         for one, find in zip(open_, quoted, strict=True):

@@ -20,6 +20,7 @@ _MOST_QUOTED = 0.8  # of a text: a question in quotes is still a question
 _TOKEN = re.compile(r"[^\s,;:!?\"“”()\[\]{}]+")
 _TRIM = ".'’‘"
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)|`([^`]+)`")
+_WRAPPED = re.compile(r"^\"([^\"]*)\"$")  # a question in quotes
 _AFTER_COLON = re.compile(r":\s+(\S.*)$", re.DOTALL)
 _SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
 _WORDLIKE = re.compile(r"\w")
@@ -38,7 +39,7 @@ _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
     r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
     r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*,)|, [A-Z])"
 )
-_NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)[\w'-]+"
+_NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)\w[\w'-]*"
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
 _ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
 _ITEM = re.compile(rf"\b{_THING}")
@@ -128,7 +129,7 @@ class Said:
     def quoted(self) -> list[Find]:
         return [
             Find(text.strip(), match.start(), match.end())
-            for match in _QUOTED.finditer(self.text)
+            for match in _QUOTED.finditer(_WRAPPED.sub(r" \1 ", self.text))
             if (text := next(filter(None, match.groups())).strip()) and len(text) < _MOST_QUOTED * len(self.text)
         ]
 

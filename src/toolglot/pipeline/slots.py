@@ -66,9 +66,9 @@ FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{
 
 # a word before a value -> words of the parameter that it points to
 _POINTS = {
-    "from": "from origin source start base begin departure depart sender old",
+    "from": "from origin source start base begin departure depart sender old initial",
     "between": "from origin source start begin",
-    "to": "to destination target end arrival quote recipient until into new dest",
+    "to": "to destination target end arrival quote recipient until into new dest final",
     "into": "to target destination",
     "until": "end to until",
     "in": "city location place country in to room language",
