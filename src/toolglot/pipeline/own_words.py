@@ -46,7 +46,8 @@ _SHARP = 0.6
 _VAGUE = frozenset({"words", "free"})
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _NUMERIC = frozenset({"number", "integer"})
-_ANYTHING = frozenset({"free", "words", "boolean", "any"})  # need no value of their own: any words will do
+_OFFERING = SOFT | {"unit"}
+_ANYTHING = frozenset({"free", "words", "boolean", "any", "unit"})  # need no value of their own: any words will do
 
 
 def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> Filled:
@@ -146,8 +147,10 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
         return Held(this, required, [], inner.pointed, inner.schema, inner)
     if this.kind == "array":
         return _listing(this, required, said)
-    if not required and this.kind in SOFT and (told := mentioned(described_options(about_of(this)), said)):
-        return Held(this, required, told, SURE)
+    if not required and this.kind in _OFFERING and (options := described_options(about_of(this))):
+        told = mentioned(options, said)
+        if told or (this.kind == "unit" and len(options) > 1):
+            return Held(this, required, told, SURE)
     return Held(this, required, sure(this, said))
 
 
@@ -257,6 +260,8 @@ def _spoken_of(one: Held, said: Said) -> bool:
         return bool(one.values) and any(pointed(one.slot, find, said) >= CLEAR for find in one.values)
     if kind in ("date", "time", "email", "phone", "url", "currency"):
         return bool(one.values)
+    if kind == "unit":
+        return len({find.value for find in one.values}) == 1
     return bool(one.values) and one.clear > 0
 
 

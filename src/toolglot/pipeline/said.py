@@ -12,7 +12,7 @@ import msgspec
 
 from toolglot.pipeline.said_numbers import Number, numbers
 from toolglot.pipeline.said_times import Moment, dates, times
-from toolglot.pipeline.said_units import currencies
+from toolglot.pipeline.said_units import currencies, units
 
 Value = str | int | float
 
@@ -142,6 +142,10 @@ class Said:
     def currencies(self) -> list[Find]:
         """By their codes."""
         return [Find(code, start, end) for code, start, end in currencies(self.text)]
+
+    @cached_property
+    def units(self) -> list[Find]:
+        return [Find(name, start, end) for name, start, end in units(self.text)]
 
     @cached_property
     def emails(self) -> list[Find]:

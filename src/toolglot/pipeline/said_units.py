@@ -53,6 +53,14 @@ _CURRENCY = re.compile(
     ),
     re.IGNORECASE,
 )
+# units that numbers are told in, beyond those above
+_OTHERS = frozenset(
+    "joule kilojoule calorie watt kilowatt volt ampere newton pascal atm bar psi hertz hz mph kmh kph kelvin radian degree"
+    " ounce oz pound lb stone gallon quart pint cup tablespoon tbsp teaspoon tsp acre hectare month year".split()
+)
+_WRITTEN = re.compile(
+    r"(?P<number>\d\s?-?)?(?<![^\W\d])(?P<unit>(?:square |cubic )?(?P<first>[A-Za-z]+)(?:/[A-Za-z]+\b(?:\^?\d|[²³])?|\^\d|[²³]| per [a-z]+)?)"
+)
 _AFTER = re.compile(r"[\s-]?([A-Za-z]+)")
 
 
@@ -87,6 +95,17 @@ def in_any_unit(value: float, after: str) -> list[float]:
     if unit is None:
         return [value]
     return [value, *(round(value * unit[1] / size, 6) for size in _DIMENSIONS[unit[0]].values())]
+
+
+def units(text: str) -> list[tuple[str, int, int]]:
+    """The units that a text names: behind a number, or by more than two letters."""
+    found = []
+    for match in _WRITTEN.finditer(text):
+        name = match["first"].lower()
+        known = unit_of(name) is not None or name in _OTHERS or name.removesuffix("s") in _OTHERS
+        if known and (match["number"] or len(name) > 2 or match["unit"] != match["first"]):
+            found.append((match["unit"], match.start("unit"), match.end("unit")))
+    return found
 
 
 def currencies(text: str) -> list[tuple[str, int, int]]:

@@ -36,6 +36,7 @@ _BY_NAME: dict[str, str] = {
         "code": "id code hash commit number sku isbn vin iban serial postcode zipcode zip reference identifier symbol ticker",
         "tag": "channel tag hashtag",
         "currency": "currency",
+        "unit": "unit units",
         "free": "content body message text expression sql prompt comment note notes question instruction"
         " instructions sentence reason details command",
         "address": "address street",
@@ -186,6 +187,7 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "tag": lambda said: said.tags or _short(said.quoted),
     "address": lambda said: said.addresses or _merged(said.names, _short(said.quoted)),
     "currency": lambda said: _merged(said.currencies),
+    "unit": lambda said: _merged(said.units),
     "ticker": lambda said: _coded(said, 1),
     "airport": lambda said: _coded(said, 3),
     "name": _named,
