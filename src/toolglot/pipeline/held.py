@@ -17,7 +17,8 @@ CLEAR = 0.5  # from here on the words beside a value say whose it is
 SOFT = frozenset({"name", "words", "free"})  # any words may be their value
 _IMPLIED = frozenset({"enum", "name", "tag"})
 _SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
-_DENYING = frozenset({"no", "not", "without", "don't", "doesn't", "never", "skip", "exclude", "except", "isn't"})
+_DENYING = frozenset({"no", "not", "without", "never", "skip", "exclude", "excluding", "except", "few"})
+_WITHIN = 6  # words before one that they may deny
 
 
 class Filled(msgspec.Struct, frozen=True):
@@ -68,6 +69,15 @@ def flag(this: Slot, said: Said) -> tuple[bool, tuple[int, int]] | None:
     own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
     for at, word in enumerate(said.words):
         if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own):
-            denied = any(before.low in _DENYING for before in said.words[max(0, at - 3) : at])
-            return not denied, (word.start, word.end)
+            return not _denied(at, said), (word.start, word.end)
     return None
+
+
+def _denied(at: int, said: Said) -> bool:
+    """Whether a word that says no stands before, in the same clause."""
+    for word in reversed(said.words[max(0, at - _WITHIN) : at]):
+        if word.low in _DENYING or word.low.endswith("n't"):
+            return True
+        if word.low in ("and", "but") or said.text[word.end : word.end + 1] in (",", ";", ".", "?", "!"):
+            return False
+    return False

@@ -43,6 +43,7 @@ _TELLS = {
     "array": 0.5,
 }
 _SHARP = 0.6
+_NUMERALS = 2
 _VAGUE = frozenset({"words", "free"})
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _NUMERIC = frozenset({"number", "integer"})
@@ -139,7 +140,7 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
     if this.kind == "enum":
         options = this.schema.get("enum") or [this.schema.get("const")]
         coded = [find for find in numbered(about_of(this), said) if find.value in options]
-        return Held(this, required, coded or mentioned(options, said) or _switched(this, options, said))
+        return Held(this, required, coded or _counted_options(this, options, said) or mentioned(options, said) or _switched(this, options, said))
     if this.kind == "number" and (coded := numbered(about_of(this), said)):
         return Held(this, required, coded, CLEAR)
     if this.kind == "object" and this.schema.get("properties"):
@@ -152,6 +153,16 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
         if told or (this.kind == "unit" and len(options) > 1):
             return Held(this, required, told, SURE)
     return Held(this, required, sure(this, said))
+
+
+def _counted_options(this: Slot, options: list[Any], said: Said) -> list[Find]:
+    """Numbers that are written as words: "1", "2", "3"; a text has many, and the words beside one say that it is meant."""
+    numeric = {option: int(option) for option in options if isinstance(option, str) and option.isdigit()}
+    if len(numeric) < _NUMERALS:
+        return []
+    counts = msgspec.structs.replace(this, kind="number")
+    near = [find for find in said.numbers if find.value in numeric.values() and pointed(counts, find, said) >= CLEAR]
+    return [msgspec.structs.replace(find, value=str(find.value)) for find in near]
 
 
 def _switched(this: Slot, options: list[Any], said: Said) -> list[Find]:

@@ -67,6 +67,7 @@ image picture photo
 distance far
 route directions
 location where
+people person adult guest passenger traveler seat
 """
 _RELATED: dict[str, frozenset[str]] = {}
 for _line in _GROUPS.strip().splitlines():

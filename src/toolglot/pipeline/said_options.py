@@ -15,7 +15,7 @@ _ABBREVIATED = {
     "km": "kilometers", "m": "meters", "cm": "centimeters", "mm": "millimeters", "mi": "miles", "ft": "feet", "in": "inches",
     "kg": "kilograms", "kilos": "kilograms", "kilo": "kilograms", "g": "grams", "mg": "milligrams", "lb": "pounds",
     "lbs": "pounds", "oz": "ounces", "l": "liters", "ml": "milliliters", "gal": "gallons", "€": "eur", "$": "usd", "£": "gbp",
-    "foot": "feet", "inch": "inches", "°c": "celsius", "°f": "fahrenheit",
+    "foot": "feet", "inch": "inches", "ascending": "asc", "descending": "desc", "°c": "celsius", "°f": "fahrenheit",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from toolglot.pipeline.date_forms import dates_in_form, times_in_form
+from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
@@ -361,6 +362,8 @@ def _shared(word: str, this: Slot) -> float:
     stems = set(words_of(word))
     if stems & this.named or any(begins_alike(stem, own) for stem in stems for own in this.named):
         return 1.5
+    if any(related(stem) & this.named for stem in stems):
+        return 1.0
     return 0.5 if stems & this.words else 0.0
 
 

@@ -9,6 +9,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Word
 from toolglot.pipeline.slots import begins_alike, pointed
 
+_NAMED = 1.0  # how clearly a value is that of a parameter that has but a few
 _JOINED = re.compile(r"(?:,|and|&|the|a|an|its|their|of|\s|\')*", re.IGNORECASE)
 
 
@@ -22,7 +23,11 @@ def settle(held: list[Held], said: Said) -> None:
         _take(open_[at], find, CLEAR)
         settled.add(at)
         taken.append(find)
-    scores = [(pointed(one.slot, find, said), at, find) for at, one in enumerate(open_) for find in one.values]
+    scores = [
+        (pointed(one.slot, find, said) + (_NAMED if one.slot.kind == "enum" else 0.0), at, find)
+        for at, one in enumerate(open_)
+        for find in one.values
+    ]
     for score, at, find in sorted(scores, key=lambda row: (-row[0], not open_[row[1]].required)):
         if score < CLEAR or at in settled or any(overlap(find, other) for other in taken):
             continue
