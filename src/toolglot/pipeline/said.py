@@ -20,6 +20,7 @@ _MOST_QUOTED = 0.8  # of a text: a question in quotes is still a question
 _TOKEN = re.compile(r"[^\s,;:!?\"“”()\[\]{}]+")
 _TRIM = ".'’‘"
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|‘([^’]+)’|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)|`([^`]+)`")
+_DATED_WORD = re.compile(r"(?:19|20)\d\d(?![\w])|\d+[/.-]\d")  # of a season, not of a name
 _WRAPPED = re.compile(r"^\"([^\"]*)\"$")  # a question in quotes
 _AFTER_COLON = re.compile(r":\s+(\S.*)$", re.DOTALL)
 _SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
@@ -284,13 +285,13 @@ class Said:
     def _runs(self) -> Iterator[list[Word]]:
         run: list[Word] = []
         for word in self.words:
-            capital = word.text[0].isupper() and (word.low not in _NOT_NAMES)
+            capital = word.text[0].isupper() and (word.low not in _NOT_NAMES or (word.text == "The" and not word.first and not run))
             joins = bool(run) and word.low in _JOINS
             if run and self.is_broken([run[-1], word]):
                 yield from _ended(run)
                 run = []
                 joins = False
-            if capital or joins or (run and word.text[0].isdigit() and not self.is_broken([run[-1], word])):
+            if capital or joins or (run and word.text[0].isdigit() and not _DATED_WORD.match(word.text)):
                 run.append(word)
             else:
                 yield from _ended(run)

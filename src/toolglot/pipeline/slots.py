@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 import msgspec
@@ -98,6 +98,7 @@ _POINTS = {
 _POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
 _APART = re.compile(r"[,;:?!]|\.\s")
 _BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)")
+_NO = frozenset({"no", "without"})
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
 _LONG = 4  # letters of a stem that another may begin with
@@ -210,6 +211,10 @@ def sure(this: Slot, said: Said) -> list[Find]:
         found = [one for one in found if 1000 <= float(one.value) < 3000] or found
     if this.kind == "number":
         found = _in_its_unit(this, found, said)
+    if this.kind == "number":
+        found = [*_none(this, said), *found]
+    if this.kind == "name":
+        found = [_untitled(this, one) for one in found]
     if this.kind in _LABELLED:
         found = _merged(_labelled(this, said), found)
     return [one for one in found if _allowed(one.value, this.schema)]
@@ -239,6 +244,20 @@ def _in_its_unit(this: Slot, found: list[Find], said: Said) -> list[Find]:
     return [one if value is None else msgspec.structs.replace(one, value=value) for one, value in turned]
 
 
+def _none(this: Slot, said: Said) -> list[Find]:
+    """Without children: none of them."""
+    denied = [(no, word) for no, word in pairwise(said.words) if no.low in _NO and word.low not in FUNCTION_WORDS]
+    return [Find(0, no.start, word.end) for no, word in denied if set(words_of(word.low)) & this.named]
+
+
+def _untitled(this: Slot, one: Find) -> Find:
+    """Lawyer John Doe, where a lawyer's name is wanted."""
+    title, _, name = str(one.value).partition(" ")
+    if not name or " " not in name or not set(words_of(title)) & (this.words - this.named):
+        return one
+    return Find(name, one.end - len(name), one.end)
+
+
 _LABELLED = frozenset({"name", "words", "tag", "code", "address"})
 _LEADING = frozenset({"from", "off", "into"})
 _GENERIC = frozenset({"name", "id", "title", "number", "code"})
@@ -258,7 +277,8 @@ def _labelled(this: Slot, said: Said) -> list[Find]:
             skipped = skipped[:-1]
         value = rest[len(skipped)]
         called = any(one.low in ("called", "named") for one in skipped)
-        labels = (plain and word.low in own) or (called and bool(own & {"name", "title"}))
+        twice = at > 0 and said.words[at - 1].low in own
+        labels = ((plain or twice) and word.low in own) or (called and bool(own & {"name", "title"}))
         leads = word.low in _LEADING and bool(this.own & _POINTED[word.low])
         apart = re.search(r"[,.;?!]", said.text[word.end : value.start])
         if this.kind == "code" and not any(map(str.isdigit, value.text)):
