@@ -84,6 +84,12 @@ def only(filled: Filled, name: str, value: Any) -> Filled:
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
 
 
+def with_more(filled: Filled, more: dict[str, Schema]) -> Filled:
+    """The same, with more parameters."""
+    properties = {**filled.schema["properties"], **more}
+    return msgspec.structs.replace(filled, schema={**filled.schema, "properties": properties, "required": list(properties)})
+
+
 def in_words(filled: Filled) -> Filled:
     """The same, where the text has plain words to spare for what it lacks."""
     missing = tuple(name for name in filled.missing if name not in filled.wordable)
@@ -140,7 +146,11 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
     if this.kind == "enum":
         options = this.schema.get("enum") or [this.schema.get("const")]
         coded = [find for find in numbered(about_of(this), said) if find.value in options]
-        return Held(this, required, coded or _counted_options(this, options, said) or mentioned(options, said) or _switched(this, options, said))
+        return Held(
+            this,
+            required,
+            coded or _counted_options(this, options, said) or mentioned(options, said) or _switched(this, options, said),
+        )
     if this.kind == "number" and (coded := numbered(about_of(this), said)):
         return Held(this, required, coded, CLEAR)
     if this.kind == "object" and this.schema.get("properties"):

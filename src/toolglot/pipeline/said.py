@@ -37,7 +37,8 @@ _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 _ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
 _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
-    r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
+    r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)"
+    r"(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
     r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*,)|, [A-Z])"
 )
 _NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)\w[\w'-]*"
@@ -285,7 +286,9 @@ class Said:
     def _runs(self) -> Iterator[list[Word]]:
         run: list[Word] = []
         for word in self.words:
-            capital = word.text[0].isupper() and (word.low not in _NOT_NAMES or (word.text == "The" and not word.first and not run))
+            capital = word.text[0].isupper() and (
+                word.low not in _NOT_NAMES or (word.text == "The" and not word.first and not run)
+            )
             joins = bool(run) and word.low in _JOINS
             if run and self.is_broken([run[-1], word]):
                 yield from _ended(run)

@@ -97,7 +97,9 @@ def _spans(said: Said) -> list[list[Value]]:
     """From 2015 to 2021; 3 apples and 2 pears."""
     pairs = list(pairwise(_firsts(said.numbers)))
     gaps = [said.text[one.end : other.start] for one, other in pairs]
-    spans: list[list[Value]] = [[one.value, other.value] for (one, other), gap in zip(pairs, gaps, strict=True) if _SPAN.fullmatch(gap)]
+    spans: list[list[Value]] = [
+        [one.value, other.value] for (one, other), gap in zip(pairs, gaps, strict=True) if _SPAN.fullmatch(gap)
+    ]
     counted = [_COUNTED.fullmatch(gap) for gap in gaps]
     return spans or ([[one.value for one in _firsts(said.numbers)]] if gaps and all(counted) else [])
 
@@ -132,11 +134,11 @@ def word_rows(said: Said) -> list[list[Value]]:
         if match[0].startswith("[") or len(items) > 1:
             found.append(items)
     found += [[one.value for one in row] for row in rows(said.quoted, said) if len(row) > 1]
-    found += [row for held in said.rows for row in _trimmed([str(one.value) for one in held])]
+    found += [[*row] for held in said.rows for row in _trimmed([str(one.value) for one in held])]
     return [row for row in found if all(row)]
 
 
-def _trimmed(row: list[str]) -> Iterator[list[Value]]:
+def _trimmed(row: list[str]) -> Iterator[list[str]]:
     """Where the first item of a row begins, and where the last one ends, only the sense tells: capitals, if it has any."""
     items = [_COUNT.sub("", item) for item in row]
     first, last = items[0].split(), items[-1].split()

@@ -23,7 +23,9 @@ _DATES = (
     re.compile(r"\b(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d1>\d{1,2})\b"),
     re.compile(rf"\b(?P<y>\d{{4}}),?\s+(?P<m>{_MONTH})\s+{_D.format(1)}\b", re.IGNORECASE),
     re.compile(rf"\b{_D.format(1)}(?:{_TO}{_D.format(2)})?\s+(?:of\s+)?(?P<m>{_MONTH})\b\.?{_YEAR}", re.IGNORECASE),
-    re.compile(rf"\b(?P<m>{_MONTH})(?![a-z])\.?\s*{_D.format(1)}\b(?:{_TO}{_D.format(2)}(?!\s*[ap]\.?m))?{_YEAR}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?P<m>{_MONTH})(?![a-z])\.?\s*{_D.format(1)}\b(?:{_TO}{_D.format(2)}(?!\s*[ap]\.?m))?{_YEAR}", re.IGNORECASE
+    ),
     re.compile(r"\b(?P<m>\d{1,2})/(?P<d1>\d{1,2})/(?P<y>\d{4})\b"),
 )
 _RELATIVE = re.compile(

@@ -54,12 +54,14 @@ _CURRENCY = re.compile(
     re.IGNORECASE,
 )
 # units that numbers are told in, beyond those above
-_OTHERS = frozenset(
-    "joule kilojoule calorie watt kilowatt volt ampere newton pascal atm bar psi hertz hz mph kmh kph kelvin radian degree"
-    " ounce oz pound lb stone gallon quart pint cup tablespoon tbsp teaspoon tsp acre hectare month year".split()
-)
+_BEYOND = """
+joule kilojoule calorie watt kilowatt volt ampere newton pascal atm bar psi hertz hz mph kmh kph radian ounce oz pound lb stone
+gallon quart pint cup tablespoon tbsp teaspoon tsp acre hectare month year
+"""
+_OTHERS = frozenset(_BEYOND.split())
 _WRITTEN = re.compile(
-    r"(?P<number>\d\s?-?)?(?<![^\W\d])(?P<unit>(?:square |cubic )?(?P<first>[A-Za-z]+)(?:/[A-Za-z]+\b(?:\^?\d|[²³])?|\^\d|[²³]| per [a-z]+)?)"
+    r"(?P<number>\d\s?-?)?(?<![^\W\d])"
+    r"(?P<unit>(?:square |cubic )?(?P<first>[A-Za-z]+)(?:/[A-Za-z]+\b(?:\^?\d|[²³])?|\^\d|[²³]| per [a-z]+)?)"
 )
 _AFTER = re.compile(r"[\s-]?([A-Za-z]+)")
 

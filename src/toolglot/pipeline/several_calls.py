@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Set
 from itertools import product
 
@@ -10,7 +11,7 @@ import msgspec
 
 from toolglot.core.tools import Tool
 from toolglot.pipeline.held import Filled
-from toolglot.pipeline.own_words import inherited, only
+from toolglot.pipeline.own_words import inherited, only, with_more
 from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, own_words_of, rank
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
@@ -45,7 +46,7 @@ def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
         return ()
     whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
     found = (_of_part(tools, near, part, weights) for part in told)
-    heirs = (_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True))
+    heirs = _shared([_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True)])
     return tuple((call,) for one, part in zip(heirs, told, strict=True) for call in for_each(one, part))
 
 
@@ -65,6 +66,22 @@ def _inherits(one: Ranked, whole: Filled, part: Said) -> Ranked:
     """What a part does not say of itself, the whole question does."""
     same = _AS_BEFORE.search(part.text) is not None
     return msgspec.structs.replace(one, filled=inherited(one.filled, whole, same=same))
+
+
+def _shared(parts_: list[Ranked]) -> list[Ranked]:
+    """What need not be said, and a single one of several calls of a tool says, is said of all of them."""
+    found = []
+    for one in parts_:
+        alike = [other.filled for other in parts_ if other.tool.full_name == one.tool.full_name]
+        told = Counter(name for filled in alike for name in filled.schema["properties"])
+        more = {
+            name: schema
+            for filled in alike
+            for name, schema in filled.schema["properties"].items()
+            if told[name] == 1 and name not in one.filled.schema["properties"]
+        }
+        found.append(msgspec.structs.replace(one, filled=with_more(one.filled, more)))
+    return found
 
 
 def for_each(one: Ranked, said: Said) -> list[Ranked]:

@@ -261,7 +261,9 @@ def _untitled(this: Slot, one: Find) -> Find:
 _LABELLED = frozenset({"name", "words", "tag", "code", "address"})
 _LEADING = frozenset({"from", "off", "into"})
 _GENERIC = frozenset({"name", "id", "title", "number", "code"})
-_BETWEEN = frozenset({"called", "named", "is", "titled", "number", "numbered", "no", "id", "uuid", "of", "as", "to", "be", "with"})
+_BETWEEN = frozenset(
+    {"called", "named", "is", "titled", "number", "numbered", "no", "id", "uuid", "of", "as", "to", "be", "with"}
+)
 _FURTHER = 4  # words from a name to its value
 
 
@@ -286,7 +288,11 @@ def _labelled(this: Slot, said: Said) -> list[Find]:
         if (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
             one = Find(value.text, value.start, value.end)
             found.append(next((quote for quote in said.quoted if _around(quote, one)), one))
-    return [one for one in found if not any(_around(name, one) and name != one for name in [*said.names, *said.quoted, *said.called])]
+    return [
+        one
+        for one in found
+        if not any(_around(name, one) and name != one for name in [*said.names, *said.quoted, *said.called])
+    ]
 
 
 def _around(name: Find, one: Find) -> bool:

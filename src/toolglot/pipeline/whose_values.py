@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from toolglot.pipeline.held import CLEAR, Held, overlap
 from toolglot.pipeline.relevance import words_of
@@ -70,7 +71,7 @@ def _named_in_a_row(open_: list[Held], said: Said) -> dict[int, Find]:
     order = sorted(named, key=lambda at: named[at].start)
     places = {find.start: find for one in numeric.values() for find in reversed(one.values)}
     behind = [places[start] for start in sorted(places) if named and start > named[order[-1]].end]
-    gaps = [said.text[named[one].end : named[other].start] for one, other in zip(order, order[1:], strict=False)]
+    gaps = [said.text[named[one].end : named[other].start] for one, other in pairwise(order)]
     if len(order) < 2 or len(order) != len(behind) or not all(_JOINED.fullmatch(gap) for gap in gaps):
         return {}
     return {at: find for at, find in zip(order, behind, strict=True) if find in numeric[at].values}
@@ -79,7 +80,9 @@ def _named_in_a_row(open_: list[Held], said: Said) -> dict[int, Find]:
 def _mention(one: Held, said: Said) -> Word | None:
     """Where the text has a parameter's own name."""
     own = one.slot.named
-    return next((word for word in said.words if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own)), None)
+    return next(
+        (word for word in said.words if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own)), None
+    )
 
 
 def _in_order(rest: list[Held]) -> None:
