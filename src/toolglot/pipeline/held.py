@@ -8,7 +8,7 @@ import msgspec
 
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
-from toolglot.pipeline.slots import Slot, begins_alike
+from toolglot.pipeline.slot_kinds import Slot, begins_alike
 
 Schema = dict[str, Any]
 

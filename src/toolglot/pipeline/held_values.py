@@ -16,7 +16,8 @@ from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_options import described_options, implied, mentioned
 from toolglot.pipeline.said_runs import number_rows, runs, word_rows
 from toolglot.pipeline.said_times import OPEN_YEAR
-from toolglot.pipeline.slots import FORMS, MOST, SHARP, Slot, default_of, maybe, slot, sure
+from toolglot.pipeline.slot_kinds import Slot, slot
+from toolglot.pipeline.slots import FORMS, MOST, SHARP, default_of, maybe, sure
 
 MOST_ITEMS = 4  # of a list that the text does not count
 _MOST_SIGNS = 80  # of a string that the text does not hold

@@ -18,7 +18,8 @@ from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_options import described_options, mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
-from toolglot.pipeline.slots import Slot, default_of, pointed, slot, sure, told_apart
+from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
+from toolglot.pipeline.slots import default_of, pointed, sure
 from toolglot.pipeline.whose_values import settle
 
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people

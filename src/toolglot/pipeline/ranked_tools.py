@@ -14,7 +14,7 @@ from toolglot.pipeline.own_words import held_to, in_words
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
-from toolglot.pipeline.slots import begins_alike
+from toolglot.pipeline.slot_kinds import begins_alike
 
 Weights = dict[str, dict[str, float]]  # of each tool its words, and what each is worth
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 from toolglot.pipeline.held import CLEAR, Held, overlap
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Word
-from toolglot.pipeline.slots import begins_alike, pointed
+from toolglot.pipeline.slot_kinds import begins_alike
+from toolglot.pipeline.slots import pointed
 
 _NAMED = 1.0  # how clearly a value is that of a parameter that has but a few
 _JOINED = re.compile(r"(?:,|and|&|the|a|an|its|their|of|\s|\')*", re.IGNORECASE)
