@@ -62,6 +62,7 @@ _POINTS = {
 _POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
 _APART = re.compile(r"[,;:?!]|\.\s")
 _BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)")
+_EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
 _NO = frozenset({"no", "without"})
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
@@ -263,6 +264,9 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
         score += _shared(word.low, this) / (1 + far / 2)
     if this.kind != "number":
         return score + _labelled_behind(this, one, said)
+    label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
+    if label:
+        return 2.0 if label[1].lower() in this.own else 0.0
     unit = _unit_after(one, said)
     wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
     behind = _after(one, said)
@@ -273,13 +277,12 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
 
 
 def _before(one: Find, said: Said) -> list[Word]:
-    """The words before a value, and what it is written behind: x in "x=3". What follows another number is that one's."""
+    """The words before a value. What follows another number is that one's."""
     found = [word for word in said.words if word.end <= one.start][-_WITHIN:]
     counts = [at for at, word in enumerate(found) if word.text[0].isdigit() and at + 1 < len(found)]
     if counts and len(found) - counts[-1] > 1:
         found = [*found[: counts[-1] + 1], *found[counts[-1] + 2 :]]
-    label = re.search(r"([A-Za-z]\w*)=$", said.text[max(0, one.start - _LABEL) : one.start])
-    return [*found, Word(label[1], one.start - len(label[0]), one.start - 1, first=False)] if label else found
+    return found
 
 
 def _labelled_behind(this: Slot, one: Find, said: Said) -> float:
