@@ -203,7 +203,8 @@ def _labelled(this: Slot, said: Said) -> list[Find]:
         labels = ((plain or twice) and word.low in own) or (called and bool(own & {"name", "title"}))
         leads = word.low in _LEADING and bool(this.own & _POINTED[word.low])
         apart = re.search(r"[,.;?!]", said.text[word.end : value.start])
-        if this.kind == "code" and not any(map(str.isdigit, value.text)):
+        quoted = any(quote.start <= value.start < quote.end for quote in said.quoted)
+        if this.kind == "code" and not quoted and not any(map(str.isdigit, value.text)):
             continue
         if (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
             one = Find(value.text, value.start, value.end)
