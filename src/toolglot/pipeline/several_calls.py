@@ -92,14 +92,14 @@ def for_each(one: Ranked, said: Said) -> list[Ranked]:
 
 
 def also_named(tools: tuple[Tool, ...], calls: Calls, said: Said, weights: Weights) -> Calls:
-    """The calls of tools that are due and that none of the calls is of, though the text has a word of their names alone."""
+    """The calls of tools that lack nothing and that none of the calls is of, though the text has a word of their names alone."""
     called = {one.tool.full_name for options in calls for one in options}
     known = {word for name in called for word in weights[name]}
     found = []
     for one in rank(tools, said, weights):
         alone = {word: worth for word, worth in one.worth.items() if word not in known}
         named = alone.keys() & own_words_of(one.tool)
-        if one.is_due and one.tool.full_name not in called and named and sum(alone.values()) >= _ALONE:
+        if one.is_full and one.tool.full_name not in called and named and sum(alone.values()) >= _ALONE:
             part = _sentence_with(named, said)
             own = next(other for other in rank(tools, part, weights) if other.tool.full_name == one.tool.full_name)
             if own.is_due:
