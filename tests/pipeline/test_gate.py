@@ -276,3 +276,30 @@ def test_any_question_gets_the_same_answer_twice(words: str, must: bool) -> None
     one, other = (gate(ALL, user(words), must=must) for _ in range(2))
     assert one == other
     assert one.calls or not must
+
+
+def arguments(words: str, *tools: Tool) -> list[dict[str, Any]]:
+    calls = gate(tools, user(words)).calls
+    return [{name: one.get("enum") for name, one in options[0].filled.schema["properties"].items()} for options in calls]
+
+
+POPULATION = tool("count_people", "How many people live in a town.", "city", city=TEXT)
+
+
+def test_a_tool_that_the_question_names_beside_another_has_a_call_of_its_own() -> None:
+    words = "Get the current weather in Rome, as well as its people"
+    assert due(words, WEATHER, POPULATION) == [["get_weather"], ["count_people"]]
+    assert due("What's the current weather in Rome?", WEATHER, POPULATION) == [["get_weather"]]
+
+
+def test_a_tool_that_lacks_something_has_none() -> None:
+    assert due("Look up Ingrid Solberg in the address book and send her an e-mail", PERSON, MAIL) == [["find_contact"]]
+
+
+def test_what_one_of_several_calls_says_may_hold_for_all() -> None:
+    unit = {"type": "string", "description": "Either 'miles' or 'meters'. Default is 'meters'."}
+    distance = tool(
+        "get_distance", "The distance between two towns.", "origin destination", origin=TEXT, destination=TEXT, unit=unit
+    )
+    words = "What is the distance in miles from Oslo to Bergen, and from Rome to Naples?"
+    assert [one["unit"] for one in arguments(words, distance)] == [["miles"], ["miles"]]

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from toolglot.pipeline.own_words import held_to, only
 from toolglot.pipeline.said import Said
+from toolglot.pipeline.slot_kinds import slot
+from toolglot.pipeline.slots import sure
 from toolglot.schema.check import checker
 
 
@@ -196,3 +198,105 @@ def test_what_the_text_does_not_hold_has_an_end(inner: dict[str, Any], small: An
     held = checker(held_to(schema("more", more=inner), Said("no more")).schema)
     assert held.fits({"more": small})
     assert not held.fits({"more": large})
+
+
+def option(about: str) -> dict[str, Any]:
+    return schema("city", city=TEXT, more={"type": "string", "description": about})
+
+
+@pytest.mark.parametrize(
+    ("about", "text", "found"),
+    [
+        ("The method: 'trapezoid' or 'simpson'. Default is 'trapezoid'.", "in Oslo, with the simpson method", ["simpson"]),
+        ("The method: 'trapezoid' or 'simpson'. Default is 'trapezoid'.", "the BMI in Oslo", None),
+        ("The species, default is 'Homo sapiens'", "the SNP in Oslo", None),
+    ],
+)
+def test_of_what_a_description_offers_the_text_names_one_or_none(about: str, text: str, found: Any) -> None:
+    assert offered(option(about), text).get("more") == found
+
+
+@pytest.mark.parametrize(
+    ("inner", "text", "found"),
+    [
+        ({"type": "string"}, "a circle of 4 inches", {"unit": ["inches"]}),
+        ({"type": "string"}, "the speed in km/h", {"unit": ["km/h"]}),
+        ({"type": "string"}, "a circle", {}),
+        ({"type": "string"}, "85 kg and 180 cm", {}),  # which of them, nobody knows
+        ({"type": "string", "description": "'metric' or 'imperial'"}, "85 kg", {}),
+    ],
+)
+def test_units_are_those_that_the_text_names(inner: dict[str, Any], text: str, found: dict[str, Any]) -> None:
+    assert offered(schema(unit=inner), text) == found
+
+
+def test_a_number_may_be_an_option() -> None:
+    stars = {"type": "string", "enum": ["1", "2", "3", "dontcare"]}
+    assert offered(schema(stars=stars), "a three star hotel for 2 nights") == {"stars": ["3"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("it shouldn't be heated", False), ("exclude any that are heated", False), ("not here, and heated", True)],
+)
+def test_what_is_denied_in_its_clause(text: str, found: bool) -> None:
+    assert offered(schema("heated", heated={"type": "boolean"}), text) == {"heated": [found]}
+
+
+def test_without_children_there_are_none() -> None:
+    assert offered(schema("adults children", adults=NUMBER, children=NUMBER), "two adults without children") == {
+        "adults": [2],
+        "children": [0],
+    }
+
+
+@pytest.mark.parametrize("text", ["the table users", "the table with id users", "the table is called users"])
+def test_a_label_may_stand_further_off(text: str) -> None:
+    assert [one.value for one in sure(slot("table", TEXT), Said(text))] == ["users"]
+
+
+def test_a_quotation_behind_a_label_is_whole() -> None:
+    assert offered(schema("table", table=TEXT), "the table is 'New Users'") == {"table": ["New Users"]}
+
+
+def test_an_id_may_be_any_quotation_behind_its_name() -> None:
+    assert offered(schema("id size", id=TEXT, size=NUMBER), 'id "grgr" with size 1024') == {"id": ["grgr"], "size": [1024]}
+
+
+def test_of_several_a_description_offers_a_list() -> None:
+    rows = {"type": "array", "items": TEXT, "description": "Supported are 'Dow Jones', 'NASDAQ', 'DAX' etc."}
+    assert offered(schema("rows", rows=rows), "the DAX and the Dow Jones of today") == {"rows": [["DAX", "Dow Jones"]]}
+
+
+def test_the_only_name_left_is_that_of_what_has_one() -> None:
+    found = offered(schema("player sport", player=TEXT, sport=TEXT), "the best tennis match for Serena Williams")
+    assert found["player"] == ["Serena Williams"]
+    assert "Serena Williams" not in found["sport"]
+
+
+def test_an_order_in_short() -> None:
+    order = {"type": "string", "enum": ["asc", "desc"]}
+    assert offered(schema(order=order), "in descending order") == {"order": ["desc"]}
+
+
+def test_people_are_guests() -> None:
+    assert offered(schema(guests=NUMBER, days=NUMBER), "a table for four people") == {"guests": [4]}
+
+
+def test_a_name_is_whole_and_has_no_title() -> None:
+    player = {"type": "string", "description": "The full name of the lawyer"}
+    assert offered(schema("name", name=player), "cases of Lawyer John Doe") == {"name": ["John Doe"]}
+    assert offered(schema("museum", museum=TEXT), "hours of The British Museum") == {"museum": ["The British Museum"]}
+    assert offered(schema("team", team=TEXT), "results of Lakers 2021") == {"team": ["Lakers"]}
+
+
+def test_each_place_has_its_state() -> None:
+    town = {"type": "string", "description": "A city and its state, such as 'Reno, NV'"}
+    found = offered(schema("origin destination", origin=town, destination=town), "from New York, NY to Los Angeles")
+    assert found == {"origin": ["New York, NY"], "destination": "^(Los Angeles), [A-Z][A-Z]$"}
+
+
+def test_what_is_surely_a_name_is_no_other_word() -> None:
+    found = offered(schema("city sort", city=TEXT, sort=TEXT), "an Italian place in Boston")
+    assert found["city"] == ["Boston"]
+    assert "Boston" not in found["sort"]

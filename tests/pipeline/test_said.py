@@ -82,6 +82,27 @@ def test_dates(text: str, found: list[str]) -> None:
     assert [one.value for one in dates(text, TUESDAY)] == found
 
 
+def test_a_question_in_quotes_has_quotations_of_its_own() -> None:
+    assert [one.value for one in Said("\"Find the book 'Dune', please\"").quoted] == ["Dune"]
+
+
+def test_a_number_of_dates_counts_nothing() -> None:
+    assert [one.value for one in Said("two adults from July 10, 2027 to July 20, 2027").numbers] == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("5cm or 3 square feet", ["cm", "square feet"]),
+        ("60 miles per hour, in m/s", ["miles per hour", "m/s"]),
+        ("in a meter, at a bar", ["meter", "bar"]),
+        ("in m or g", []),
+    ],
+)
+def test_units(text: str, found: list[str]) -> None:
+    assert [one.value for one in Said(text).units] == found
+
+
 def test_what_day_it_is_must_be_known() -> None:
     assert dates("tomorrow") == []
     assert [(one.value, one.written) for one in dates("on 5 June")] == [("", "5 June")]

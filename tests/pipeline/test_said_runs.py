@@ -40,6 +40,10 @@ def test_what_only_says_which_tool_is_meant_is_no_value() -> None:
         ("from A(3,4) to (-1, 2.5)", [[3, 4], [-1, 2.5]]),
         ("the mean of 2, 4 and 9 over 3 days", [[2, 4, 9], [3]]),
         ("[a, b] or 5", [[5]]),
+        ("from 2015 to 2021", [[2015, 2021], [2015], [2021]]),
+        ("between x = -1 and x = 2", [[-1, 2], [-1], [2]]),
+        ("3 apples and 2 pears", [[3, 2], [3], [2]]),
+        ("the 2nd, 3rd and 4th floor", [[2, 3, 4]]),
     ],
 )
 def test_lists_of_numbers(text: str, found: list[list[Any]]) -> None:
@@ -52,6 +56,9 @@ def test_lists_of_numbers(text: str, found: list[list[Any]]) -> None:
         ("with 'Age', 'Income' and 'Sex'", [["Age", "Income", "Sex"]]),
         ("columns [name, age]", [["name", "age"]]),
         ("buy milk, brown bread and eggs", [["milk", "brown bread", "eggs"]]),
+        ("stops at Santa Barbara and Monterey", [["Santa Barbara", "Monterey"]]),
+        ("prices of Apple and Google", [["Apple", "Google"]]),
+        ("order three pumpkins and two eggs", [["pumpkins", "eggs"]]),
     ],
 )
 def test_lists_of_words(text: str, found: list[list[Any]]) -> None:

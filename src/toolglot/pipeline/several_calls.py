@@ -92,7 +92,7 @@ def for_each(one: Ranked, said: Said) -> list[Ranked]:
 
 
 def also_named(tools: tuple[Tool, ...], calls: Calls, said: Said, weights: Weights) -> Calls:
-    """The calls of tools that lack nothing and that none of the calls is of, though the text has a word of their names alone."""
+    """And those of tools that lack nothing and that no call is of yet, though the text has a word of their names alone."""
     called = {one.tool.full_name for options in calls for one in options}
     known = {word for name in called for word in weights[name]}
     found = []
