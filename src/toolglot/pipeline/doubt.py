@@ -21,6 +21,7 @@ from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import MAIL, WORD, Conversation, stems_of
 from toolglot.pipeline.gate import gate, is_small_talk
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
+from toolglot.pipeline.ranked_tools import TELLERS
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.set_right import set_right
 from toolglot.schema.check import checker
@@ -41,7 +42,6 @@ _ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
 _IN_WORDS = re.compile(r"[^\W\d_]+[.,]?(?: [^\W\d_]+[.,]?)+")
 _STANDS_FOR = re.compile(r"(?:some|your|any|unknown|example|placeholder|the)\b[ _]?(.*)|[<\[{](.*)[>\]}]", re.IGNORECASE)
 _MAKES = re.compile(r"(?:^|[._])(?:create|add|new|make|write|set|register|insert|generate|save|start|open|todo)", re.IGNORECASE)
-_TELLS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|query|who|where|current)", re.IGNORECASE)
 _SERVES_ALL = re.compile(
     r"\b(?:code|command|script|sql|query|expression|prompt|message|question|text|content|input|keywords?|url|path)\b"
 )
@@ -146,7 +146,7 @@ class Doubts:
         return [
             name
             for name, tool in self._tools.items()
-            if _TELLS.search(tool.name) and key not in _required(tool) and about & stems_of(_words_of_tool(tool))
+            if TELLERS.search(tool.name) and key not in _required(tool) and about & stems_of(_words_of_tool(tool))
         ]
 
     def _unnamed(self, tool: Tool, held: dict[str, Any]) -> str | None:
