@@ -201,6 +201,7 @@ def test_of_several_questions_and_of_many_tools_the_gate_is_not_asked() -> None:
 def test_who_wants_nothing_done_is_not_insisted_at() -> None:
     asked = refused(said("When I lived in Lisbon I loved the weather there."), "get_weather", city="Lisbon")
     assert doubt(asked, "get_weather", city="Lisbon") == UNRELATED
+    assert doubt(said("Find me a book.", "Hello again"), "find_book", title="again") is None  # later it may be an answer
     assert doubt(said("When I lived in Lisbon I loved it. How is the weather there now?"), "get_weather", city="Lisbon") is None
 
 

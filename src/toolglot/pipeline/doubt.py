@@ -1,10 +1,10 @@
 """Calls that nothing in the conversation speaks for. Small models make them: an id of 12345, a city that nobody named.
 
-Four things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
+Five things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
 address that stands nowhere; a name, where nobody has named anything or an id is wanted; a call that was just made and has its
-result; and a tool that is beside the question: no word in common, or nothing that the gate for still smaller models would call
-for. The model is told why. Where it insists, it may know better than words can tell, and the call passes; but nobody knows an
-id that was never said.
+result; a tool that is beside the question: no word in common, or nothing that the gate for still smaller models would call for;
+and a result in place of the call that would give it. The model is told why. Where it insists, it may know better than words can
+tell, and the call passes; but nobody knows an id that was never said.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Doubts:
         invented = self._invented(tool, held)
         if invented is not None:
             return INVENTED, invented
-        if is_small_talk(self._asked):
+        if self._wants_nothing:
             return UNRELATED, "the user wants nothing done"
         told = self._told.get(canonical(call), ())
         for code, why in self._unlikely(call, tool, held):
@@ -88,8 +88,7 @@ class Doubts:
         tool, held = self._tools.get(call.full_name), loads_object(call.arguments_json)
         if tool is None or tool.kind != "function" or not held:
             return None
-        begun = any(isinstance(part, ToolResult) for message in self._messages for part in message.parts)
-        right, codes = set_right(tool, held, self.spoken, begun=begun)
+        right, codes = set_right(tool, held, self.spoken, begun=self._has_results)
         if not codes or not checker(tool.schema).fits(right):
             return None
         written = call.arguments_json if call.written is None else call.written
@@ -100,7 +99,7 @@ class Doubts:
         held = _FENCED.fullmatch(text.strip())
         if not loads_object(held[1] if held else text) or "json" in self.spoken.words or _NO_RESULT in self.spoken.text:
             return None
-        return None if any(self._under_way(tool) for tool in self._tools.values()) else (MADE_UP, _NO_RESULT)
+        return None if self._has_results else (MADE_UP, _NO_RESULT)
 
     def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
@@ -183,10 +182,9 @@ class Doubts:
     @cached_property
     def _gate_opens(self) -> bool:
         """The gate knows one question in English and a few tools. Of anything else it is not asked."""
-        asked = tuple(message for message in self._messages if message.role == "user")
-        if len(asked) != 1 or len(self._tools) > _FEW_TOOLS or not self.spoken.is_english:
+        if len(self._asked) != 1 or len(self._tools) > _FEW_TOOLS or not self.spoken.is_english:
             return True
-        return bool(gate(tuple(self._tools.values()), asked).calls)
+        return bool(gate(tuple(self._tools.values()), self._asked).calls)
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""
@@ -201,21 +199,26 @@ class Doubts:
 
     def _under_way(self, tool: Tool) -> bool:
         """Something was called already, or this very tool was advised: it may only serve what was asked."""
-        results = [part for message in self._messages for part in message.parts if isinstance(part, ToolResult)]
-        advised = (found[1] for part in results if (found := _ADVISED.search(part.text)))
-        return any(not part.is_error for part in results) or any(tool.full_name in names.split(" or ") for names in advised)
+        advised = (found[1] for part in self._results if (found := _ADVISED.search(part.text)))
+        return self._has_results or any(tool.full_name in names.split(" or ") for names in advised)
 
     @cached_property
-    def _asked(self) -> str:
-        """The last thing that the user said."""
-        said = [
-            part.text
-            for message in self._messages
-            if message.role == "user"
-            for part in message.parts
-            if isinstance(part, Text)
-        ]
-        return said[-1] if said else ""
+    def _asked(self) -> tuple[Message, ...]:
+        return tuple(message for message in self._messages if message.role == "user")
+
+    @cached_property
+    def _wants_nothing(self) -> bool:
+        """Later in a talk, thanks and greetings may be an answer."""
+        said = [part.text for message in self._asked for part in message.parts if isinstance(part, Text)]
+        return len(said) == 1 and len(self._tools) <= _FEW_TOOLS and is_small_talk(said[0])
+
+    @cached_property
+    def _results(self) -> list[ToolResult]:
+        return [part for message in self._messages for part in message.parts if isinstance(part, ToolResult)]
+
+    @cached_property
+    def _has_results(self) -> bool:
+        return any(not part.is_error for part in self._results)
 
     @cached_property
     def _just_made(self) -> frozenset[tuple[str, str]]:
@@ -229,8 +232,7 @@ class Doubts:
     @cached_property
     def _wanted_another(self) -> bool:
         """The model called for a tool that there is not: what it takes in its stead is not what was asked for."""
-        parts = (part for message in self._messages for part in message.parts if isinstance(part, ToolResult))
-        return any(part.is_error and NO_SUCH_TOOL in part.text for part in parts)
+        return any(part.is_error and NO_SUCH_TOOL in part.text for part in self._results)
 
     @cached_property
     def _told(self) -> dict[tuple[str, str], list[str]]:
