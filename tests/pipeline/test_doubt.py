@@ -177,6 +177,8 @@ def test_a_schema_of_any_form_is_borne(schema: Any) -> None:
     ("asked", "name", "arguments", "code"),
     [
         ("Does a library pay its authors?", "find_book", {"title": "Payment"}, UNRELATED),  # a word in common, no more
+        ("Does a library pay its authors?", "find_book", {"title": "authors"}, None),  # what it needs was said
+        ("Does a library pay its authors?", "list_books", {}, None),  # nothing need be
         ("Find the book Emma.", "find_book", {"title": "Emma"}, None),
         ("Paga la library derechos?", "find_book", {"title": "derechos"}, None),  # the gate knows English
         ("Does a web pay its authors?", "search_web", {"query": "payment"}, None),  # it serves whatever is asked
@@ -185,7 +187,11 @@ def test_a_schema_of_any_form_is_borne(schema: Any) -> None:
 def test_what_the_gate_would_not_call_for_is_doubted_once(
     asked: str, name: str, arguments: dict[str, Any], code: str | None
 ) -> None:
-    tools = (*TOOLS[:2], a_tool("search_web", "Search the web.", query="What to look for"))
+    tools = (
+        *TOOLS[:2],
+        a_tool("search_web", "Search the web.", query="What to look for"),
+        a_tool("list_books", "All books of the library."),
+    )
     found = Doubts(said(asked), tools).of(ToolCall("c", name, dumps(arguments)))
     assert (found and found[0]) == code
 

@@ -171,13 +171,16 @@ class Doubts:
         return self.spoken.in_other_script or self.spoken.speaks_of(_words_of_tool(tool))
 
     def _asked_for(self, tool: Tool, held: dict[str, Any]) -> bool:
-        """What the gate says, unless the tool may serve whatever is asked (a shell, a search), or was given what was said."""
-        if any(isinstance(key, str) and _SERVES_ALL.search(spaced(key)) for key in _required(tool)):
+        """What the gate says, unless the tool was given what was said, or may serve whatever is asked (a shell, a search)."""
+        required = _required(tool)
+        if any(isinstance(key, str) and _SERVES_ALL.search(spaced(key)) for key in required):
             return True
-        said = self._gives(held)
+        said, needed = self._gives(held), {key: value for key, value in held.items() if key in required}
         if said >= _ENOUGH or self._under_way(tool):
             return True
-        return self._gate_opens and (said >= len(held) or not self._wanted_another)
+        if self._wanted_another:
+            return self._gate_opens and said >= len(held)
+        return self._gate_opens or all(self._is_said(value) for value in needed.values())
 
     @cached_property
     def _gate_opens(self) -> bool:
@@ -192,8 +195,12 @@ class Doubts:
         said = {value for value in values if isinstance(value, str | int | float) and self._is_said(value)}
         return sum(1 + bool(_SHARP.search(str(value))) for value in said)
 
-    def _is_said(self, value: str | float) -> bool:
-        return self.spoken.holds(value) if isinstance(value, str) else self.spoken.counts(value)
+    def _is_said(self, value: object) -> bool:
+        if isinstance(value, list):
+            return all(self._is_said(one) for one in value)
+        if isinstance(value, str):
+            return self.spoken.holds(value)
+        return isinstance(value, int | float) and self.spoken.counts(value)
 
     # -- what is said
 
