@@ -180,7 +180,7 @@ class Doubts:
             return True
         if self._wanted_another:
             return self._gate_opens and said >= len(held)
-        return self._gate_opens or all(self._is_said(value) for value in needed.values())
+        return self._gate_opens or all(isinstance(value, int | float) or self._is_said(value) for value in needed.values())
 
     @cached_property
     def _gate_opens(self) -> bool:
