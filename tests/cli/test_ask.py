@@ -226,6 +226,8 @@ def slow() -> int:
     return 1
 '''
 PROGRAM = "from toolglot.cli.ask import command; command()"
+# tests that run in the background have interrupts ignored, and what they start would, too
+HEEDING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 
 
 def environment() -> dict[str, str]:
@@ -258,7 +260,7 @@ def test_an_interrupt_ends_it_at_once_and_is_on_record(tmp_path: Path) -> None:
             str(record),
         ]
         with subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *words],
+            [sys.executable, "-c", HEEDING + PROGRAM, *words],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
