@@ -176,7 +176,11 @@ def test_what_worked_there_is_remembered(probed: dict[str, Any]) -> None:
 
 @pytest.mark.big_model
 def test_a_real_model_whose_calls_come_as_text(qwen_server: LlamaServer) -> None:
-    done = run("llamacpp/qwen2.5-coder-1.5b", "--base-url", qwen_server.address, "--quick", "--ways", "native,tagged", "--json")
-    found = json.loads(done.stdout)
+    ways = ["native", "constrained", "hermes", "tagged", "fenced_json", "bare_json", "pythonic"]
+    asked = ("--base-url", qwen_server.address, "--quick", "--ways", ",".join(ways), "--json")
+    found = json.loads(run("llamacpp/qwen2.5-coder-1.5b", *asked).stdout)
     assert found["works"]
     assert {"calls_as_text", "parser_flag_missing"} & {finding["code"] for finding in found["findings"]}
+    by_name = {way["way"].removeprefix("dialect:"): way for way in found["ways"]}
+    assert set(by_name) == set(ways)
+    assert all(by_name[way]["right"] >= 2 for way in ("constrained", "tagged"))  # of three: none is due in the third
