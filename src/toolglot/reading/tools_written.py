@@ -34,10 +34,10 @@ def written_once(write: WriteTools) -> WriteTools:
     return write_tools
 
 
-def write_server_tool(tool: Tool, wire: str, notes: Notes, quirks: Quirks, written: list[Any]) -> None:
+def server_tool(tool: Tool, wire: str, notes: Notes, quirks: Quirks) -> dict[str, Any] | None:
     """As it came, if it came over this wire and the server has it."""
-    own = tool.extra.get(wire)
+    own: dict[str, Any] | None = tool.extra.get(wire)
     if own is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
-        written.append(own)
-    else:
-        notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
+        return own
+    notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
+    return None

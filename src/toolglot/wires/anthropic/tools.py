@@ -8,7 +8,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import a_boolean, a_string, an_object, each_object, misfit, or_none, own_extra
-from toolglot.reading.tools_written import write_server_tool, written_once
+from toolglot.reading.tools_written import server_tool, written_once
 from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
 
 _TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict"})
@@ -43,7 +43,9 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
     written: list[Any] = []
     for tool in tools:
         if tool.kind == "server":
-            write_server_tool(tool, WIRE, notes, quirks, written)
+            own = server_tool(tool, WIRE, notes, quirks)
+            if own is not None:
+                written.append(own)
             continue
         if tool.kind == "custom":
             tool = as_function(tool)

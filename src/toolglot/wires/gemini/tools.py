@@ -8,7 +8,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_list, a_string, an_object, each_object, misfit, or_none, own_extra
-from toolglot.reading.tools_written import written_once
+from toolglot.reading.tools_written import server_tool, written_once
 from toolglot.wires.gemini.schemas import is_empty, read_schema
 from toolglot.wires.gemini.shapes import WIRE, camel, rest_of
 
@@ -100,11 +100,9 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
     functions: list[Body] = []
     for tool in tools:
         if tool.kind == "server":
-            own = tool.extra.get(WIRE)
-            if own is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
+            own = server_tool(tool, WIRE, notes, quirks)
+            if own is not None:
                 written.append(own)
-            else:
-                notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
             continue
         if tool.kind == "custom":
             tool = as_function(tool)

@@ -7,7 +7,7 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import Body, a_string, an_object, each_object, misfit, or_none, own_extra
-from toolglot.reading.tools_written import written_once
+from toolglot.reading.tools_written import server_tool, written_once
 from toolglot.wires.ollama.shapes import WIRE
 
 _FUNCTION_KEYS = frozenset({"name", "description", "parameters", "strict"})
@@ -69,11 +69,9 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
     written: list[Any] = []
     for tool in tools:
         if tool.kind == "server":
-            own = tool.extra.get(WIRE)
+            own = server_tool(tool, WIRE, notes, quirks)
             if own is not None:
                 written.append(own)
-            else:
-                notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
         else:
             written.append(_write_tool(tool, notes))
     return written

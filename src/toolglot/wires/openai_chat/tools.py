@@ -10,7 +10,7 @@ from toolglot.core.messages import Extra
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_boolean, a_string, an_object, beyond, each_object, or_none, own_extra
-from toolglot.reading.tools_written import write_server_tool, written_once
+from toolglot.reading.tools_written import server_tool, written_once
 from toolglot.wires.openai_chat.shapes import WIRE, own
 
 Body = dict[str, Any]
@@ -103,7 +103,9 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
     written: list[Any] = []
     for tool in tools:
         if tool.kind == "server":
-            write_server_tool(tool, WIRE, notes, quirks, written)
+            mine = server_tool(tool, WIRE, notes, quirks)
+            if mine is not None:
+                written.append(mine)
             continue
         if tool.kind == "custom" and not quirks.custom_tools:
             tool = as_function(tool)

@@ -14,7 +14,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, join_name
 from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.reading.shape import a_list, a_string, an_object, each_object, misfit, or_none, own_extra
-from toolglot.reading.tools_written import written_once
+from toolglot.reading.tools_written import server_tool, written_once
 from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.shapes import WIRE, Body
 
@@ -114,7 +114,7 @@ def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> li
 def _write_tool(tool: Tool, about: Body, notes: list[str], quirks: Quirks) -> Body | None:
     """`about` takes what the tool knows of its namespace."""
     if tool.kind == "server":
-        return _write_server_tool(tool, notes, quirks)
+        return server_tool(tool, WIRE, notes, quirks)
     if tool.kind == "custom" and not quirks.custom_tools:
         tool = as_function(tool)
         notes.append(f"tool {tool.name}: a free-text tool goes as a function with one string")
@@ -134,14 +134,6 @@ def _write_tool(tool: Tool, about: Body, notes: list[str], quirks: Quirks) -> Bo
         if tool.namespace is not None and isinstance(held.get("namespace"), dict):
             about.update(held.pop("namespace"))
     return held
-
-
-def _write_server_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body | None:
-    own = tool.extra.get(WIRE)
-    if own is not None and (not quirks.server_tools or tool.name.startswith(quirks.server_tools)):
-        return own
-    notes.append(f"tool {tool.name}: a server tool of another vendor; left out")
-    return None
 
 
 # -- choice
