@@ -7,6 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolglot.core.messages import Message, Text
+from toolglot.core.tools import Tool
+from toolglot.pipeline.conversation import Conversation
+from toolglot.pipeline.gate import gate
 from toolglot.pipeline.said import Said
 from toolglot.pipeline.said_numbers import numbers
 from toolglot.pipeline.said_options import implied, mentioned
@@ -55,6 +59,14 @@ def values(kind: str, text: str) -> list[Any]:
 )
 def test_numbers(text: str, found: list[float]) -> None:
     assert [one.forms[0] for one in numbers(text)] == found
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "1," + ",".join(["000"] * 400), "hundred " * 300, f"{'9' * 400} km", "a" * 9000])
+def test_what_nobody_could_reckon_with_is_no_number(text: str) -> None:
+    assert numbers(text) == []
+    assert not Conversation((Message("user", (Text(text),)),)).counts(10**400)
+    tool = Tool("t", "", {"type": "object", "properties": {"n": {"type": "number"}, "o": {"enum": ["9" * 5000, "²", "2"]}}})
+    assert gate((tool,), (Message("user", (Text(f"{text} km"),)),), must=True).calls
 
 
 def test_a_number_may_be_written_otherwise() -> None:

@@ -13,11 +13,10 @@ from functools import cached_property
 from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS
-from toolglot.pipeline.said_numbers import numbers
+from toolglot.pipeline.said import EMAIL, FUNCTION_WORDS
+from toolglot.pipeline.said_numbers import LARGEST, numbers
 from toolglot.pipeline.said_units import in_any_unit
 
-MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 WORD = re.compile(r"[^\W\d_]+")
 _UNIT = 20  # characters behind a number in which its unit stands
 _MOST_TEXT = 200_000  # characters, the last ones
@@ -34,21 +33,23 @@ class Conversation:
 
     def holds(self, value: str) -> bool:
         """Letters and digits are compared, no more."""
-        return squeezed(value) in self._squeezed
+        return _squeeze(value) in self._squeezed
 
     def traces(self, name: str) -> bool:
         """Whether a word begins like one of the name's, or has its first letters: nyc for New York City."""
-        words = WORD.findall(plain(name))
+        words = WORD.findall(_plain(name))
         if any(len(word) < 3 or word[:4] in self._beginnings for word in words):
             return True
         return "".join(word[0] for word in words[:2]) in {word[:2] for word in self.words}
 
     def speaks_of(self, words: str) -> bool:
         """Whether one of these words, or a related one, was said."""
-        return not self.stems.isdisjoint(stems_of(words))
+        return not self._stems.isdisjoint(stems_of(words))
 
     def counts(self, value: float) -> bool:
         """Whether the number was said, in whatever form."""
+        if abs(value) > LARGEST:
+            return False
         return float(value) in self._numbers or re.search(rf"(?<!\d){re.escape(f'{value:g}')}(?!\d)", self.text) is not None
 
     @cached_property
@@ -57,18 +58,18 @@ class Conversation:
 
     @cached_property
     def _squeezed(self) -> str:
-        return squeezed(self.text)
+        return _squeeze(self.text)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(WORD.findall(plain(self.text)))
+        return frozenset(WORD.findall(_plain(self.text)))
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
         return frozenset(word[:4] for word in self.words if len(word) > 2)
 
     @cached_property
-    def stems(self) -> frozenset[str]:
+    def _stems(self) -> frozenset[str]:
         return frozenset(other for stem in stems_of(self.text) for other in related(stem))
 
     @cached_property
@@ -83,7 +84,7 @@ class Conversation:
 
     @cached_property
     def mails(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(MAIL.findall(self.text)))
+        return tuple(dict.fromkeys(EMAIL.findall(self.text)))
 
     @cached_property
     def names_something(self) -> bool:
@@ -103,13 +104,13 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(stem for word in words for stem in words_of(word))
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """In small letters, without accents."""
     return "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter))
 
 
-def squeezed(text: str) -> str:
-    return _SQUEEZED.sub("", plain(text))
+def _squeeze(text: str) -> str:
+    return _SQUEEZED.sub("", _plain(text))
 
 
 def _said(messages: tuple[Message, ...]) -> Iterator[str]:

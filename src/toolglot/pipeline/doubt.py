@@ -18,11 +18,12 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
-from toolglot.pipeline.conversation import MAIL, WORD, Conversation, stems_of
+from toolglot.pipeline.conversation import WORD, Conversation, stems_of
 from toolglot.pipeline.gate import gate, is_small_talk
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.ranked_tools import TELLERS
 from toolglot.pipeline.relevance import spaced, words_of
+from toolglot.pipeline.said import EMAIL
 from toolglot.pipeline.set_right import set_right
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
@@ -31,7 +32,7 @@ INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "reje
 MADE_UP = "rejected_result"
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
-_SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w+ \w+ \w+")
+_SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w \w+ \w")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _FEW_TOOLS = 8
@@ -50,7 +51,7 @@ _NAME_KEY = re.compile(
     r"|hotel|company|patient|doctor|recipient|contact|user_?name)$",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"[^\W\d_a-z][\w'.-]*[a-z][\w'.-]*(?:,? [^\W\d_][\w'.-]*){0,4}")
+_NAME = re.compile(r"[^\W\d_a-z](?=[\w'.-]*[a-z])[\w'.-]*+(?:,? [^\W\d_][\w'.-]*+){0,4}")
 _ADVISED = re.compile(r"; call (.{1,300}?) first, which may give it")
 _FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
@@ -65,9 +66,8 @@ class Doubts:
 
     def of(self, call: ToolCall) -> tuple[str, str] | None:
         """The code and the reason, if the call is to be doubted."""
-        tool = self._tools.get(call.full_name)
-        held = loads_object(call.arguments_json)
-        if tool is None or tool.kind != "function" or held is None:
+        tool, held = self._read(call)
+        if tool is None or held is None:
             return None
         invented = self._invented(tool, held)
         if invented is not None:
@@ -85,14 +85,19 @@ class Doubts:
 
     def set_right(self, call: ToolCall) -> ToolCall | None:
         """The call as the conversation would have it, if that is another and fits the tool."""
-        tool, held = self._tools.get(call.full_name), loads_object(call.arguments_json)
-        if tool is None or tool.kind != "function" or not held:
+        tool, held = self._read(call)
+        if tool is None or held is None:
             return None
         right, codes = set_right(tool, held, self.spoken, begun=self._has_results)
         if not codes or not checker(tool.schema).fits(right):
             return None
         written = call.arguments_json if call.written is None else call.written
         return msgspec.structs.replace(call, arguments_json=dumps(right), written=written, fixes=(*call.fixes, *codes))
+
+    def _read(self, call: ToolCall) -> tuple[Tool | None, dict[str, Any] | None]:
+        """The function that it is of, and its arguments."""
+        tool = self._tools.get(call.full_name)
+        return tool if tool is not None and tool.kind == "function" else None, loads_object(call.arguments_json)
 
     def of_text(self, text: str) -> tuple[str, str] | None:
         """The same of a reply without a call: nobody asked for JSON, and it is nothing else."""
@@ -119,7 +124,7 @@ class Doubts:
             if _is_placeholder(key, value) and not self.spoken.holds(value):
                 return f"{key} is {shown(value, 60)!r}, which stands for a value and is none{self._advice(key, tool)}"
             is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", "")))
-            if not MAIL.fullmatch(value) and (not is_id or _names_what_it_makes(tool, key)):
+            if not EMAIL.fullmatch(value) and (not is_id or _names_what_it_makes(tool, key)):
                 continue
             if not self.spoken.holds(value):
                 told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
@@ -187,7 +192,7 @@ class Doubts:
         """The gate knows one question in English and a few tools. Of anything else it is not asked."""
         if len(self._asked) != 1 or len(self._tools) > _FEW_TOOLS or not self.spoken.is_english:
             return True
-        return bool(gate(tuple(self._tools.values()), self._asked).calls)
+        return bool(gate(tuple(self._tools.values()), self._asked, several=False).calls)
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""

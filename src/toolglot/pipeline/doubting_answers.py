@@ -70,8 +70,10 @@ class DoubtingAnswers(Answers):
         if not isinstance(opened, Open):
             return
         arguments = "".join(event.text for event in events if isinstance(event, Delta))
-        call = ToolCall(opened.call_id or "", opened.name or "", arguments, opened.namespace, opened.custom, end.sealed)
-        call = msgspec.structs.replace(call, source=opened.source, written=end.written, fixes=end.fixes)
+        name, place = opened.name or "", opened.namespace
+        call = ToolCall(
+            opened.call_id or "", name, arguments, place, opened.custom, end.sealed, opened.source, end.written, end.fixes
+        )
         right = None if self._policy == "strict" else self._doubts.set_right(call)
         doubt = self._doubts.of(right or call)
         if doubt is not None:

@@ -45,6 +45,7 @@ _TELLS = {
 }
 _SHARP = 0.6
 _NUMERALS = 2
+_NUMERAL = re.compile(r"\d{1,20}")
 _VAGUE = frozenset({"words", "free"})
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _NUMERIC = frozenset({"number", "integer"})
@@ -168,7 +169,7 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
 
 def _counted_options(this: Slot, options: list[Any], said: Said) -> list[Find]:
     """Numbers that are written as words: "1", "2", "3"; a text has many, and the words beside one say that it is meant."""
-    numeric = {option: int(option) for option in options if isinstance(option, str) and option.isdigit()}
+    numeric = {option: int(option) for option in options if isinstance(option, str) and _NUMERAL.fullmatch(option)}
     if len(numeric) < _NUMERALS:
         return []
     counts = msgspec.structs.replace(this, kind="number")

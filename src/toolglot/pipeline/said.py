@@ -26,7 +26,7 @@ _AFTER_COLON = re.compile(r":\s+(\S.*)$", re.DOTALL)
 _SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
 _WORDLIKE = re.compile(r"\w")
 _LOOK_BACK = 6  # characters between the end of a sentence and the next word
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
+EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 _URL = re.compile(r"\bhttps?://[^\s,;\"')>]+[^\s,;\"')>.?!]")
 _HOST = re.compile(
     r"(?<![@\w/.-])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z\d-]++\.)+[a-z]{2,})(?![\w@/])|\blocalhost\b", re.IGNORECASE
@@ -151,7 +151,7 @@ class Said:
 
     @cached_property
     def emails(self) -> list[Find]:
-        return _all(_EMAIL, self.text)
+        return _all(EMAIL, self.text)
 
     @cached_property
     def urls(self) -> list[Find]:

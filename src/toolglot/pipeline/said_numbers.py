@@ -25,6 +25,8 @@ _ONE_OF = re.compile(
     re.IGNORECASE,
 )
 _RATE = re.compile(r"\d\S*(?: [a-z]+){1,3} $")  # 20 miles a day
+_MOST_DIGITS = 290  # what has more is no number that one could reckon with
+LARGEST = 10**_MOST_DIGITS
 _LOOK_BACK = 40  # characters
 _POINTING = re.compile(r"\b(?:the|this|that|which|each|any|no) $", re.IGNORECASE)
 _DIGITS = re.compile(
@@ -78,7 +80,7 @@ def _is_code(match: re.Match[str], text: str) -> bool:
     digits = match["digits"]
     if re.match(r"[-/:.,_]?\d|[_@]", after) and not re.match(r",\d", after):
         return not after.startswith(("-", "/"))
-    return len(digits) > 1 and digits.startswith("0") and "." not in digits
+    return len(digits) > _MOST_DIGITS or (len(digits) > 1 and digits.startswith("0") and "." not in digits)
 
 
 def _of_digits(match: re.Match[str]) -> Number:
@@ -118,4 +120,6 @@ def _spelt(words: str) -> int | None:
         else:
             continue
         seen = True
+        if part > LARGEST:
+            return None
     return total + part if seen else None

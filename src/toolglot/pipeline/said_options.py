@@ -21,7 +21,7 @@ _ABBREVIATED = {
 
 _NEARBY = 6  # words that an option's words may be scattered over
 _NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai
-    r"\b(\d+) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
+    r"\b(\d{1,20}) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
 )
 _TOLD = re.compile(r"(?<!\w)['\"‘“`]([^'\"’”`]{1,40})['\"’”`](?!\w)")
 _EXAMPLES = re.compile(

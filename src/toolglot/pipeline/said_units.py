@@ -63,13 +63,19 @@ _WRITTEN = re.compile(
     r"(?P<number>\d\s?-?)?(?<![^\W\d])"
     r"(?P<unit>(?:square |cubic )?(?P<first>[A-Za-z]+)(?:/[A-Za-z]+\b(?:\^?\d|[²³])?|\^\d|[²³]| per [a-z]+)?)"
 )
-_AFTER = re.compile(r"[\s-]?([A-Za-z]+)")
+_AFTER = re.compile(r"[\s-]?°?([A-Za-z]+)")
 
 
 def unit_of(word: str) -> tuple[int, float] | None:
     """Its dimension and its size."""
     word = word.lower()
     return _UNITS.get(word) or (_UNITS.get(word.removesuffix("s")) if len(word) > 2 else None)
+
+
+def unit_after(behind: str) -> tuple[int, float] | None:
+    """Of a number, by what stands behind it."""
+    said = _AFTER.match(behind)
+    return unit_of(said[1]) if said else None
 
 
 def wanted_unit(name: str, description: str) -> tuple[int, float] | None:
@@ -82,8 +88,7 @@ def wanted_unit(name: str, description: str) -> tuple[int, float] | None:
 
 def in_unit(value: float, after: str, wanted: tuple[int, float]) -> int | float | None:
     """The value in the unit wanted; None: the text has it in that one, in none, or in one of another kind."""
-    said = _AFTER.match(after)
-    unit = unit_of(said[1]) if said else None
+    unit = unit_after(after)
     if unit is None or unit[0] != wanted[0] or unit[1] == wanted[1]:
         return None
     found = round(value * unit[1] / wanted[1], 6)
@@ -92,8 +97,7 @@ def in_unit(value: float, after: str, wanted: tuple[int, float]) -> int | float 
 
 def in_any_unit(value: float, after: str) -> list[float]:
     """The value in each unit of the kind that the text has it in: half an hour is 30 and 1800, too."""
-    said = _AFTER.match(after)
-    unit = unit_of(said[1]) if said else None
+    unit = unit_after(after)
     if unit is None:
         return [value]
     return [value, *(round(value * unit[1] / size, 6) for size in _DIMENSIONS[unit[0]].values())]

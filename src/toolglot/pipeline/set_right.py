@@ -11,8 +11,9 @@ import re
 from typing import Any
 
 from toolglot.core.tools import Tool, as_function
-from toolglot.pipeline.conversation import MAIL, Conversation
+from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.relevance import spaced
+from toolglot.pipeline.said import EMAIL
 from toolglot.pipeline.said_units import currency_code
 
 UNSPOKEN, MISCOPIED, NAMED = "dropped_unspoken", "fixed_address", "fixed_currency"
@@ -61,7 +62,7 @@ def _is_spoken(key: str, own: dict[str, Any], value: object, spoken: Conversatio
 def _better(key: str, own: object, value: object, spoken: Conversation) -> tuple[object, str | None]:
     if not isinstance(value, str):
         return value, None
-    if MAIL.fullmatch(value) and not spoken.holds(value):
+    if EMAIL.fullmatch(value) and not spoken.holds(value):
         same = [mail for mail in spoken.mails if mail.lower().split("@")[0] == value.lower().split("@")[0]]
         return (same[0], MISCOPIED) if len(same) == 1 else (value, None)
     if _CURRENCY_KEY.search(key) and isinstance(own, dict) and "enum" not in own:

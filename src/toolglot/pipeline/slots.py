@@ -18,7 +18,7 @@ from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
-from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_of, wanted_unit
+from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
 
 MOST = 150  # values of one parameter: a grammar of more is slow to make
@@ -268,7 +268,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
     label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
     if label:
         return 2.0 if label[1].lower() in this.own else 0.0
-    unit = _unit_after(one, said)
+    unit = unit_after(said.text[one.end : one.end + 20])
     wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
     behind = _after(one, said)
     if unit is not None and wanted is not None:
@@ -297,11 +297,6 @@ def _after(one: Find, said: Said) -> list[str]:
     clause = re.split(r"[,.;:?!](?:\s|$)", said.text[one.end : one.end + 40])[0].lower()
     words = re.findall(r"[^\W\d_]+", clause)[:_AHEAD]
     return list(takewhile(lambda word: word not in FUNCTION_WORDS and word not in NUMBER_WORDS, words))
-
-
-def _unit_after(one: Find, said: Said) -> tuple[int, float] | None:
-    behind = re.match(r"[\s-]?°?([A-Za-z]+)", said.text[one.end : one.end + 20])
-    return unit_of(behind[1]) if behind else None
 
 
 def _shared(word: str, this: Slot) -> float:
