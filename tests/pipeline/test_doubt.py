@@ -133,6 +133,33 @@ def test_the_reason_says_where_the_value_may_come_from(name: str, arguments: dic
     assert found[1].endswith(advice)
 
 
+CALENDAR = (
+    a_tool("list_events", "What is in the calendar on a day.", date="YYYY-MM-DD"),
+    a_tool("search_email", "Search the mail of a sender.", sender="Address"),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "date", "doubted"),
+    [
+        ("What is in my calendar on Saturday?", "2023-04-15", True),
+        ("What is in my calendar on Saturday?", "Saturday", False),
+        ("What is in my calendar on 15 April?", "2023-04-15", False),
+        ("It is 2023. What is in my calendar on Saturday?", "2023-04-15", False),
+    ],
+)
+def test_a_date_where_nobody_said_which_day_it_is(asked: str, date: str, doubted: bool) -> None:
+    found = Doubts(said(asked), CALENDAR).of(ToolCall("c", "list_events", dumps({"date": date})))
+    assert (found is not None and found[0] == INVENTED) is doubted
+
+
+def test_the_reason_names_a_tool_that_has_all_it_needs() -> None:
+    asked = said("Am I free on 2025-07-08? Show me all events.")
+    found = Doubts(asked, CALENDAR).of(ToolCall("c", "search_email", dumps({"sender": "a@b.example"})))
+    assert found is not None
+    assert "or call list_events, if that is meant" in found[1]
+
+
 def test_a_call_that_has_its_result_is_not_made_again_at_once() -> None:
     call = Message("assistant", (ToolCall("c1", "find_book", dumps({"title": "Emma"})),))
     made = said("Find the book Emma.", call, a_result("nothing"))

@@ -9,7 +9,8 @@ import pytest
 from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import Conversation
-from toolglot.pipeline.set_right import MISCOPIED, NAMED, UNSPOKEN, set_right
+from toolglot.pipeline.set_right import MISCOPIED, MISREAD, NAMED, SPOKEN, UNSPOKEN, set_right
+from toolglot.pipeline.told_values import told_values
 
 TOOL = Tool(
     "find",
@@ -119,3 +120,69 @@ def test_a_currency_has_its_code(key: str, written: str, left: str) -> None:
 def test_a_schema_of_any_form_is_borne(schema: Any) -> None:
     held = {"page": 7}
     assert set_right(Tool("find", "", schema), held, asked("Find it."), begun=False)[0] in (held, {})
+
+
+ALARM = Tool(
+    "set_alarm",
+    "Set an alarm or a timer.",
+    {
+        "type": "object",
+        "properties": {
+            "time": {"type": "string", "description": "Time of day, HH:MM"},
+            "minutes": {"type": "integer", "description": "How long, in minutes"},
+            "sound": {"enum": ["bell", "birds", "radio"]},
+            "level": {"enum": ["1", "2", "3"]},
+            "count": {"type": "integer"},
+        },
+        "required": ["time", "minutes"],
+    },
+)
+
+
+def after(text: str, **held: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    return set_right(ALARM, held, asked(text), told_values(ALARM, text), begun=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "left"),
+    [
+        ("Wake me at quarter past six in the morning.", "06:30", "06:15"),
+        ("Wake me at quarter past six.", "18:15", "18:15"),  # in the evening, perhaps
+        ("Wake me at 6:15.", "06:15:00", "06:15:00"),
+        ("Wake me at 6:00 or at 7:00.", "06:30", "06:30"),  # which one?
+        ("Wake me early.", "06:30", "06:30"),
+        ("Wake me at quarter past six.", "dawn", "dawn"),
+    ],
+)
+def test_a_time_that_nobody_said_is_the_only_one_that_was(text: str, written: str, left: str) -> None:
+    found, codes = after(text, time=written, minutes=5)
+    assert (found["time"], codes) == (left, () if written == left else (MISREAD,))
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "left"),
+    [
+        ("Set the timer to half an hour.", 45, 30),
+        ("Set the timer to two hours.", 120, 120),
+        ("Set the timer to two hours.", 2, 2),  # it was said, at least
+        ("Set the timer to ten minutes or to twenty minutes.", 15, 15),
+        ("Set the timer.", 15, 15),
+    ],
+)
+def test_a_duration_that_nobody_said_is_the_only_one_that_was(text: str, written: int, left: int) -> None:
+    found, codes = after(text, time="06:00", minutes=written)
+    assert (found["minutes"], codes) == (left, () if written == left else (MISREAD,))
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("Wake me at six with birds.", {"sound": "birds"}),
+        ("Wake me at six with birds or the radio.", {}),
+        ("Wake me at six, floor 3, with no noise.", {}),
+        ("Wake me at six.", {}),
+    ],
+)
+def test_one_of_a_few_that_the_question_names_is_put_in(text: str, more: dict[str, str]) -> None:
+    assert after(text, time="06:00", minutes=5) == ({"time": "06:00", "minutes": 5, **more}, (SPOKEN,) if more else ())
+    assert after(text, time="06:00", minutes=5, sound="bell")[0]["sound"] == "bell"  # the model chose by the sense

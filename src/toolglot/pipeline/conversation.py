@@ -15,12 +15,14 @@ from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import EMAIL, FUNCTION_WORDS
 from toolglot.pipeline.said_numbers import LARGEST, numbers
-from toolglot.pipeline.said_units import in_any_unit
+from toolglot.pipeline.said_times import dates, times
+from toolglot.pipeline.said_units import TIME, in_any_unit, unit_after
 
 WORD = re.compile(r"[^\W\d_]+")
 _UNIT = 20  # characters behind a number in which its unit stands
 _MOST_TEXT = 200_000  # characters, the last ones
 _NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|(?<!\w)[\"'“‘][^\W\d_]")
+_DATED = re.compile(r"(?<!\d)\d{4}(?!\d)|\d(?:st|nd|rd|th)\b|\d[/.-]\d")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
 _SQUEEZED = re.compile(r"[\W_]+")
 
@@ -83,12 +85,28 @@ class Conversation:
         )
 
     @cached_property
+    def times(self) -> frozenset[int]:
+        """Of day, in minutes."""
+        return frozenset(int(one.value[:2]) * 60 + int(one.value[3:]) for one in times(self.text))
+
+    @cached_property
+    def durations(self) -> frozenset[float]:
+        """In seconds."""
+        told = ((number.forms[0], unit_after(self.text[number.end : number.end + _UNIT])) for number in numbers(self.text))
+        return frozenset(value * unit[1] for value, unit in told if unit is not None and unit[0] == TIME)
+
+    @cached_property
     def mails(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(EMAIL.findall(self.text)))
 
     @cached_property
     def names_something(self) -> bool:
         return self.in_other_script or _NAMED.search(self.text) is not None
+
+    @cached_property
+    def dates_something(self) -> bool:
+        """A date, a year, a day of a month: from any of them other dates may be told."""
+        return self.in_other_script or _DATED.search(self.text) is not None or bool(dates(self.text))
 
     @cached_property
     def in_other_script(self) -> bool:

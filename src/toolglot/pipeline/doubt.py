@@ -19,12 +19,13 @@ import msgspec
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import WORD, Conversation, stems_of
-from toolglot.pipeline.gate import gate, is_small_talk
+from toolglot.pipeline.gate import Verdict, gate, is_small_talk
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.ranked_tools import TELLERS
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import EMAIL
 from toolglot.pipeline.set_right import set_right
+from toolglot.pipeline.told_values import told_values
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
 
@@ -52,6 +53,7 @@ _NAME_KEY = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[^\W\d_a-z](?=[\w'.-]*[a-z])[\w'.-]*+(?:,? [^\W\d_][\w'.-]*+){0,4}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 _ADVISED = re.compile(r"; call (.{1,300}?) first, which may give it")
 _FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 
@@ -88,11 +90,17 @@ class Doubts:
         tool, held = self._read(call)
         if tool is None or held is None:
             return None
-        right, codes = set_right(tool, held, self.spoken, begun=self._has_results)
+        right, codes = set_right(tool, held, self.spoken, self._tells(tool), begun=self._has_results)
         if not codes or not checker(tool.schema).fits(right):
             return None
         written = call.arguments_json if call.written is None else call.written
         return msgspec.structs.replace(call, arguments_json=dumps(right), written=written, fixes=(*call.fixes, *codes))
+
+    def _tells(self, tool: Tool) -> dict[str, Any]:
+        """What the question says of the arguments; several messages and results may say anything of each other's."""
+        if len(self._asked) != 1 or self._has_results or not self.spoken.is_english:
+            return {}
+        return told_values(tool, "\n".join(part.text for part in self._asked[0].parts if isinstance(part, Text)))
 
     def _read(self, call: ToolCall) -> tuple[Tool | None, dict[str, Any] | None]:
         """The function that it is of, and its arguments."""
@@ -110,7 +118,7 @@ class Doubts:
         """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
         if canonical(call) in self._just_made:
             yield REPEATED, "it was just made with these arguments, and its result stands above"
-        unlikely = self._unnamed(tool, held) or self._no_id(tool, held)
+        unlikely = self._unnamed(tool, held) or self._no_id(tool, held) or self._undated(tool, held)
         if unlikely is not None:
             yield INVENTED, unlikely
         if not self._under_way(tool) and not self._related(tool) and self._gives(held) < _ENOUGH:
@@ -137,7 +145,7 @@ class Doubts:
         if given:
             return f"; the conversation has {' and '.join(given)}"
         tellers = self._tellers(key, wanted)
-        return f"; call {' or '.join(tellers[:3])} first, which may give it" if tellers else "; ask the user for it"
+        return f"; call {' or '.join(tellers[:3])} first, which may give it" if tellers else f"; {self._instead(wanted)}"
 
     def _given(self, key: str) -> list[str]:
         """Values that a result has under the same key."""
@@ -169,7 +177,23 @@ class Doubts:
                 return f"{key} is {shown(value, 60)!r}, which is a name and no id{self._advice(key, tool)}"
         return None
 
+    def _undated(self, tool: Tool, held: dict[str, Any]) -> str | None:
+        """A date, where nothing tells any: neither the user nor the system says which day it is."""
+        if self.spoken.dates_something:
+            return None
+        for key, _, value in _free(tool, held):
+            if _DATE.match(value):
+                return f"{key} is {shown(value, 60)!r}, and nobody has said which day it is; {self._instead(tool)}"
+        return None
+
     # -- the tool
+
+    def _instead(self, refused: Tool) -> str:
+        """What may be done in place of a call: one of a tool for which the question has all, or a question."""
+        best = self._best
+        if best is None or best.full_name == refused.full_name:
+            return "ask the user for it"
+        return f"ask the user for it, or call {best.full_name}, if that is meant: it needs nothing that was not said"
 
     def _related(self, tool: Tool) -> bool:
         """Words are no measure for a conversation in another script."""
@@ -187,12 +211,22 @@ class Doubts:
             return self._gate_opens and said >= len(held)
         return self._gate_opens or all(isinstance(value, int | float) or self._is_said(value) for value in needed.values())
 
-    @cached_property
+    @property
     def _gate_opens(self) -> bool:
+        return self._gated is None or bool(self._gated.calls)
+
+    @property
+    def _best(self) -> Tool | None:
+        """The only tool that the gate finds due, where it needs something and the question has all of it."""
+        near = self._gated.calls[0] if self._gated is not None and self._gated.calls else ()
+        return near[0].tool if len(near) == 1 and near[0].is_full and near[0].filled.found else None
+
+    @cached_property
+    def _gated(self) -> Verdict | None:
         """The gate knows one question in English and a few tools. Of anything else it is not asked."""
         if len(self._asked) != 1 or len(self._tools) > _FEW_TOOLS or not self.spoken.is_english:
-            return True
-        return bool(gate(tuple(self._tools.values()), self._asked, several=False).calls)
+            return None
+        return gate(tuple(self._tools.values()), self._asked, several=False)
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""

@@ -18,6 +18,7 @@ _DIMENSIONS: tuple[dict[str, float], ...] = (
 _UNITS = {
     name: (at, factor) for at, units in enumerate(_DIMENSIONS) for names, factor in units.items() for name in names.split()
 }
+TIME = _UNITS["second"][0]  # the dimension of durations
 # by ISO 4217: what a currency is called; a bare "dollar" is taken for the commonest
 _CURRENCIES = {
     "USD": "us dollar|american dollar|dollar|usd|buck|$",

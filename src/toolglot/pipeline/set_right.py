@@ -1,30 +1,44 @@
-"""Arguments that are set right. Small models fill in options that nobody asked for, miscopy addresses, and name currencies.
+"""Arguments that are set right. Small models fill in options that nobody asked for, leave out those that somebody did, miscopy
+addresses, misread clocks, and name currencies.
 
 What is optional and was not spoken of is left out, before anything has been called: later a value may come from what was seen.
+What is optional and one of a few, and is the only one of them that the question names, is put in.
 An e-mail address that stands nowhere becomes the one that has the same name before the @, if there is but one.
+A time of day, or a duration, that nobody said becomes the only one that was.
 A currency has its code wherever money is exchanged: dollars are USD.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.relevance import spaced
 from toolglot.pipeline.said import EMAIL
-from toolglot.pipeline.said_units import currency_code
+from toolglot.pipeline.said_units import TIME, currency_code, wanted_unit
 
 UNSPOKEN, MISCOPIED, NAMED = "dropped_unspoken", "fixed_address", "fixed_currency"
+SPOKEN, MISREAD = "filled_spoken", "fixed_as_said"
 _CODE_KEY = re.compile(r"(?:_id|Id|ID|code)$")  # a number that the description may tell: 1 for Bangkok
 _UNIT_KEY = re.compile(r"units?$", re.IGNORECASE)
 _CURRENCY_KEY = re.compile(r"currency$", re.IGNORECASE)
 _LONG = 60  # characters: a text of the model's own
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::00)?")
+_WORDS = re.compile(r"[^\W\d_]{3}")  # what has none is found in any text
+_HALF_A_DAY = 12 * 60  # minutes
 
 
-def set_right(tool: Tool, held: dict[str, Any], spoken: Conversation, *, begun: bool) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The arguments, and the codes of what was changed. `begun`: something was called before."""
+def set_right(
+    tool: Tool, held: dict[str, Any], spoken: Conversation, told: Mapping[str, Any] = MappingProxyType({}), *, begun: bool
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The arguments, and the codes of what was changed. `told` are those that the question leaves no doubt about.
+
+    `begun`: something was called before.
+    """
     schema = as_function(tool).schema or {}
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict) or spoken.in_other_script:
@@ -39,7 +53,46 @@ def set_right(tool: Tool, held: dict[str, Any], spoken: Conversation, *, begun: 
         kept[key], code = _better(key, own, value, spoken)
         if code is not None:
             codes[code] = None
+        if isinstance(own, dict) and not begun and (said := _as_said(key, own, value, held, spoken)) != value:
+            kept[key] = said
+            codes[MISREAD] = None
+    for key, value in told.items():
+        own = properties.get(key)
+        if key in held or _needs(required, key) or not isinstance(own, dict):
+            continue
+        if isinstance(value, str) and _WORDS.search(value) and [one for one in _choices(own) if spoken.holds(one)] == [value]:
+            kept[key] = value
+            codes[SPOKEN] = None
     return kept, tuple(codes)
+
+
+def _as_said(key: str, own: dict[str, Any], value: object, held: dict[str, Any], spoken: Conversation) -> object:
+    """A quarter past six for 06:30, half an hour for 45 minutes: what nobody said, where only one thing was said."""
+    if isinstance(value, str):
+        read = _clock(value)
+        alone = read is not None and sum(_clock(other) is not None for other in held.values()) == 1
+        if not alone or len(spoken.times) != 1 or spoken.durations or read in spoken.times:
+            return value
+        (said,) = spoken.times
+        return value if (said - (read or 0)) % _HALF_A_DAY == 0 else f"{said // 60:02}:{said % 60:02}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    unit = wanted_unit(key, str(own.get("description") or ""))
+    if unit is None or unit[0] != TIME or len(spoken.durations) != 1 or spoken.counts(value):
+        return value
+    (said,) = spoken.durations
+    return int(said / unit[1]) if said % unit[1] == 0 else said / unit[1]
+
+
+def _clock(value: object) -> int | None:
+    """In minutes."""
+    found = _CLOCK.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) * 60 + int(found[2]) if found else None
+
+
+def _choices(own: dict[str, Any]) -> list[str]:
+    held = own.get("enum")
+    return [one for one in held if isinstance(one, str)] if isinstance(held, list) else []
 
 
 def _needs(required: object, key: str) -> bool:
