@@ -80,8 +80,8 @@ def _as_said(key: str, own: dict[str, Any], value: object, held: dict[str, Any],
     unit = wanted_unit(key, str(own.get("description") or ""))
     if unit is None or unit[0] != TIME or len(spoken.durations) != 1 or spoken.counts(value):
         return value
-    (said,) = spoken.durations
-    return int(said / unit[1]) if said % unit[1] == 0 else said / unit[1]
+    (lasts,) = spoken.durations
+    return int(lasts / unit[1]) if lasts % unit[1] == 0 else lasts / unit[1]
 
 
 def _clock(value: object) -> int | None:
