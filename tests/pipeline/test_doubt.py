@@ -160,6 +160,22 @@ def test_the_reason_names_a_tool_that_has_all_it_needs() -> None:
     assert "or call list_events, if that is meant" in found[1]
 
 
+def test_a_tool_with_something_made_up_gives_way_to_one_that_finds_all() -> None:
+    tools = (
+        a_tool("find_restaurants", "Find restaurants in a city.", cuisine="Kind of food", city="Name of the city"),
+        a_tool("find_places", "Find places near a spot.", category="Kind of place", near="A spot"),
+    )
+    asked = said("Find a pharmacy near Alexanderplatz.")
+
+    def why(category: str) -> tuple[str, str] | None:
+        return Doubts(asked, tools).of(ToolCall("c", "find_restaurants", dumps({"cuisine": category, "city": "Berlin"})))
+
+    found = why("Italian")
+    assert found is not None
+    assert found[0] == UNRELATED
+    assert "cuisine is 'Italian', which nobody has said; call find_places, unless this is meant" in found[1]
+
+
 def test_a_call_that_has_its_result_is_not_made_again_at_once() -> None:
     call = Message("assistant", (ToolCall("c1", "find_book", dumps({"title": "Emma"})),))
     made = said("Find the book Emma.", call, a_result("nothing"))

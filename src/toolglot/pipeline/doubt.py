@@ -21,7 +21,7 @@ from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import WORD, Conversation, stems_of
 from toolglot.pipeline.gate import Verdict, gate, is_small_talk
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
-from toolglot.pipeline.ranked_tools import TELLERS
+from toolglot.pipeline.ranked_tools import TELLERS, Ranked
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import EMAIL
 from toolglot.pipeline.set_right import set_right
@@ -121,7 +121,12 @@ class Doubts:
         unlikely = self._unnamed(tool, held) or self._no_id(tool, held) or self._undated(tool, held)
         if unlikely is not None:
             yield INVENTED, unlikely
-        if not self._under_way(tool) and not self._related(tool) and self._gives(held) < _ENOUGH:
+        if self._under_way(tool):
+            return
+        better = self._better(tool, held)
+        if better is not None:
+            yield UNRELATED, better
+        elif not self._related(tool) and self._gives(held) < _ENOUGH:
             yield UNRELATED, _UNASKED
 
     # -- values
@@ -191,9 +196,25 @@ class Doubts:
     def _instead(self, refused: Tool) -> str:
         """What may be done in place of a call: one of a tool for which the question has all, or a question."""
         best = self._best
-        if best is None or best.full_name == refused.full_name:
+        if best is None or best.tool.full_name == refused.full_name:
             return "ask the user for it"
-        return f"ask the user for it, or call {best.full_name}, if that is meant: it needs nothing that was not said"
+        return f"ask the user for it, or call {best.tool.full_name}, if that is meant: it needs nothing that was not said"
+
+    def _better(self, tool: Tool, held: dict[str, Any]) -> str | None:
+        """Something was made up for this tool, while another is nearer and finds more of what it needs in the question."""
+        best = self._best
+        if best is None or best.tool.full_name == tool.full_name:
+            return None
+        unsaid = [(key, value) for key, _, value in _free(tool, held) if not self._hints_at(value)]
+        given = sum(self._is_said(value) for key, value in held.items() if key in _required(tool))
+        if not unsaid or len(best.filled.found) <= given:
+            return None
+        told = f"{unsaid[0][0]} is {shown(unsaid[0][1], 60)!r}, which nobody has said"
+        return f"{told}; call {best.tool.full_name}, unless this is meant: it needs nothing that was not said"
+
+    def _hints_at(self, value: str) -> bool:
+        """In doubt it does: what has digits may be a date or a measure in another form."""
+        return any(map(str.isdigit, value)) or self.spoken.holds(value) or self.spoken.traces(value)
 
     def _related(self, tool: Tool) -> bool:
         """Words are no measure for a conversation in another script."""
@@ -216,10 +237,10 @@ class Doubts:
         return self._gated is None or bool(self._gated.calls)
 
     @property
-    def _best(self) -> Tool | None:
+    def _best(self) -> Ranked | None:
         """The only tool that the gate finds due, where it needs something and the question has all of it."""
         near = self._gated.calls[0] if self._gated is not None and self._gated.calls else ()
-        return near[0].tool if len(near) == 1 and near[0].is_full and near[0].filled.found else None
+        return near[0] if len(near) == 1 and near[0].is_full and near[0].filled.found else None
 
     @cached_property
     def _gated(self) -> Verdict | None:
