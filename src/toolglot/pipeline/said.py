@@ -65,6 +65,7 @@ november december today tomorrow
 """
 FUNCTION_WORDS = frozenset(_PLAIN.split())
 _NOT_NAMES = FUNCTION_WORDS | frozenset(_DATED.split())
+_LABELS = frozenset({"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO"})  # of what follows
 _JOINS = frozenset(
     {"of", "de", "da", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "the", "and", "&", "y"}
 )
@@ -180,7 +181,7 @@ class Said:
 
     @cached_property
     def capitals(self) -> list[Find]:
-        return _all(_CAPS, self.text)
+        return [one for one in _all(_CAPS, self.text) if one.value not in _LABELS]
 
     @cached_property
     def tags(self) -> list[Find]:
@@ -287,7 +288,8 @@ class Said:
         run: list[Word] = []
         for word in self.words:
             capital = word.text[0].isupper() and (
-                word.low not in _NOT_NAMES or (word.text == "The" and not word.first and not run)
+                (word.low not in _NOT_NAMES and word.text not in _LABELS)
+                or (word.text == "The" and not word.first and not run)
             )
             joins = bool(run) and word.low in _JOINS
             if run and self.is_broken([run[-1], word]):
@@ -306,7 +308,13 @@ class Said:
         return Find(re.sub(r"['’]s$", "", " ".join(text.split())), run[0].start, run[-1].end)
 
     def is_broken(self, run: list[Word]) -> bool:
-        return any(re.search(r"[,;:!?\"“”()\[\]]|\.\s", self.text[one.end : other.start]) for one, other in pairwise(run))
+        """Whether a sign that parts words stands between two of them, or a quotation begins or ends there."""
+        edges = [edge for quote in self.quoted for edge in (quote.start, quote.end)]
+        return any(
+            re.search(r"[,;:!?\"“”()\[\]]|\.\s", self.text[one.end : other.start])
+            or any(one.end <= edge <= other.start for edge in edges)
+            for one, other in pairwise(run)
+        )
 
     def _has_digit(self, one: Find | Number) -> bool:
         return any(sign.isdigit() for sign in self.text[one.start : one.end])

@@ -11,7 +11,7 @@ from toolglot.pipeline.said import Find, Said, Word
 from toolglot.pipeline.slot_kinds import begins_alike
 from toolglot.pipeline.slots import pointed
 
-_NAMED = 1.0  # how clearly a value is that of a parameter that has but a few
+_NAMED = 3.0  # an option that the text names is no other parameter's
 _JOINED = re.compile(r"(?:,|and|&|the|a|an|its|their|of|\s|\')*", re.IGNORECASE)
 
 
