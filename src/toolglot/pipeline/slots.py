@@ -136,7 +136,7 @@ def sure(this: Slot, said: Said) -> list[Find]:
     if this.kind == "name":
         found = [_untitled(this, one) for one in found]
     if this.kind in _LABELLED:
-        found = _merged(_labelled(this, said), found)
+        found = _merged(labelled(this, said), found)
     return [one for one in found if _allowed(one.value, this.schema)]
 
 
@@ -183,11 +183,12 @@ _LEADING = frozenset({"from", "off", "into"})
 _GENERIC = frozenset({"name", "id", "title", "number", "code"})
 _BETWEEN = frozenset(
     {"called", "named", "is", "titled", "number", "numbered", "no", "id", "uuid", "of", "as", "to", "be", "with"}
+    | {"name", "set", "should", "will", "must"}
 )
 _FURTHER = 4  # words from a name to its value
 
 
-def _labelled(this: Slot, said: Said) -> list[Find]:
+def labelled(this: Slot, said: Said) -> list[Find]:
     """What follows the parameter's own name: the table customers, the branch called develop, the key with the id A17."""
     found = []
     own = this.own - _POINTED.keys()
@@ -206,7 +207,10 @@ def _labelled(this: Slot, said: Said) -> list[Find]:
         quoted = any(quote.start <= value.start < quote.end for quote in said.quoted)
         if this.kind == "code" and not quoted and not any(map(str.isdigit, value.text)):
             continue
-        if (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
+        quote = next((quote for quote in said.quoted if word.end <= quote.start <= rest[-1].start), None)
+        if labels and quote is not None and not re.search(r"[,.;?!]", said.text[word.end : quote.start]):
+            found.append(quote)
+        elif (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
             one = Find(value.text, value.start, value.end)
             found.append(next((quote for quote in said.quoted if _around(quote, one)), one))
     return [
