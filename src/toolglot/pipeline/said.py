@@ -177,7 +177,8 @@ class Said:
         """What has a digit in it and is no date; and runs of capitals."""
         digits = [one for one in _all(_CODE, self.text) if not self._dated(one)]
         digits = [msgspec.structs.replace(one, value=str(one.value).lstrip("#")) for one in digits]
-        return sorted([*digits, *self.capitals], key=lambda one: one.start)
+        capitals = [one for one in self.capitals if not _within(one, digits)]
+        return sorted([*digits, *capitals], key=lambda one: one.start)
 
     @cached_property
     def capitals(self) -> list[Find]:

@@ -15,7 +15,7 @@ _UNITS = _SMALL.split()
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 NUMBER_WORDS = {word: at for at, word in enumerate(_UNITS)} | {word: 20 + 10 * at for at, word in enumerate(_TENS)}
 _TIMES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "k": 1000, "m": 10**6, "bn": 10**9}
-_WHOLE = {"dozen": 12, "couple": 2, "pair": 2}
+_WHOLE = {"dozen": 12, "couple": 2, "pair": 2, "once": 1, "twice": 2, "thrice": 3}
 
 _SPELT = "|".join([*NUMBER_WORDS, "hundred", "thousand", "million", "billion", *_WHOLE])
 _WORDS = re.compile(rf"\b(?:a )?(?:{_SPELT})(?:(?:[ -]|,? and )(?:{_SPELT}))*\b", re.IGNORECASE)
@@ -24,6 +24,7 @@ _ONE_OF = re.compile(
     r"\b(half an?|a quarter of an|an?)(?=\s(?:second|minute|hour|day|week|kilo|kilogram|gallon|liter|litre|mile)s?\b)",
     re.IGNORECASE,
 )
+_SINGLE = re.compile(r"\b(?:a|one) single\b", re.IGNORECASE)  # a single room in a text with numbers is a kind of room
 _RATE = re.compile(r"\d\S*(?: [a-z]+){1,3} $")  # 20 miles a day
 _MOST_DIGITS = 290  # what has more is no number that one could reckon with
 LARGEST = 10**_MOST_DIGITS
@@ -56,7 +57,8 @@ def numbers(text: str) -> list[Number]:
         value = _spelt(text[start:end])
         if start not in taken and value is not None:
             found.append(Number(start, end, (value,)))
-    return sorted(found, key=lambda number: number.start)
+    lone = [Number(match.start(), match.end(), (1,)) for match in _SINGLE.finditer(text)] if not found else []
+    return sorted([*found, *lone], key=lambda number: number.start)
 
 
 def _spelt_out(text: str) -> Iterator[tuple[int, int]]:
