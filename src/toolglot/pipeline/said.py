@@ -34,6 +34,7 @@ _HOST = re.compile(
 _PHONE = re.compile(r"(?<![\w-])\+?\d[\d\s().-]{5,}\d(?![\w-])")
 _PATH = re.compile(r"[\w.~-]*/[\w./~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,4}", re.ASCII)
 _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
+_TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 _ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
 _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
@@ -175,7 +176,8 @@ class Said:
     @cached_property
     def codes(self) -> list[Find]:
         """What has a digit in it and is no date; and runs of capitals."""
-        digits = [one for one in _all(_CODE, self.text) if not self._dated(one)]
+        pairs = [one for one in _all(_TWO_WORDED, self.text) if not self._dated(one) and str(one.value).split()[0] not in _LABELS]
+        digits = [*pairs, *(one for one in _all(_CODE, self.text) if not self._dated(one) and not _within(one, pairs))]
         digits = [msgspec.structs.replace(one, value=str(one.value).lstrip("#")) for one in digits]
         capitals = [one for one in self.capitals if not _within(one, digits)]
         return sorted([*digits, *capitals], key=lambda one: one.start)

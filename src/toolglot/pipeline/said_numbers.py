@@ -24,6 +24,8 @@ _ONE_OF = re.compile(
     r"\b(half an?|a quarter of an|an?)(?=\s(?:second|minute|hour|day|week|kilo|kilogram|gallon|liter|litre|mile)s?\b)",
     re.IGNORECASE,
 )
+_AND_PART = re.compile(r"(?: [a-z]+)? and (?:a|one|three) (half|quarters?|thirds?)\b", re.IGNORECASE)  # an hour and a quarter
+_PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.75, "third": 0.333333, "thirds": 0.666667}
 _SINGLE = re.compile(r"\b(?:a|one) single\b", re.IGNORECASE)  # a single room in a text with numbers is a kind of room
 _RATE = re.compile(r"\d\S*(?: [a-z]+){1,3} $")  # 20 miles a day
 _MOST_DIGITS = 290  # what has more is no number that one could reckon with
@@ -57,8 +59,17 @@ def numbers(text: str) -> list[Number]:
         value = _spelt(text[start:end])
         if start not in taken and value is not None:
             found.append(Number(start, end, (value,)))
+    found = [_with_part(number, text) for number in found]
     lone = [Number(match.start(), match.end(), (1,)) for match in _SINGLE.finditer(text)] if not found else []
     return sorted([*found, *lone], key=lambda number: number.start)
+
+
+def _with_part(number: Number, text: str) -> Number:
+    """Twelve and a half; an hour and a quarter. It ends where it did: what stands behind says what is counted."""
+    match = _AND_PART.match(text, number.end)
+    if match is None or number.forms[0] != int(number.forms[0]):
+        return number
+    return Number(number.start, number.end, tuple(_plain(form + _PARTS[match[1].lower()]) for form in number.forms))
 
 
 def _spelt_out(text: str) -> Iterator[tuple[int, int]]:

@@ -37,17 +37,22 @@ _LEAP = 2024  # has every day that a year may have
 _WORDS = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
 
 _HOUR = rf"(?:\d{{1,2}}|{'|'.join(list(NUMBER_WORDS)[1:13])})"
+_MINUTES = r"(?:a )?quarter|five|ten|twenty(?:[ -]five)?"
+_AWAY = {"quarter": 15, "five": 5, "ten": 10, "twenty": 20, "twentyfive": 25}
 _PART = r"(?:\s*(?P<part>a\.?m\b\.?|p\.?m\b\.?|(?:in the |at )(?:morning|afternoon|evening|night)|tonight))"
 _TIMES = (
     re.compile(rf"\b(?P<h>\d{{1,2}}):(?P<min>\d{{2}})\b(?!-){_PART}?", re.IGNORECASE),
-    re.compile(rf"\b(?P<past>quarter past|half past|quarter to)\s+(?P<h>{_HOUR})\b{_PART}?", re.IGNORECASE),
+    re.compile(rf"\b(?P<past>half past)\s+(?P<h>{_HOUR})\b{_PART}?", re.IGNORECASE),
+    re.compile(
+        rf"\b(?P<away>{_MINUTES})(?: minutes?)? (?P<side>past|after|to|before)\s+(?P<h>{_HOUR})\b(?! ?%){_PART}?", re.IGNORECASE
+    ),
     re.compile(rf"\b(?P<h>{_HOUR})(?:\s+o'?clock)?{_PART}", re.IGNORECASE),
     re.compile(rf"\b(?P<h>{_HOUR})\s+o'?clock\b", re.IGNORECASE),
     re.compile(rf"\bat\s+(?P<h>{_HOUR})(?:\s+sharp)?(?=\s*(?:[.,?!]|$|on\b|for\b|and\b))", re.IGNORECASE),
     re.compile(r"\b(?P<fixed>noon|midday|midnight)\b", re.IGNORECASE),
 )
 _FIXED = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}
-_PAST = {"quarter past": 15, "half past": 30, "quarter to": -15}
+_PAST = {"half past": 30}
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -120,6 +125,8 @@ def _time(held: dict[str, str | None]) -> str | None:
     said = str(held["h"]).lower()
     hour = int(said) if said.isdigit() else NUMBER_WORDS[said]
     minute = int(held.get("min") or 0) + _PAST.get((held.get("past") or "").lower(), 0)
+    away = _AWAY.get(re.sub(r"^a |\W", "", (held.get("away") or "").lower()), 0)
+    minute += away if (held.get("side") or "").lower() in ("past", "after") else -away
     part = (held.get("part") or "").lower().replace(".", "")
     if part.startswith("p") or part.endswith(("afternoon", "evening", "night")):
         late = not (part.endswith("night") and hour < 5)
