@@ -13,15 +13,25 @@ _FORM = re.compile(
 )
 _TIME_FORM = re.compile(r"(?<![a-z])(?<![dy][t ])hh:mm(?P<seconds>:ss)?(?P<half> ?(?:am|pm)\b)?", re.IGNORECASE)
 _IN_WORDS = re.compile(r"\b(month|day|year)[-/](month|day|year)[-/](month|day|year)\b", re.IGNORECASE)
+_MONTH_FORM = re.compile(r"(?<![a-z/-])(?:yyyy[-/]mm|mm[-/]yyyy)(?![a-z/-])", re.IGNORECASE)
 _SHORT = {"month": "MM", "day": "DD", "year": "YYYY"}
 _NOON = 12
+
+
+def months_in_form(about: str, said: Said) -> list[Find]:
+    """The months of a text as a description has them; none where it wants a day."""
+    form = _MONTH_FORM.search(about)
+    if form is None or _FORM.search(about):
+        return []
+    told = [*said.moments, *said.months]
+    return [Find(_day(form[0], f"{one.known}-01"[:10]), one.start, one.end) for one in sorted(told, key=lambda one: one.start)]
 
 
 def dates_in_form(about: str, said: Said) -> list[Find]:
     """The dates of a text as a description has them; those without a year are left open there, where the form has one."""
     form = _FORM.search(_IN_WORDS.sub(lambda match: "-".join(_SHORT[part.lower()] for part in match.groups()), about))
     if form is None:
-        return said.dates
+        return months_in_form(about, said) or said.dates
     days = [(one, _day(form["date"], one.known)) for one in said.moments]
     if form["time"] is None or not said.times:
         return [Find(day, one.start, one.end) for one, day in days]

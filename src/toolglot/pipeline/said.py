@@ -11,7 +11,7 @@ from itertools import pairwise
 import msgspec
 
 from toolglot.pipeline.said_numbers import Number, numbers
-from toolglot.pipeline.said_times import Moment, dates, times
+from toolglot.pipeline.said_times import Moment, dates, months, times
 from toolglot.pipeline.said_units import currencies, units
 
 Value = str | int | float
@@ -197,6 +197,11 @@ class Said:
     @cached_property
     def moments(self) -> list[Moment]:
         return dates(self.text, self.today)
+
+    @cached_property
+    def months(self) -> list[Moment]:
+        """Those that no day is told of."""
+        return [one for one in months(self.text, self.today) if not _within(Find("", one.start, one.end), self.written_dates)]
 
     @cached_property
     def written_dates(self) -> list[Find]:

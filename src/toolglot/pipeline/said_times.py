@@ -28,6 +28,10 @@ _DATES = (
     ),
     re.compile(r"\b(?P<m>\d{1,2})/(?P<d1>\d{1,2})/(?P<y>\d{4})\b"),
 )
+_IN_MONTH = re.compile(
+    rf"(?<![\w-])(?<!\d )(?<!\dth )(?P<m>{'|'.join(_MONTHS)}|(?:{_MONTH})(?=,? ?\d{{4}}))\b(?:,?\s*(?:of\s+)?(?P<y>(?:19|20)\d\d)\b)?(?!\.?\s?\d)",
+    re.IGNORECASE,
+)
 _RELATIVE = re.compile(
     rf"\b(?:(?P<day_after>the day after tomorrow)|(?P<word>today|tonight|tomorrow|yesterday)"
     rf"|(?:(?P<next>next|this|on|coming)\s+)?(?P<weekday>{'|'.join(_DAYS)}))\b",
@@ -80,12 +84,24 @@ def dates(text: str, today: date | None = None) -> list[Moment]:
     return sorted(found, key=lambda one: one.start)
 
 
+def months(text: str, today: date | None = None) -> list[Moment]:
+    """The months that are told without a day: `known` is YYYY-MM."""
+    told = [match for match in _IN_MONTH.finditer(text) if match["y"] or match[0][0].isupper()]
+    year = next((match["y"] for match in told if match["y"]), str(today.year) if today is not None else OPEN_YEAR)
+    return [
+        Moment(match.start(), match.end(), str(_month(match["m"])), match[0], f"{match['y'] or year}-{_month(match['m']):02}")
+        for match in told
+    ]
+
+
+def _month(name: str) -> int:
+    return next(at for at, month in enumerate(_MONTHS, 1) if month[:3] == name[:3].lower())
+
+
 def _of_date(match: re.Match[str], year: int | None) -> Iterator[Moment]:
     held = match.groupdict()
     year = int(held["y"]) if held["y"] else year
-    month = int(held["m"]) if held["m"].isdigit() else next(
-        at for at, name in enumerate(_MONTHS, 1) if name[:3] == held["m"][:3].lower()
-    )  # fmt: skip
+    month = int(held["m"]) if held["m"].isdigit() else _month(held["m"])
     if month > 12 and not held.get("d2"):  # 16/03/2024
         month, held["d1"] = int(held["d1"]), str(month)
     ends = [(held["d1"], match.start(), match.end())]

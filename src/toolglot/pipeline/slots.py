@@ -125,6 +125,8 @@ _IN_FORM: dict[str, Callable[[str, Said], list[Find]]] = {"date": dates_in_form,
 def sure(this: Slot, said: Said) -> list[Find]:
     """The values that are of the parameter's kind, with no doubt about that."""
     found = _told(this, said)
+    if "month" in this.own and (told := _of_months(this, said)):
+        return told
     if this.kind == "number":
         found = _in_its_form(this, found, said)
     if this.kind == "number" and re.search(r"year\d*$", this.name, re.IGNORECASE):
@@ -145,6 +147,14 @@ def _told(this: Slot, said: Said) -> list[Find]:
     if in_form is not None:
         return _merged(in_form(str(this.schema.get("description") or ""), said))
     return _SURE[this.kind](said) if this.kind in _SURE else []
+
+
+def _of_months(this: Slot, said: Said) -> list[Find]:
+    """A month by its number, or by its name where any words may be the value."""
+    told = [*said.months, *said.moments]
+    if this.kind == "number":
+        return [Find(int(one.known.split("-")[1]), one.start, one.end) for one in told]
+    return [Find(one.written.split()[0].strip(","), one.start, one.end) for one in said.months] if this.kind == "words" else []
 
 
 def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
