@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 
 from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_times import OPEN_YEAR
 
 _FORM = re.compile(
     r"(?<![a-z])(?P<date>(?:y{3,4}|mm|dd)(?P<sep>[-/. ])(?:mm|dd|y{3,4})(?P=sep)(?:y{3,4}|dd|mm))"
@@ -14,6 +16,7 @@ _FORM = re.compile(
 _TIME_FORM = re.compile(r"(?<![a-z])(?<![dy][t ])hh:mm(?P<seconds>:ss)?(?P<half> ?(?:am|pm)\b)?", re.IGNORECASE)
 _IN_WORDS = re.compile(r"\b(month|day|year)[-/](month|day|year)[-/](month|day|year)\b", re.IGNORECASE)
 _MONTH_FORM = re.compile(r"(?<![a-z/-])(?:yyyy[-/]mm|mm[-/]yyyy)(?![a-z/-])", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z)?")
 _SHORT = {"month": "MM", "day": "DD", "year": "YYYY"}
 _NOON = 12
 
@@ -27,9 +30,23 @@ def months_in_form(about: str, said: Said) -> list[Find]:
     return [Find(_day(form[0], f"{one.known}-01"[:10]), one.start, one.end) for one in sorted(told, key=lambda one: one.start)]
 
 
+def edges_of_months(about: str, said: Said, *, last: bool) -> list[Find]:
+    """The first or the last days of the months of a text: all of January is from the first to the 31st."""
+    form = _form(about)
+    ends = ((one, *map(int, one.known.split("-"))) for one in said.months if not one.known.startswith(OPEN_YEAR))
+    days = ((one, f"{year}-{month:02}-{monthrange(year, month)[1] if last else 1:02}") for one, year, month in ends)
+    return [Find(_day(form["date"], day) if form else day, one.start, one.end) for one, day in days]
+
+
+def _form(about: str) -> re.Match[str] | None:
+    """As a description has it, in letters, in words or by an example."""
+    worded = _IN_WORDS.sub(lambda match: "-".join(_SHORT[part.lower()] for part in match.groups()), about)
+    return _FORM.search(worded) or _FORM.search(_EXAMPLE.sub(lambda match: "YYYY-MM-DDTHH:MM:SS" + (match[1] or ""), about))
+
+
 def dates_in_form(about: str, said: Said) -> list[Find]:
     """The dates of a text as a description has them; those without a year are left open there, where the form has one."""
-    form = _FORM.search(_IN_WORDS.sub(lambda match: "-".join(_SHORT[part.lower()] for part in match.groups()), about))
+    form = _form(about)
     if form is None:
         return months_in_form(about, said) or said.dates
     days = [(one, _day(form["date"], one.known)) for one in said.moments]

@@ -32,6 +32,7 @@ _IN_MONTH = re.compile(
     rf"(?<![\w-])(?<!\d )(?<!\dth )(?P<m>{'|'.join(_MONTHS)}|(?:{_MONTH})(?=,? ?\d{{4}}))\b(?:,?\s*(?:of\s+)?(?P<y>(?:19|20)\d\d)\b)?(?!\.?\s?\d)",
     re.IGNORECASE,
 )
+_BARE_DAY = re.compile(r"\b(?:the )(?P<d>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b(?= ?(?:[.,;?!]|$|and\b|at\b|in\b|for\b|to\b|with\b))")
 _RELATIVE = re.compile(
     rf"\b(?:(?P<day_after>the day after tomorrow)|(?P<word>today|tonight|tomorrow|yesterday)"
     rf"|(?:(?P<next>next|this|on|coming)\s+)?(?P<weekday>{'|'.join(_DAYS)}))\b",
@@ -77,11 +78,23 @@ def dates(text: str, today: date | None = None) -> list[Moment]:
     for match in matches:
         if not any(one.start < match.end() and match.start() < one.end for one in found):
             found += _of_date(match, year)
+    found += _bare_days(text, found)
     if today is not None:
         for match in _RELATIVE.finditer(text):
             value = _relative(match, today).isoformat()
             found.append(Moment(match.start(), match.end(), value, match[0], value))
     return sorted(found, key=lambda one: one.start)
+
+
+def _bare_days(text: str, found: list[Moment]) -> list[Moment]:
+    """From 20 May to the 28th: a day without a month is in that of the date before it."""
+    told = []
+    for match in _BARE_DAY.finditer(text):
+        before = [one for one in found if one.end <= match.start() and one.known]
+        if before and int(match["d"]) > int(before[-1].known[-2:]):
+            known = f"{before[-1].known[:-2]}{int(match['d']):02}"
+            told.append(Moment(match.start(), match.end(), known if before[-1].value else "", match[0], known))
+    return told
 
 
 def months(text: str, today: date | None = None) -> list[Moment]:

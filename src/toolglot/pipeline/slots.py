@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from toolglot.pipeline.date_forms import dates_in_form, times_in_form
+from toolglot.pipeline.date_forms import dates_in_form, edges_of_months, times_in_form
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
@@ -122,6 +122,10 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
 _IN_FORM: dict[str, Callable[[str, Said], list[Find]]] = {"date": dates_in_form, "time": times_in_form}
 
 
+_FIRSTS = frozenset({"start", "from", "begin", "first", "since", "after"})
+_LASTS = frozenset({"end", "to", "until", "last", "before", "till"})
+
+
 def sure(this: Slot, said: Said) -> list[Find]:
     """The values that are of the parameter's kind, with no doubt about that."""
     found = _told(this, said)
@@ -144,8 +148,11 @@ def sure(this: Slot, said: Said) -> list[Find]:
 
 def _told(this: Slot, said: Said) -> list[Find]:
     in_form = _IN_FORM.get(this.kind)
+    about = str(this.schema.get("description") or "")
     if in_form is not None:
-        return _merged(in_form(str(this.schema.get("description") or ""), said))
+        found = _merged(in_form(about, said))
+        bounds = this.kind == "date" and not found and this.own & (_FIRSTS | _LASTS)
+        return edges_of_months(about, said, last=not this.own & _FIRSTS) if bounds else found
     return _SURE[this.kind](said) if this.kind in _SURE else []
 
 
