@@ -9,6 +9,8 @@ from typing import Any
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
+from toolglot.pipeline.said_codes import coded_options
+
 
 _ALIKE = 0.84  # kilometres and kilometers
 _ABBREVIATED = {
@@ -48,7 +50,9 @@ def described_options(description: str) -> list[str]:
 
 
 def mentioned(options: list[Any], said: Said) -> list[Find]:
-    """The options that the text names: by all of their words, or something spelt almost so."""
+    """The options that the text names: by all of their words, or something spelt almost so; or by what they are codes of."""
+    if coded := coded_options(options, said):
+        return coded
     found: list[Find] = []
     for option in options:
         if isinstance(option, bool) or not isinstance(option, (str, int, float)):

@@ -17,6 +17,7 @@ from toolglot.pipeline.date_forms import dates_in_form, edges_of_months, times_i
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said_codes import codes_said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
@@ -149,6 +150,8 @@ def sure(this: Slot, said: Said) -> list[Find]:
 def _told(this: Slot, said: Said) -> list[Find]:
     in_form = _IN_FORM.get(this.kind)
     about = str(this.schema.get("description") or "")
+    if this.kind in ("name", "words", "code", "free") and (codes := codes_said(this.name, about, said)):
+        return codes
     if in_form is not None:
         found = _merged(in_form(about, said))
         bounds = this.kind == "date" and not found and this.own & (_FIRSTS | _LASTS)

@@ -1,0 +1,84 @@
+"""Names that have a short code: languages (ISO 639), countries (ISO 3166) and the states of the USA, where a schema asks for it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from toolglot.pipeline.said import Find, Said
+
+_LANGUAGES = """
+ar Arabic, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, da Danish, de German, el Greek, en English, es Spanish, et Estonian,
+fa Persian, fi Finnish, fr French, ga Irish, he Hebrew, hi Hindi, hr Croatian, hu Hungarian, id Indonesian, is Icelandic,
+it Italian, ja Japanese, ko Korean, lt Lithuanian, lv Latvian, ms Malay, nl Dutch, no Norwegian, pl Polish, pt Portuguese,
+ro Romanian, ru Russian, sk Slovak, sl Slovenian, sr Serbian, sv Swedish, sw Swahili, ta Tamil, th Thai, tr Turkish,
+uk Ukrainian, ur Urdu, vi Vietnamese, zh Chinese, zh Mandarin
+"""
+_COUNTRIES = """
+AE United Arab Emirates, AR Argentina, AT Austria, AU Australia, BE Belgium, BG Bulgaria, BR Brazil, CA Canada, CH Switzerland,
+CL Chile, CN China, CO Colombia, CZ Czech Republic, CZ Czechia, DE Germany, DK Denmark, EE Estonia, EG Egypt, ES Spain,
+FI Finland, FR France, GB United Kingdom, GB Great Britain, GB Britain, GB England, GB UK, GR Greece, HR Croatia, HU Hungary,
+ID Indonesia, IE Ireland, IL Israel, IN India, IS Iceland, IT Italy, JP Japan, KE Kenya, KR South Korea, LT Lithuania,
+LU Luxembourg, LV Latvia, MA Morocco, MX Mexico, MY Malaysia, NG Nigeria, NL Netherlands, NL Holland, NO Norway,
+NZ New Zealand, PE Peru, PH Philippines, PK Pakistan, PL Poland, PT Portugal, RO Romania, RS Serbia, RU Russia,
+SA Saudi Arabia, SE Sweden, SG Singapore, SI Slovenia, SK Slovakia, TH Thailand, TR Turkey, TW Taiwan, UA Ukraine,
+US United States, US USA, US America, VN Vietnam, ZA South Africa
+"""
+_STATES = """
+AL Alabama, AK Alaska, AZ Arizona, AR Arkansas, CA California, CO Colorado, CT Connecticut, DE Delaware, FL Florida, GA Georgia,
+HI Hawaii, ID Idaho, IL Illinois, IN Indiana, IA Iowa, KS Kansas, KY Kentucky, LA Louisiana, ME Maine, MD Maryland,
+MA Massachusetts, MI Michigan, MN Minnesota, MS Mississippi, MO Missouri, MT Montana, NE Nebraska, NV Nevada, NH New Hampshire,
+NJ New Jersey, NM New Mexico, NY New York, NC North Carolina, ND North Dakota, OH Ohio, OK Oklahoma, OR Oregon,
+PA Pennsylvania, RI Rhode Island, SC South Carolina, SD South Dakota, TN Tennessee, TX Texas, UT Utah, VT Vermont, VA Virginia,
+WA Washington, WV West Virginia, WI Wisconsin, WY Wyoming
+"""
+
+
+def _read(table: str) -> dict[str, str]:
+    pairs = (item.strip().split(" ", 1) for item in table.replace("\n", " ").split(","))
+    return {name: code for code, name in pairs}
+
+
+_TABLES = {"language": _read(_LANGUAGES), "country": _read(_COUNTRIES), "state": _read(_STATES)}
+_CALLED = {
+    kind: re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, table), key=len, reverse=True))})\b", re.IGNORECASE)
+    for kind, table in _TABLES.items()
+}
+_CODE_OF = {kind: {name.lower(): code for name, code in table.items()} for kind, table in _TABLES.items()}
+_WANTED = re.compile(r"\bcode\b|\bISO\b|BCP|abbreviat|(?:two|2)[- ]letter|alpha-2", re.IGNORECASE)
+_KIND = {
+    "language": re.compile(r"lang", re.IGNORECASE),
+    "country": re.compile(r"country|nation", re.IGNORECASE),
+    "state": re.compile(r"\bstate", re.IGNORECASE),
+}
+_FEWEST = 2  # options that are codes of one kind
+
+
+def codes_said(name: str, about: str, said: Said) -> list[Find]:
+    """The codes of what the text names, where a parameter asks for codes."""
+    if not _WANTED.search(f"{name} {about}".replace("_", " ")):
+        return []
+    kind = next((kind for kind, told in _KIND.items() if told.search(name)), None)
+    kind = kind or next((kind for kind, told in _KIND.items() if told.search(about)), None)
+    return _named(kind, said) if kind is not None else []
+
+
+def coded_options(options: list[Any], said: Said) -> list[Find]:
+    """The options that are codes of what the text names: German is de, or de-DE."""
+    short = {str(option): str(option).split("-")[0].split("_")[0] for option in options if isinstance(option, str)}
+    for kind, table in _CODE_OF.items():
+        known = set(table.values())
+        held = {option: code for option, code in short.items() if code in known}
+        if len(held) >= _FEWEST and len(held) == len([option for option in short if option.lower() not in ("auto", "any")]):
+            return [
+                Find(option, one.start, one.end)
+                for one in _named(kind, said)
+                for option, code in held.items()
+                if code == one.value
+            ]
+    return []
+
+
+def _named(kind: str, said: Said) -> list[Find]:
+    found = _CALLED[kind].finditer(said.text)
+    return [Find(_CODE_OF[kind][match[0].lower()], match.start(), match.end()) for match in found if match[0][0].isupper()]
