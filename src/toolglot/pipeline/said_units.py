@@ -11,6 +11,7 @@ _DIMENSIONS: tuple[dict[str, float], ...] = (
     {"mg milligram": 1, "g gram gramme": 1000, "kg kilogram kilo": 1e6, "t tonne": 1e9},
     {"ml milliliter millilitre": 1, "cl centiliter": 10, "l liter litre": 1000},
     {"ms millisecond": 0.001, "s sec second": 1, "min minute": 60, "h hr hour": 3600, "day": 86_400, "week": 604_800},
+    {"month": 1, "year yr": 12},
     {"celsius degree": 1},
     {"kelvin": 1},
     {"fahrenheit": 1},
@@ -57,7 +58,7 @@ _CURRENCY = re.compile(
 # units that numbers are told in, beyond those above
 _BEYOND = """
 joule kilojoule calorie watt kilowatt volt ampere newton pascal atm bar psi hertz hz mph kmh kph radian ounce oz pound lb stone
-gallon quart pint cup tablespoon tbsp teaspoon tsp acre hectare month year
+gallon quart pint cup tablespoon tbsp teaspoon tsp acre hectare
 """
 _OTHERS = frozenset(_BEYOND.split())
 _WRITTEN = re.compile(

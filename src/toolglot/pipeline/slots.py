@@ -64,6 +64,7 @@ _POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
 _APART = re.compile(r"[,;:?!]|\.\s")
 _BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)")
 _EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
+_AMOUNT = re.compile(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million|half|dozen))[ -]?$", re.IGNORECASE)
 _NO = frozenset({"no", "without"})
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
@@ -288,7 +289,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
             score += 2.0 if not far else 1.0 if far == 1 and before[-1].low in FUNCTION_WORDS else 0.0
         score += _shared(word.low, this) / (1 + far / 2)
     if this.kind != "number":
-        return score + _labelled_behind(this, one, said)
+        return score + _labelled_behind(this, one, said) + _measured(this, one, said)
     label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
     if label:
         return 2.0 if label[1].lower() in this.own else 0.0
@@ -314,6 +315,17 @@ def _labelled_behind(this: Slot, one: Find, said: Said) -> float:
     """The Darwin model, Bill Murray in the cast: what stands behind a value may say what it is."""
     behind = _BEHIND.match(said.text, one.end)
     return 1.5 if behind and set(words_of(behind[1].lower())) & this.named else 0.0
+
+
+def _measured(this: Slot, one: Find, said: Said) -> float:
+    """The unit or currency that an amount is told in is the one to convert from, wherever it stands."""
+    if this.kind not in ("enum", "unit", "currency") or not _AMOUNT.search(said.text, max(0, one.start - _LABEL), one.start):
+        return 0.0
+    if not any(one.start <= unit.start < one.end for unit in [*said.units, *said.currencies]):
+        return 0.0
+    if this.own & _POINTED["to"]:
+        return -2.0
+    return 1.5 if this.kind != "unit" or this.own & _POINTED["from"] else 0.0
 
 
 def _after(one: Find, said: Said) -> list[str]:
