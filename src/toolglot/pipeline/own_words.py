@@ -15,6 +15,7 @@ import msgspec
 from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
+from toolglot.pipeline.said_choices import chosen, days
 from toolglot.pipeline.said_options import described_options, mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
@@ -151,7 +152,11 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
         return Held(
             this,
             required,
-            coded or _counted_options(this, options, said) or mentioned(options, said) or _switched(this, options, said),
+            coded
+            or _counted_options(this, options, said)
+            or mentioned(options, said)
+            or _switched(this, options, said)
+            or chosen(options, said),
         )
     if this.kind == "number" and (coded := numbered(about_of(this), said)):
         return Held(this, required, coded, CLEAR)
@@ -197,7 +202,7 @@ def _listing(this: Slot, required: bool, said: Said) -> Held:
     about = {"description": this.schema.get("description"), **items}
     one = slot(this.name.removesuffix("s"), about)
     if "enum" in items:
-        return Held(this, required, mentioned(items["enum"], said))
+        return Held(this, required, days(items["enum"], mentioned(items["enum"], said), said))
     found = sure(one, said)
     if one.kind in ("free", "words", "name") and len(found) < 2:
         found = max(said.rows, key=len, default=found)

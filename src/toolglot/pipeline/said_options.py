@@ -17,7 +17,8 @@ _ABBREVIATED = {
     "km": "kilometers", "m": "meters", "cm": "centimeters", "mm": "millimeters", "mi": "miles", "ft": "feet", "in": "inches",
     "kg": "kilograms", "kilos": "kilograms", "kilo": "kilograms", "g": "grams", "mg": "milligrams", "lb": "pounds",
     "lbs": "pounds", "oz": "ounces", "l": "liters", "ml": "milliliters", "gal": "gallons", "€": "eur", "$": "usd", "£": "gbp",
-    "foot": "feet", "inch": "inches", "ascending": "asc", "descending": "desc", "°c": "celsius", "°f": "fahrenheit",
+    "c": "celsius", "f": "fahrenheit", "k": "kelvin", "h": "hours", "hr": "hours", "hrs": "hours", "min": "minutes",
+    "mins": "minutes", "s": "seconds", "sec": "seconds", "secs": "seconds", "ms": "milliseconds", "foot": "feet", "inch": "inches", "ascending": "asc", "descending": "desc", "°c": "celsius", "°f": "fahrenheit",
 }  # fmt: skip
 
 
@@ -62,6 +63,8 @@ def mentioned(options: list[Any], said: Said) -> list[Find]:
             found.append(Find(option, *place))
     codes = {str(option).upper(): option for option in options}
     found += [Find(codes[str(one.value)], one.start, one.end) for one in said.currencies if one.value in codes]
+    named = [one for one in found if str(one.value).lower() not in FUNCTION_WORDS]  # any is hardly one, beside another
+    found = named or found
     longest = [
         one for one in found
         if not any(o.start <= one.start and one.end <= o.end and o.end - o.start > one.end - one.start for o in found)
@@ -90,6 +93,8 @@ def _place(option: Value, said: Said) -> tuple[int, int] | None:
     for at, word in enumerate(said.words):
         if len(wanted) > 1 and re.sub(r"[\W_]", "", word.low) == "".join(wanted):  # Wi-Fi
             return word.start, word.end
+        if len(wanted) == 1 and word.low in FUNCTION_WORDS and word.low in _ABBREVIATED and not said.text[: word.start].rstrip()[-1:].isdigit():
+            continue  # 5 in are inches
         run = said.words[at : at + len(wanted)]
         if len(run) == len(wanted) and all(_same(one.low, want) for one, want in zip(run, wanted, strict=True)):
             return word.start, run[-1].end
@@ -108,7 +113,7 @@ def _scattered(wanted: list[str], said: Said) -> tuple[int, int] | None:
 def _same(word: str, wanted: str) -> bool:
     if word == wanted:
         return True
-    word = _ABBREVIATED.get(word, word)
+    word, wanted = _ABBREVIATED.get(word, word), _ABBREVIATED.get(wanted, wanted)
     if word == wanted:
         return True
     if len(wanted) < 3 or len(word) < 3:

@@ -17,6 +17,7 @@ from toolglot.pipeline.date_forms import dates_in_form, edges_of_months, times_i
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
@@ -65,6 +66,7 @@ _APART = re.compile(r"[,;:?!]|\.\s")
 _BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)")
 _EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
 _AMOUNT = re.compile(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million|half|dozen))[ -]?$", re.IGNORECASE)
+_REPEATED = re.compile(r"compound|times a year|times .*per year|interest is (?:added|paid)", re.IGNORECASE)
 _NO = frozenset({"no", "without"})
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
@@ -131,6 +133,10 @@ _LASTS = frozenset({"end", "to", "until", "last", "before", "till"})
 def sure(this: Slot, said: Said) -> list[Find]:
     """The values that are of the parameter's kind, with no doubt about that."""
     found = _told(this, said)
+    if this.kind == "number" and "interval" in this.own and (told := interval(said)):
+        return told
+    if this.kind == "number" and (told := times_a_year(said)) and _REPEATED.search(f"{this.name} {this.schema.get('description')}"):
+        return told
     if "month" in this.own and (told := _of_months(this, said)):
         return told
     if this.kind == "number":
