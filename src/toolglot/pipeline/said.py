@@ -37,6 +37,12 @@ _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 _ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
+_STREET = re.compile(
+    r"\b(?:street|st|road|rd|lane|ln|avenue|ave|drive|dr|way|court|ct|square|boulevard|blvd|terrace|close|crescent|quay|highway|row"
+    r"|parkway)\.?$",
+    re.IGNORECASE,
+)
+_STREET_ADDRESS = re.compile(r"\b\d{1,5}[a-z]?(?: [A-Z][\w'.-]*\w)+(?:, [A-Z]\w+(?: [A-Z]\w+)*+)?")
 _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
     r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)"
     r"(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
@@ -64,6 +70,17 @@ _DATED = """
 monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
 november december today tomorrow
 """
+# with which people begin what they ask for
+_ASKING = """
+add alert analyze archive ask assign bill block book bring buy calculate call cancel change charge check close compare compute
+convert count create define delete deploy determine disable display download draft email enable estimate evaluate export fetch
+find forward generate get give grab hand help hire identify import invite invoice list locate log look lookup mail make mark merge
+message move notify open order pause pay phone ping play plot post predict print provide pull push put query queue read rebook
+record refund register remind remove rename rent reply report request reserve restart resume retrieve return ring run save
+schedule search see send set share ship show shoot sort start stop submit subscribe switch tell text track transfer translate
+turn update upload use verify wake write
+"""
+_VERBS = frozenset(_ASKING.split())
 FUNCTION_WORDS = frozenset(_PLAIN.split())
 _NOT_NAMES = FUNCTION_WORDS | frozenset(_DATED.split())
 _LABELS = frozenset({"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO"})  # of what follows
@@ -240,7 +257,8 @@ class Said:
                 found.append(self.span(run[1:]))
             if start.first and len(run) > 1 and run[1].text[0].isdigit():  # Convert 5
                 continue
-            if not start.first or len(run) > 1 or start.text.isupper():
+            verb = start.first and start.low in _VERBS and len(run) > 1
+            if (not start.first or len(run) > 1 or start.text.isupper()) and not verb:
                 found.append(self.span(run))
         return [one for one in [*found, *self.places] if not self._dated(one)]
 
@@ -268,7 +286,15 @@ class Said:
 
     @cached_property
     def addresses(self) -> list[Find]:
-        return [one for one in _all(_ADDRESS, self.text) if not self._dated(one)]
+        """With a street's word at its end, where one has it: 14 Willow Lane is one, 2 Green Curry is not."""
+        found = [one for one in _all(_ADDRESS, self.text) if not self._dated(one)]
+        return [one for one in found if _STREET.search(str(one.value))] or found
+
+    @cached_property
+    def streets(self) -> list[Find]:
+        """Addresses, with the town where it follows: 123 White Street, San Jose."""
+        found = [one for one in _all(_STREET_ADDRESS, self.text) if _STREET.search(str(one.value).split(",")[0])]
+        return [one for one in found if not self._dated(one)]
 
     @cached_property
     def stretches(self) -> list[Find]:
@@ -337,7 +363,7 @@ def _ended(run: list[Word]) -> Iterator[list[Word]]:
         run = run[:-1]
     if not run or not any(word.text[0].isupper() for word in run):
         return
-    cut = next((at for at, word in enumerate(run) if word.low in ("and", "&", "y")), None)
+    cut = next((at for at, word in enumerate(run) if word.low in ("and", "y")), None)
     if cut is not None:
         yield from _ended(run[:cut])
         yield from _ended(run[cut + 1 :])

@@ -34,9 +34,9 @@ FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{
 
 # a word before a value -> words of the parameter that it points to
 _POINTS = {
-    "from": "from origin source start base begin departure depart sender old initial",
+    "from": "from origin source start base begin departure depart sender old initial pickup",
     "between": "from origin source start begin",
-    "to": "to destination target end arrival quote recipient until into new dest final",
+    "to": "to destination target end arrival quote recipient until into new dest final dropoff",
     "into": "to target destination",
     "until": "end to until",
     "in": "city location place country in to room language",
@@ -91,7 +91,8 @@ def _short(quoted: list[Find]) -> list[Find]:
 def _named(said: Said) -> list[Find]:
     """A name is called so, or quoted, or has capitals; what stands within quotes is no name of its own."""
     quoted = _short(said.quoted)
-    bare = [one for one in _merged(said.names, said.capitals) if not any(_around(other, one) for other in said.quoted)]
+    named = [one for one in _merged(said.names, said.capitals) if not any(_around(other, one) for other in said.streets)]
+    bare = [one for one in _merged(said.streets, named) if not any(_around(other, one) for other in said.quoted)]
     return _merged(said.called, quoted, [one for one in bare if not any(_around(other, one) for other in said.called)])
 
 
@@ -239,7 +240,7 @@ def labelled(this: Slot, said: Said) -> list[Find]:
             found.append(quote)
         elif (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
             one = Find(value.text, value.start, value.end)
-            found.append(next((quote for quote in said.quoted if _around(quote, one)), one))
+            found.append(next((whole for whole in [*said.quoted, *said.streets] if _around(whole, one)), one))
     return [
         one
         for one in found
