@@ -38,7 +38,7 @@ def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, S
                 one.values, one.clear = own, SURE
                 taken += own
     open_ = [one for one in offered if one.required and one.slot.kind in SOFT and one.clear < SURE]
-    taken += [find for one in offered if one.slot.kind == "name" and one.clear >= SURE for find in one.values]
+    taken += [find for one in offered if one.slot.kind in SOFT and one.clear >= SURE for find in one.values]
     named = [one for one in open_ if one.slot.kind == "name"]
     left = [find for one in named[:1] for find in sure(one.slot, said) if not any(overlap(find, other) for other in taken)]
     if len(named) == 1 and len({find.start for find in left}) == 1:  # the only name left is that of what has one

@@ -255,7 +255,9 @@ def _around(name: Find, one: Find) -> bool:
 def maybe(this: Slot, said: Said, rest: list[Find]) -> list[Find]:
     """What else it might be: any of the rest of the text's words. Free text may go on to the end of a clause."""
     if this.kind == "free":
-        return _merged(said.quoted) or _merged(rest, said.after_colon, said.stretches)
+        free = {(one.start, one.end) for one in rest}
+        quoted = [one for one in said.quoted if (one.start, one.end) in free]
+        return _merged(quoted) or _merged(rest, said.after_colon, said.stretches)
     return _merged(rest, {"date": said.written_dates, "phone": said.codes}.get(this.kind, []))
 
 
