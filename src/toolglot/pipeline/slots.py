@@ -19,6 +19,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said
+from toolglot.pipeline.said_labels import marked, named_before
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
@@ -151,7 +152,9 @@ def sure(this: Slot, said: Said) -> list[Find]:
     if this.kind == "name":
         found = [_untitled(this, one) for one in found]
     if this.kind in _LABELLED:
-        found = _merged(labelled(this, said), found)
+        told = labelled(this, said)
+        written = [*named_before(this.own, said), *marked(this.own, said)] if this.kind in ("name", "words") else []
+        found = _merged(told, written) if written else _merged(told, found)
     return [one for one in found if _allowed(one.value, this.schema)]
 
 
