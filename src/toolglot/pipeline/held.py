@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -18,6 +19,11 @@ SOFT = frozenset({"name", "words", "free"})  # any words may be their value
 _IMPLIED = frozenset({"enum", "name", "tag"})
 _SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
 _DENYING = frozenset({"no", "not", "without", "never", "skip", "exclude", "excluding", "except", "few"})
+_WAIVED = re.compile(  # case doesn't matter
+    r"(?: [a-z]+){0,2} (?:(?:doesn't|does not|don't|do not|needn't|isn't|is not|aren't|are not) "
+    r"(?:matter|needed|required|necessary|important|be|allowed|included?)|(?:off|disabled|excluded)\b)",
+    re.IGNORECASE,
+)
 _WITHIN = 6  # words before one that they may deny
 
 
@@ -69,7 +75,8 @@ def flag(this: Slot, said: Said) -> tuple[bool, tuple[int, int]] | None:
     own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
     for at, word in enumerate(said.words):
         if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own):
-            return not _denied(at, said), (word.start, word.end)
+            denied = _denied(at, said) or _WAIVED.match(said.text, word.end) is not None
+            return not denied, (word.start, word.end)
     return None
 
 

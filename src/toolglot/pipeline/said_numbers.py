@@ -31,7 +31,7 @@ _RATE = re.compile(r"\d\S*(?: [a-z]+){1,3} $")  # 20 miles a day
 _MOST_DIGITS = 290  # what has more is no number that one could reckon with
 LARGEST = 10**_MOST_DIGITS
 _LOOK_BACK = 40  # characters
-_POINTING = re.compile(r"\b(?:the|this|that|which|each|any|no) $", re.IGNORECASE)
+_POINTING = re.compile(r"\b(?:the|this|that|which|each|any|no|first|second|third|last|next|another|other) $", re.IGNORECASE)
 _DIGITS = re.compile(
     r"(?<![\w./:@#^])(?<!\w[-–])(?:(?P<minus>[-−–])\s?)?[$€£¥]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:(?P<percent>\s?%| percent\b)|\s?(?P<times>thousand|million|billion|bn|k|m)\b(?!\s?²)|(?P<rest>[^\W\d_]*))",

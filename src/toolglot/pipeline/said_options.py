@@ -22,6 +22,7 @@ _ABBREVIATED = {
 }  # fmt: skip
 
 
+_SHORT_UNITS = frozenset("km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k".split())
 _NEARBY = 6  # words that an option's words may be scattered over
 _NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai
     r"\b(\d{1,20}) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
@@ -113,7 +114,7 @@ def _scattered(wanted: list[str], said: Said) -> tuple[int, int] | None:
 def _same(word: str, wanted: str) -> bool:
     if word == wanted:
         return True
-    word, wanted = _ABBREVIATED.get(word, word), _ABBREVIATED.get(wanted, wanted)
+    word, wanted = _ABBREVIATED.get(word, word), _ABBREVIATED[wanted] if wanted in _SHORT_UNITS else wanted
     if word == wanted:
         return True
     if len(wanted) < 3 or len(word) < 3:

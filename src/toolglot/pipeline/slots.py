@@ -21,6 +21,7 @@ from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said
 from toolglot.pipeline.said_labels import marked, named_before
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
+from toolglot.pipeline.said_texts import told_text
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
 
@@ -134,11 +135,9 @@ _LASTS = frozenset({"end", "to", "until", "last", "before", "till"})
 
 def sure(this: Slot, said: Said) -> list[Find]:
     """The values that are of the parameter's kind, with no doubt about that."""
+    if told := exact(this, said):
+        return told
     found = _told(this, said)
-    if this.kind == "number" and "interval" in this.own and (told := interval(said)):
-        return told
-    if this.kind == "number" and (told := times_a_year(said)) and _REPEATED.search(f"{this.name} {this.schema.get('description')}"):
-        return told
     if "month" in this.own and (told := _of_months(this, said)):
         return told
     if this.kind == "number":
@@ -158,11 +157,21 @@ def sure(this: Slot, said: Said) -> list[Find]:
     return [one for one in found if _allowed(one.value, this.schema)]
 
 
+def exact(this: Slot, said: Said) -> list[Find]:
+    """The values that are this parameter's and no other's, by what it asks for."""
+    about = str(this.schema.get("description") or "")
+    if this.kind == "number" and "interval" in this.own:
+        return interval(said)
+    if this.kind == "number" and _REPEATED.search(f"{this.name} {about}"):
+        return times_a_year(said)
+    if this.kind in ("name", "words", "free", "code"):
+        return codes_said(this.name, about, said) or told_text(this.name, about, said)
+    return []
+
+
 def _told(this: Slot, said: Said) -> list[Find]:
     in_form = _IN_FORM.get(this.kind)
     about = str(this.schema.get("description") or "")
-    if this.kind in ("name", "words", "code", "free") and (codes := codes_said(this.name, about, said)):
-        return codes
     if in_form is not None:
         found = _merged(in_form(about, said))
         bounds = this.kind == "date" and not found and this.own & (_FIRSTS | _LASTS)

@@ -53,7 +53,7 @@ def settle(held: list[Held], said: Said) -> None:
 
 
 def _take(one: Held, find: Find, score: float) -> None:
-    one.values, one.clear = [other for other in one.values if other.start == find.start], score
+    one.values, one.clear = [other for other in one.values if other.start == find.start], max(score, one.clear)
 
 
 def _to_spare(open_: list[Held], settled: set[int], taken: list[Find], this: Held) -> bool:

@@ -1,0 +1,42 @@
+"""Longer texts that someone is to be told, reminded of or asked: what follows "remind me to", "saying that"; and queries in SQL."""
+
+from __future__ import annotations
+
+import re
+
+from toolglot.pipeline.said import Find, Said
+
+_TASK = re.compile(
+    r"\b(?:remind(?:er|ing|ers)?|nudge|ping|alert|alarm|tell|ask)\b[^.!?\n]*?\b(?:(?:me|us|him|her|them)\b[^.!?\n]*?\bto|to|about) "
+    r"(?P<told>[^.!?;\n]+)",
+    re.IGNORECASE,
+)
+_SQL = re.compile(
+    r"\b(?:SELECT\b.+?\bFROM|INSERT INTO|UPDATE\b.+?\bSET|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE|WITH\b.+?\bAS)\b[^\n]*?"
+    r"(?=;|$|[.?!](?:\s|$)|,? (?:on|in|against) (?:the|our|my) \w+ (?:database|db|schema)\b|['\"`](?:\s|$))",
+)
+_STRUCTURED = re.compile(r"\bSQL\b", re.IGNORECASE)
+_REMINDS = re.compile(r"remind|task|to-?do|alarm|purpose", re.IGNORECASE)
+
+
+def told_text(name: str, about: str, said: Said) -> list[Find]:
+    """The text that a parameter asks for, where the question's own form tells where it begins and ends."""
+    what = f"{name} {about}".replace("_", " ")
+    if _STRUCTURED.search(what):
+        return [Find(match[0].strip(), match.start(), match.end()) for match in _SQL.finditer(said.text)]
+    if said.quoted:
+        return []
+    if _REMINDS.search(what):
+        return _ended(_TASK.search(said.text), said)
+    return []
+
+
+def _ended(match: re.Match[str] | None, said: Said) -> list[Find]:
+    """Without the day and the time behind it."""
+    if match is None:
+        return []
+    start, end = match.span("told")
+    moments = [one.start for one in [*said.written_dates, *said.written_times] if start < one.start < end]
+    text = said.text[start : min([end, *moments])]
+    text = re.sub(r"(?:,|\s|\b(?:on|at|by|before|from|next|this|every|in|around|please|for)\b)+$", "", text)
+    return [Find(text, start, start + len(text))] if text else []
