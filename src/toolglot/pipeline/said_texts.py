@@ -13,7 +13,7 @@ _TASK = re.compile(
 )
 _SQL = re.compile(
     r"\b(?:SELECT\b.+?\bFROM|INSERT INTO|UPDATE\b.+?\bSET|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE|WITH\b.+?\bAS)\b[^\n]*?"
-    r"(?=;|$|[.?!](?:\s|$)|,? (?:on|in|against) (?:the|our|my) \w+ (?:database|db|schema)\b|['\"`](?:\s|$))",
+    r"(?:;|(?=$|[.?!](?:\s|$)|,? (?:on|in|against) (?:the|our|my) \w+ (?:database|db|schema)\b|['\"`](?:\s|$)))",
 )
 _STRUCTURED = re.compile(r"\bSQL\b", re.IGNORECASE)
 _REMINDS = re.compile(r"remind|task|to-?do|alarm|purpose", re.IGNORECASE)

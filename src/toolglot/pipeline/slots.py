@@ -69,6 +69,10 @@ _BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)"
 _EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
 _AMOUNT = re.compile(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million|half|dozen))[ -]?$", re.IGNORECASE)
 _REPEATED = re.compile(r"compound|times a year|times .*per year|interest is (?:added|paid)", re.IGNORECASE)
+_ADDRESSED = frozenset({"to", "cc", "bcc", "recipient", "recipients", "attendee", "attendees", "invitees", "participants"})
+_FULL_NAME = re.compile(r"\bnames?\b", re.IGNORECASE)
+_PARTS = {"first": frozenset({"first", "given", "forename", "firstname"}), "last": frozenset({"last", "surname", "family", "lastname"})}
+_LONG_NAME = 3  # words
 _NO = frozenset({"no", "without"})
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
@@ -164,9 +168,20 @@ def exact(this: Slot, said: Said) -> list[Find]:
         return interval(said)
     if this.kind == "number" and _REPEATED.search(f"{this.name} {about}"):
         return times_a_year(said)
+    if this.own & _ADDRESSED and said.emails and not _FULL_NAME.search(about):
+        return said.emails
+    if this.kind in ("name", "words") and (part := next((part for part in _PARTS if this.own & _PARTS[part]), None)):
+        return _part_of_names(part, said)
     if this.kind in ("name", "words", "free", "code"):
         return codes_said(this.name, about, said) or told_text(this.name, about, said)
     return []
+
+
+def _part_of_names(part: str, said: Said) -> list[Find]:
+    """Tomasz Zielinski is Tomasz first and Zielinski last."""
+    people = [one for one in said.names if 1 < len(str(one.value).split()) <= _LONG_NAME and "," not in str(one.value)]
+    cut = [(one, *str(one.value).split(" ", 1)) for one in people]
+    return [Find(first if part == "first" else last, one.start, one.end) for one, first, last in cut]
 
 
 def _told(this: Slot, said: Said) -> list[Find]:
