@@ -17,6 +17,7 @@ from toolglot.pipeline.date_forms import dates_in_form, edges_of_months, times_i
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said_bounds import is_bounded
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said
 from toolglot.pipeline.said_labels import marked, named_before
@@ -36,7 +37,8 @@ FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{
 
 # a word before a value -> words of the parameter that it points to
 _POINTS = {
-    "from": "from origin source start base begin departure depart sender old initial pickup",
+    "from": "from origin source start base begin departure depart sender old initial pickup"
+    " company organization brand store shop",
     "between": "from origin source start begin",
     "to": "to destination target end arrival quote recipient until into new dest final dropoff",
     "into": "to target destination",
@@ -55,12 +57,9 @@ _POINTS = {
     "say": "message body text content",
     "off": "from base",
     "about": "topic query subject",
-    "than": "max min limit price",
-    "under": "max limit",
-    "below": "max limit",
-    "above": "min",
-    "most": "max limit",
-    "least": "min",
+    "than": "price",
+    "under": "price",
+    "below": "price",
     "of": "name",
 }
 _POINTED = {word: frozenset(names.split()) for word, names in _POINTS.items()}
@@ -181,7 +180,8 @@ def _part_of_names(part: str, said: Said) -> list[Find]:
     """Tomasz Zielinski is Tomasz first and Zielinski last."""
     people = [one for one in said.names if 1 < len(str(one.value).split()) <= _LONG_NAME and "," not in str(one.value)]
     cut = [(one, *str(one.value).split(" ", 1)) for one in people]
-    return [Find(first if part == "first" else last, one.start, one.end) for one, first, last in cut]
+    ends = [Find(last, one.end - len(last), one.end) for one, _, last in cut]
+    return (ends if part == "last" else [Find(first, one.start, one.start + len(first)) for one, first, _ in cut])[:1]
 
 
 def _told(this: Slot, said: Said) -> list[Find]:
@@ -326,6 +326,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
         score += _shared(word.low, this) / (1 + far / 2)
     if this.kind != "number":
         return score + _labelled_behind(this, one, said) + _measured(this, one, said)
+    score += is_bounded(this.own, one, said)
     label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
     if label:
         return 2.0 if label[1].lower() in this.own else 0.0

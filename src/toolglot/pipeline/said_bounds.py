@@ -1,0 +1,54 @@
+"""Numbers that bound something: at least 4, no more than 80, from 300 to 400, 950 at most."""
+
+from __future__ import annotations
+
+import re
+
+from toolglot.pipeline.said import Find, Said
+
+_BEFORE = {
+    "most": r"at (?:the )?most|(?:no|not) (?:more|longer|higher|later|bigger|larger|greater) than|up to|under|below|beneath"
+    r"|(?:less|fewer|cheaper|lower|shorter|smaller|younger|closer) than|max(?:imum)?(?: of)?|within|not exceed(?:ing)?|down to",
+    "least": r"at (?:the )?least|(?:no|not) (?:less|fewer|lower|smaller|shorter) than|over|above"
+    r"|(?:more|greater|higher|larger|bigger|longer|older|better) than|min(?:imum)?(?: of)?|exceed(?:ing)?|starting at|upwards of",
+}
+_AFTER = {
+    "most": r"at (?:the )?most|or (?:less|fewer|under|below|cheaper|lower)|max(?:imum)?|tops|or so at most",
+    "least": r"at (?:the )?least|or (?:more|higher|above|over|better|later|up|greater|larger)|and (?:up|above|over)|min(?:imum)?|plus",
+}
+_SIGN = r"(?:[$€£¥]|about |around |a |the )*"
+_IN_FRONT = {side: re.compile(rf"\b(?:{words}) {_SIGN}$", re.IGNORECASE) for side, words in _BEFORE.items()}
+_BEHIND = {side: re.compile(rf"(?:[+]?(?: ?[a-z%°$€£]+){{0,4}}?) (?:{words})\b", re.IGNORECASE) for side, words in _AFTER.items()}
+_TO = r"(?: ?[a-z€£$%°]+)?(?:\s*[-–]\s*| (?:to|and|through|until) )[$€£¥]?"
+_RANGED = re.compile(_TO, re.IGNORECASE)
+_OPENED = re.compile(r"\b(?:between|from|within|of|in) (?:the )?[$€£¥]?$", re.IGNORECASE)
+_LOOK = 30  # characters before
+
+UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up"})
+LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest"})
+
+
+def bound(one: Find, said: Said) -> str:
+    """`most` or `least`, as the words beside a number tell; or nothing."""
+    before = said.text[max(0, one.start - _LOOK) : one.start]
+    for side in ("most", "least"):
+        if _IN_FRONT[side].search(before) or _BEHIND[side].match(said.text, one.end):
+            return side
+    return _end_of_range(one, said)
+
+
+def _end_of_range(one: Find, said: Said) -> str:
+    for other in said.numbers:
+        first, last = (one, other) if one.start < other.start else (other, one)
+        if first.start == last.start or not _RANGED.fullmatch(said.text[first.end : last.start]):
+            continue
+        if _OPENED.search(said.text[: first.start]) or " and " not in said.text[first.end : last.start]:
+            return "least" if one is first else "most"
+    return ""
+
+
+def is_bounded(own: frozenset[str], one: Find, said: Said) -> float:
+    """How clearly a number is that of a parameter that bounds something, or is not."""
+    wanted = "most" if own & UPPER else "least" if own & LOWER else ""
+    told = bound(one, said) if wanted else ""
+    return 0.0 if not wanted or not told else 2.0 if told == wanted else -2.0
