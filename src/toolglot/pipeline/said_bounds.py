@@ -30,11 +30,13 @@ LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "thres
 
 def bound(one: Find, said: Said) -> str:
     """`most` or `least`, as the words beside a number tell; or nothing."""
+    if side := _end_of_range(one, said):
+        return side
     before = said.text[max(0, one.start - _LOOK) : one.start]
     for side in ("most", "least"):
         if _IN_FRONT[side].search(before) or _BEHIND[side].match(said.text, one.end):
             return side
-    return _end_of_range(one, said)
+    return ""
 
 
 def _end_of_range(one: Find, said: Said) -> str:
@@ -43,7 +45,7 @@ def _end_of_range(one: Find, said: Said) -> str:
         if first.start == last.start or not _RANGED.fullmatch(said.text[first.end : last.start]):
             continue
         if _OPENED.search(said.text[: first.start]) or " and " not in said.text[first.end : last.start]:
-            return "least" if one is first else "most"
+            return "least" if one.start == first.start else "most"
     return ""
 
 
@@ -52,3 +54,24 @@ def is_bounded(own: frozenset[str], one: Find, said: Said) -> float:
     wanted = "most" if own & UPPER else "least" if own & LOWER else ""
     told = bound(one, said) if wanted else ""
     return 0.0 if not wanted or not told else 2.0 if told == wanted else -2.0
+
+
+_PRICES = frozenset("price cost amount fee rent budget salary total fare charge payment deposit value".split())
+_COUNTS = frozenset("quantity qty count number units copies pieces".split())
+_MONEY = re.compile(r" ?(?:[$€£¥]|(?:us |canadian |british )?(?:dollars?|euros?|pounds?|bucks|cents|usd|eur|gbp|yen|francs?)\b)", re.IGNORECASE)
+_EACH = re.compile(r"(?: [a-z$€£]+)?(?: [a-z]+)? (?:each|apiece|per |an? (?:piece|unit|hour|night|day|month|person))", re.IGNORECASE)
+_AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
+_OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b", re.IGNORECASE)
+
+
+def is_priced(own: frozenset[str], one: Find, said: Said) -> float:
+    """How clearly a number is a price, for one that is asked for; or is none, for a count."""
+    if not own & (_PRICES | _COUNTS):
+        return 0.0
+    sign = said.text[one.start : one.start + 1] in "$€£¥" or said.text[max(0, one.start - 1) : one.start] in ("$", "€", "£", "¥")
+    money = sign or _MONEY.match(said.text, one.end) is not None
+    priced = money or (_EACH.match(said.text, one.end) is not None and _AT.search(said.text[: one.start]) is not None)
+    counts = _OF_THEM.match(said.text, one.end) is not None and not priced
+    if own & _PRICES:
+        return 2.0 if priced else -2.0 if counts else 0.0
+    return -2.0 if priced else 1.0 if counts else 0.0

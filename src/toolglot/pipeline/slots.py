@@ -17,7 +17,7 @@ from toolglot.pipeline.date_forms import dates_in_form, edges_of_months, times_i
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
-from toolglot.pipeline.said_bounds import is_bounded
+from toolglot.pipeline.said_bounds import is_bounded, is_priced
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said
 from toolglot.pipeline.said_labels import marked, named_before
@@ -326,7 +326,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
         score += _shared(word.low, this) / (1 + far / 2)
     if this.kind != "number":
         return score + _labelled_behind(this, one, said) + _measured(this, one, said)
-    score += is_bounded(this.own, one, said)
+    score += is_bounded(this.own, one, said) + is_priced(this.own, one, said)
     label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
     if label:
         return 2.0 if label[1].lower() in this.own else 0.0
