@@ -10,6 +10,7 @@ import math
 import re
 from typing import Any
 
+from toolglot.pipeline.exact_values import exact
 from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of, flag, overlap
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
@@ -17,7 +18,7 @@ from toolglot.pipeline.said_options import described_options, implied, mentioned
 from toolglot.pipeline.said_runs import number_rows, runs, word_rows
 from toolglot.pipeline.said_times import OPEN_YEAR
 from toolglot.pipeline.slot_kinds import Slot, slot
-from toolglot.pipeline.slots import FORMS, MOST, SHARP, default_of, exact, maybe, sure
+from toolglot.pipeline.slots import FORMS, MOST, SHARP, default_of, maybe, sure
 
 MOST_ITEMS = 4  # of a list that the text does not count
 _MOST_SIGNS = 80  # of a string that the text does not hold
@@ -132,6 +133,7 @@ def _list_of(one: Held, said: Said, rest: list[Find]) -> Schema:
     if item.kind == "number":
         whole = items["type"] == "integer"
         lists = [row for row in number_rows(said) if not whole or all(isinstance(value, int) for value in row)]
+        lists = [row for row in lists if len(row) > 1] or lists  # a single number beside a row is another's
     elif item.kind == "enum" or item.kind in SHARP or exact(item, said):
         lists = [_values(one)] if one.values else []
     elif items["type"] == "string" and (told := mentioned(described_options(about_of(one.slot)), said)):

@@ -12,15 +12,18 @@ from typing import Any
 
 import msgspec
 
+from toolglot.pipeline.exact_values import exact
 from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
+from toolglot.pipeline.pointers import pointed
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import chosen, days
+from toolglot.pipeline.said_labels import labelled
 from toolglot.pipeline.said_options import described_options, mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
-from toolglot.pipeline.slots import default_of, exact, labelled, pointed, sure
+from toolglot.pipeline.slots import default_of, sure
 from toolglot.pipeline.whose_values import settle
 
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people

@@ -74,9 +74,9 @@ november december today tomorrow
 _ASKING = """
 add alert analyze archive ask assign bill block book bring buy calculate call cancel change charge check close compare compute
 convert count create define delete deploy determine disable display download draft email enable estimate evaluate export fetch
-find forward generate get give grab hand help hire identify import invite invoice list locate log look lookup mail make mark merge
-message move notify open order pause pay phone ping play plot post predict print provide pull push put query queue read rebook
-record refund register remind remove rename rent reply report request reserve restart resume retrieve return ring run save
+find forward generate get give grab hand help hire identify import invite invoice list locate log look lookup mail make mark
+merge message move notify open order pause pay phone ping play plot post predict print provide pull push put query queue read
+rebook record refund register remind remove rename rent reply report request reserve restart resume retrieve return ring run save
 schedule search see send set share ship show shoot sort start stop submit subscribe switch tell text track transfer translate
 turn update upload use verify wake write
 """
@@ -193,7 +193,9 @@ class Said:
     @cached_property
     def codes(self) -> list[Find]:
         """What has a digit in it and is no date; and runs of capitals."""
-        pairs = [one for one in _all(_TWO_WORDED, self.text) if not self._dated(one) and str(one.value).split()[0] not in _LABELS]
+        pairs = [
+            one for one in _all(_TWO_WORDED, self.text) if not self._dated(one) and str(one.value).split()[0] not in _LABELS
+        ]
         digits = [*pairs, *(one for one in _all(_CODE, self.text) if not self._dated(one) and not _within(one, pairs))]
         digits = [msgspec.structs.replace(one, value=str(one.value).lstrip("#")) for one in digits]
         capitals = [one for one in self.capitals if not _within(one, digits)]
@@ -288,7 +290,7 @@ class Said:
     def addresses(self) -> list[Find]:
         """With a street's word at its end, where one has it: 14 Willow Lane is one, 2 Green Curry is not."""
         found = [one for one in _all(_ADDRESS, self.text) if not self._dated(one)]
-        return [one for one in found if _STREET.search(str(one.value))] or found
+        return [one for one in found if _STREET.search(str(one.value)) or not str(one.value)[0].isdigit()] or found
 
     @cached_property
     def streets(self) -> list[Find]:
@@ -322,8 +324,7 @@ class Said:
         run: list[Word] = []
         for word in self.words:
             capital = word.text[0].isupper() and (
-                (word.low not in _NOT_NAMES and word.text not in _LABELS)
-                or (word.text == "The" and not word.first and not run)
+                (word.low not in _NOT_NAMES and word.text not in _LABELS) or (word.text == "The" and not word.first and not run)
             )
             joins = bool(run) and word.low in _JOINS
             if run and self.is_broken([run[-1], word]):

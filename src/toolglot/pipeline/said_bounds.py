@@ -10,21 +10,32 @@ _BEFORE = {
     "most": r"at (?:the )?most|(?:no|not) (?:more|longer|higher|later|bigger|larger|greater) than|up to|under|below|beneath"
     r"|(?:less|fewer|cheaper|lower|shorter|smaller|younger|closer) than|max(?:imum)?(?: of)?|within|not exceed(?:ing)?|down to",
     "least": r"at (?:the )?least|(?:no|not) (?:less|fewer|lower|smaller|shorter) than|over|above"
-    r"|(?:more|greater|higher|larger|bigger|longer|older|better) than|min(?:imum)?(?: of)?|exceed(?:ing)?|starting at|upwards of",
+    r"|(?:more|greater|higher|larger|bigger|longer|older|better) than|min(?:imum)?(?: of)?|exceed(?:ing)?|starting at",
 }
 _AFTER = {
     "most": r"at (?:the )?most|or (?:less|fewer|under|below|cheaper|lower)|max(?:imum)?|tops|or so at most",
-    "least": r"at (?:the )?least|or (?:more|higher|above|over|better|later|up|greater|larger)|and (?:up|above|over)|min(?:imum)?|plus",
+    "least": r"at (?:the )?least|or (?:more|higher|above|over|better|later|larger)|and (?:up|above|over)|min(?:imum)?|plus",
 }
 _SIGN = r"(?:[$€£¥]|about |around |a |the )*"
 _IN_FRONT = {side: re.compile(rf"\b(?:{words}) {_SIGN}$", re.IGNORECASE) for side, words in _BEFORE.items()}
-_BEHIND = {side: re.compile(rf"(?:[+]?(?: ?[a-z%°$€£]+){{0,4}}?) (?:{words})\b", re.IGNORECASE) for side, words in _AFTER.items()}
+_BEHIND = {
+    side: re.compile(rf"(?:[+]?(?: ?[a-z%°$€£]+){{0,4}}?) (?:{words})\b", re.IGNORECASE) for side, words in _AFTER.items()
+}
 _TO = r"(?: ?[a-z€£$%°]+)?(?:\s*[-–]\s*| (?:to|and|through|until) )[$€£¥]?"
 _RANGED = re.compile(_TO, re.IGNORECASE)
 _OPENED = re.compile(r"\b(?:between|from|within|of|in) (?:the )?[$€£¥]?$", re.IGNORECASE)
 _LOOK = 30  # characters before
+_SIGNED = re.compile(r"[$€£¥]")
+_MONEY = re.compile(
+    r" ?(?:[$€£¥]|(?:us |canadian |british )?(?:dollars?|euros?|pounds?|bucks|cents|usd|eur|gbp|yen|francs?)\b)", re.IGNORECASE
+)
+_EACH = re.compile(r"(?: [a-z$€£]+){0,2} (?:each|apiece|per |an? (?:piece|unit|hour|night|day|month|person))", re.IGNORECASE)
+_AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
+_OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b", re.IGNORECASE)
 
 UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up"})
+_PRICES = frozenset({"price", "cost", "amount", "fee", "rent", "budget", "salary", "total", "fare", "payment", "deposit"})
+_COUNTS = frozenset({"quantity", "qty", "count", "number", "units", "copies", "pieces"})
 LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest"})
 
 
@@ -56,19 +67,16 @@ def is_bounded(own: frozenset[str], one: Find, said: Said) -> float:
     return 0.0 if not wanted or not told else 2.0 if told == wanted else -2.0
 
 
-_PRICES = frozenset("price cost amount fee rent budget salary total fare charge payment deposit value".split())
-_COUNTS = frozenset("quantity qty count number units copies pieces".split())
-_MONEY = re.compile(r" ?(?:[$€£¥]|(?:us |canadian |british )?(?:dollars?|euros?|pounds?|bucks|cents|usd|eur|gbp|yen|francs?)\b)", re.IGNORECASE)
-_EACH = re.compile(r"(?: [a-z$€£]+)?(?: [a-z]+)? (?:each|apiece|per |an? (?:piece|unit|hour|night|day|month|person))", re.IGNORECASE)
-_AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
-_OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b", re.IGNORECASE)
-
-
 def is_priced(own: frozenset[str], one: Find, said: Said) -> float:
     """How clearly a number is a price, for one that is asked for; or is none, for a count."""
     if not own & (_PRICES | _COUNTS):
         return 0.0
-    sign = said.text[one.start : one.start + 1] in "$€£¥" or said.text[max(0, one.start - 1) : one.start] in ("$", "€", "£", "¥")
+    sign = said.text[one.start : one.start + 1] in "$€£¥" or said.text[max(0, one.start - 1) : one.start] in (
+        "$",
+        "€",
+        "£",
+        "¥",
+    )
     money = sign or _MONEY.match(said.text, one.end) is not None
     priced = money or (_EACH.match(said.text, one.end) is not None and _AT.search(said.text[: one.start]) is not None)
     counts = _OF_THEM.match(said.text, one.end) is not None and not priced

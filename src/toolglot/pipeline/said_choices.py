@@ -1,4 +1,4 @@
-"""Options that a text means without their name: how often ("every week"), in which order ("cheapest first"), which days, how to go."""
+"""Options that a text means without their name: how often ("every week"), in which order ("cheapest first"), which days."""
 
 from __future__ import annotations
 
@@ -20,11 +20,23 @@ _EVERY = re.compile(
     re.IGNORECASE,
 )
 _APART = {"other": 2, "second": 2, "two": 2, "third": 3, "three": 3, "fourth": 4, "four": 4}
-_PER_YEAR = {"annually": 1, "yearly": 1, "semi-annually": 2, "semiannually": 2, "quarterly": 4, "monthly": 12, "weekly": 52, "daily": 365}
-_TIMES_A_YEAR = re.compile(rf"\bcompound(?:ed|ing|s)?\b[^.;]{{0,20}}?\b({'|'.join(_PER_YEAR)})\b|\b({'|'.join(_PER_YEAR)}) compound", re.IGNORECASE)
+_PER_YEAR = {
+    "annually": 1,
+    "yearly": 1,
+    "semi-annually": 2,
+    "semiannually": 2,
+    "quarterly": 4,
+    "monthly": 12,
+    "weekly": 52,
+    "daily": 365,
+}
+_TIMES_A_YEAR = re.compile(
+    rf"\bcompound(?:ed|ing|s)?\b[^.;]{{0,20}}?\b({'|'.join(_PER_YEAR)})\b|\b({'|'.join(_PER_YEAR)}) compound", re.IGNORECASE
+)
 
 _FIRST = re.compile(
-    r"\b(?P<most>[a-z]+est|most [a-z]+|least [a-z]+|best|worst)(?P<of> [a-z_]+)?(?: [a-z]+)? (?:(?:ones? )?first|(?:at|on|to) (?:the )?top)\b",
+    r"\b(?P<most>[a-z]+est|most [a-z]+|least [a-z]+|best|worst)(?P<of> [a-z_]+)?(?: [a-z]+)?"
+    r" (?:(?:ones? )?first|(?:at|on|to) (?:the )?top)\b",
     re.IGNORECASE,
 )
 _UP = re.compile(r"(?:low|cheap|old|small|earli|short|near|clos|few|young|least|slow|light)", re.IGNORECASE)
@@ -54,9 +66,7 @@ _MEANT = {
     "woman|women|lady": "female",
     "man|men|gentleman": "male",
 }  # fmt: skip
-_MEANS = [
-    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), frozenset(options.split())) for words, options in _MEANT.items()
-]
+_MEANS = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), frozenset(options.split())) for words, options in _MEANT.items()]
 
 
 def chosen(options: list[Any], said: Said) -> list[Find]:
@@ -94,7 +104,8 @@ def interval(said: Said) -> list[Find]:
 def times_a_year(said: Said) -> list[Find]:
     """Compounded quarterly: 4."""
     return [
-        Find(_PER_YEAR[(match[1] or match[2]).lower()], match.start(), match.end()) for match in _TIMES_A_YEAR.finditer(said.text)
+        Find(_PER_YEAR[(match[1] or match[2]).lower()], match.start(), match.end())
+        for match in _TIMES_A_YEAR.finditer(said.text)
     ]
 
 

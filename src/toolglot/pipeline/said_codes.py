@@ -1,4 +1,4 @@
-"""Names that have a short code: languages (ISO 639), countries (ISO 3166) and the states of the USA, where a schema asks for it."""
+"""Names that have a short code, where a schema asks for that: languages (ISO 639), countries (ISO 3166), states of the USA."""
 
 from __future__ import annotations
 

@@ -8,27 +8,33 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
+from toolglot.pipeline.pointers import POINTED
+from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Word
+from toolglot.pipeline.slot_kinds import Slot
 
 # things that have names in plain words, which stand before them
-_BEARERS = frozenset(
-    "database db table branch service channel project repo repository folder directory bucket queue topic cluster namespace list"
-    " playlist calendar category group team board label column field collection server department section queue scene album"
-    " environment dataset schema index job pipeline".split()
-)
+_NAMED = """
+database db table branch service channel project repo repository folder directory bucket queue topic cluster namespace list
+playlist calendar category group team board label column field collection server department section scene album environment
+dataset schema index job pipeline
+"""
+_BEARERS = frozenset(_NAMED.split())
 # things that are named by those who write software
-_TECHNICAL = frozenset(
-    "service branch table database db repo repository package module library image container cluster job queue namespace bucket"
-    " column field function variable class app application host component pipeline deployment dataset schema base head ref"
-    " revision source target stack project workspace model".split()
-)
+_WRITTEN = """
+service branch table database db repo repository package module library image container cluster job queue namespace bucket
+column field function variable class app application host component pipeline deployment dataset schema base head ref revision source
+target stack project workspace model
+"""
+_TECHNICAL = frozenset(_WRITTEN.split())
 _SAME = {"db": "database", "repo": "repository"}
-_OPENING = frozenset({"the", "my", "our", "your", "a", "an", "this", "that", "his", "her", "their", "on", "in", "from", "to", "of"})
-_QUALIFYING = frozenset(
-    "new same whole entire current first last old other right next wrong different existing empty full big small own best top good"
-    " great specific certain particular following production staging test default remote local public private shared common single"
-    " second third previous latest recent favorite favourite main".split()
-) - {"main", "shared", "favorite"}
+_OPENING = frozenset({"the", "my", "our", "your", "a", "an", "this", "that", "his", "her", "their", "on", "in", "from", "to"})
+_TELLING = """
+new same whole entire current first last old other right next wrong different existing empty full big small own best top good
+great specific certain particular following production staging test default remote local public private common single second
+third previous latest recent favourite
+"""
+_QUALIFYING = frozenset(_TELLING.split())  # what such a word says of a thing is not its name
 _MOST = 3  # words of such a name
 _STRONG = re.compile(r"[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[\w.-]+/[\w./-]+|v\d+(?:\.\d+)+")
 _WEAK = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
@@ -46,7 +52,9 @@ def named_before(own: frozenset[str], said: Said) -> list[Find]:
     found = []
     for at, word in enumerate(said.words):
         if labels and {_SAME.get(word.low, word.low), _SAME.get(word.low.removesuffix("s"), "")} & labels:
-            before = list(takewhile(lambda one: one.low not in FUNCTION_WORDS, reversed(said.words[max(0, at - _MOST - 1) : at])))
+            before = list(
+                takewhile(lambda one: one.low not in FUNCTION_WORDS, reversed(said.words[max(0, at - _MOST - 1) : at]))
+            )
             run = [*reversed(before)]
             opened = at > len(run) and said.words[at - len(run) - 1].low in _OPENING
             if run and opened and len(run) <= _MOST and not _is_plain(run) and not said.is_broken([*run, word]):
@@ -62,7 +70,53 @@ def marked(own: frozenset[str], said: Said) -> list[Find]:
     """What is written as no plain word is, for a parameter whose values are written so."""
     if not own & _TECHNICAL:
         return []
-    quoted = [word for word in said.words if not any(one.start <= word.start < one.end for one in [*said.quoted, *said.urls, *said.emails])]
-    strong = [word for word in quoted if _STRONG.fullmatch(word.text) and word not in said.paths]
-    weak = [word for word in quoted if _WEAK.fullmatch(word.text) and not _WORDY.search(word.text)]
-    return [Find(word.text, word.start, word.end) for word in said.words if word in strong or word in weak]
+    others = [*said.quoted, *said.urls, *said.emails, *said.paths]
+    plain = [word for word in said.words if not any(one.start <= word.start < one.end for one in others)]
+    return [Find(word.text, word.start, word.end) for word in plain if _is_marked(word)]
+
+
+def _is_marked(word: Word) -> bool:
+    return bool(_STRONG.fullmatch(word.text) or (_WEAK.fullmatch(word.text) and not _WORDY.search(word.text)))
+
+
+_LEADING = frozenset({"from", "off", "into"})
+_GENERIC = frozenset({"name", "id", "title", "number", "code"})
+_BETWEEN = frozenset(
+    {"called", "named", "is", "titled", "number", "numbered", "no", "id", "uuid", "of", "as", "to", "be", "with"}
+    | {"name", "set", "should", "will", "must"}
+)
+_FURTHER = 4  # words from a name to its value
+
+
+def labelled(this: Slot, said: Said) -> list[Find]:
+    """What follows the parameter's own name: the table customers, the branch called develop, the key with the id A17."""
+    found = []
+    own = this.own - POINTED.keys()
+    plain = len(own - _GENERIC) <= 1
+    for at, word in enumerate(said.words[:-1]):
+        rest = said.words[at + 1 :][:_FURTHER]
+        skipped = list(takewhile(lambda one: one.low in _BETWEEN or set(words_of(one.low)) & (this.words | this.named), rest))
+        if len(skipped) == len(rest):
+            skipped = skipped[:-1]
+        value = rest[len(skipped)]
+        called = any(one.low in ("called", "named") for one in skipped)
+        twice = at > 0 and said.words[at - 1].low in own
+        labels = ((plain or twice) and word.low in own) or (called and bool(own & {"name", "title"}))
+        leads = word.low in _LEADING and bool(this.own & POINTED[word.low])
+        apart = re.search(r"[,.;?!]", said.text[word.end : value.start])
+        quoted = any(quote.start <= value.start < quote.end for quote in said.quoted)
+        if this.kind == "code" and not quoted and not any(map(str.isdigit, value.text)):
+            continue
+        quote = next((quote for quote in said.quoted if word.end <= quote.start <= rest[-1].start), None)
+        if labels and quote is not None and not re.search(r"[,.;?!]", said.text[word.end : quote.start]):
+            found.append(quote)
+        elif (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
+            one = Find(value.text, value.start, value.end)
+            found.append(next((whole for whole in [*said.quoted, *said.streets] if around(whole, one)), one))
+    return [
+        one for one in found if not any(around(name, one) and name != one for name in [*said.names, *said.quoted, *said.called])
+    ]
+
+
+def around(name: Find, one: Find) -> bool:
+    return name.start <= one.start and one.end <= name.end

@@ -8,9 +8,8 @@ from typing import Any
 
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_codes import coded_options
-
 
 _ALIKE = 0.84  # kilometres and kilometers
 _ABBREVIATED = {
@@ -18,11 +17,13 @@ _ABBREVIATED = {
     "kg": "kilograms", "kilos": "kilograms", "kilo": "kilograms", "g": "grams", "mg": "milligrams", "lb": "pounds",
     "lbs": "pounds", "oz": "ounces", "l": "liters", "ml": "milliliters", "gal": "gallons", "€": "eur", "$": "usd", "£": "gbp",
     "c": "celsius", "f": "fahrenheit", "k": "kelvin", "h": "hours", "hr": "hours", "hrs": "hours", "min": "minutes",
-    "mins": "minutes", "s": "seconds", "sec": "seconds", "secs": "seconds", "ms": "milliseconds", "foot": "feet", "inch": "inches", "ascending": "asc", "descending": "desc", "°c": "celsius", "°f": "fahrenheit",
+    "mins": "minutes", "s": "seconds", "sec": "seconds", "secs": "seconds", "ms": "milliseconds", "foot": "feet",
+    "inch": "inches", "ascending": "asc", "descending": "desc", "°c": "celsius", "°f": "fahrenheit",
 }  # fmt: skip
 
 
-_SHORT_UNITS = frozenset("km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k".split())
+_UNITS = "km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k"
+_SHORT_UNITS = frozenset(_UNITS.split())  # options that are written so, too
 _NEARBY = 6  # words that an option's words may be scattered over
 _NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai
     r"\b(\d{1,20}) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
@@ -94,12 +95,17 @@ def _place(option: Value, said: Said) -> tuple[int, int] | None:
     for at, word in enumerate(said.words):
         if len(wanted) > 1 and re.sub(r"[\W_]", "", word.low) == "".join(wanted):  # Wi-Fi
             return word.start, word.end
-        if len(wanted) == 1 and word.low in FUNCTION_WORDS and word.low in _ABBREVIATED and not said.text[: word.start].rstrip()[-1:].isdigit():
-            continue  # 5 in are inches
+        if len(wanted) == 1 and _is_preposition(word, said):
+            continue
         run = said.words[at : at + len(wanted)]
         if len(run) == len(wanted) and all(_same(one.low, want) for one, want in zip(run, wanted, strict=True)):
             return word.start, run[-1].end
     return _scattered(wanted, said) if len(wanted) > 1 else None
+
+
+def _is_preposition(word: Word, said: Said) -> bool:
+    """In is no inch, but behind a number."""
+    return word.low in FUNCTION_WORDS and word.low in _ABBREVIATED and not said.text[: word.start].rstrip()[-1:].isdigit()
 
 
 def _scattered(wanted: list[str], said: Said) -> tuple[int, int] | None:

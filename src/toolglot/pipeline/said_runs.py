@@ -90,7 +90,7 @@ def number_rows(said: Said) -> list[list[Value]]:
     if bracketed(said):
         return [row for row, _, _ in bracketed(said)]
     found = [[one.value for one in row] for row in rows(_firsts(said.numbers), said)]
-    return [row for row in found if len(row) > 1] or [*_spans(said), *found]
+    return found if any(len(row) > 1 for row in found) else [*_spans(said), *found]
 
 
 def _spans(said: Said) -> list[list[Value]]:

@@ -1,4 +1,4 @@
-"""Longer texts that someone is to be told, reminded of or asked: what follows "remind me to", "saying that"; and queries in SQL."""
+"""Longer texts whose form tells where they begin and end: what someone is to be reminded of, and queries in SQL."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from toolglot.pipeline.said import Find, Said
 
 _TASK = re.compile(
-    r"\b(?:remind(?:er|ing|ers)?|nudge|ping|alert|alarm|tell|ask)\b[^.!?\n]*?\b(?:(?:me|us|him|her|them)\b[^.!?\n]*?\bto|to|about) "
-    r"(?P<told>[^.!?;\n]+)",
+    r"\b(?:remind(?:er|ing|ers)?|nudge|ping|alert|alarm|tell|ask)\b[^.!?\n]*?"
+    r"\b(?:(?:me|us|him|her|them)\b[^.!?\n]*?\bto|to|about) (?P<told>[^.!?;\n]+)",
     re.IGNORECASE,
 )
 _SQL = re.compile(
-    r"\b(?:SELECT\b.+?\bFROM|INSERT INTO|UPDATE\b.+?\bSET|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE|WITH\b.+?\bAS)\b[^\n]*?"
-    r"(?:;|(?=$|[.?!](?:\s|$)|,? (?:on|in|against) (?:the|our|my) \w+ (?:database|db|schema)\b|['\"`](?:\s|$)))",
+    r"\b(?:SELECT\b.+?\bFROM|INSERT INTO|UPDATE\b.+?\bSET|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE|WITH\b.+?\bAS)\b"
+    r"[^\n]*?(?:;|(?=$|[.?!](?:\s|$)|,? (?:on|in|against) (?:the|our|my) \w+ (?:database|db|schema)\b|['\"`](?:\s|$)))",
 )
 _STRUCTURED = re.compile(r"\bSQL\b", re.IGNORECASE)
 _REMINDS = re.compile(r"remind|task|to-?do|alarm|purpose", re.IGNORECASE)

@@ -29,10 +29,11 @@ _DATES = (
     re.compile(r"\b(?P<m>\d{1,2})/(?P<d1>\d{1,2})/(?P<y>\d{4})\b"),
 )
 _IN_MONTH = re.compile(
-    rf"(?<![\w-])(?<!\d )(?<!\dth )(?P<m>{'|'.join(_MONTHS)}|(?:{_MONTH})(?=,? ?\d{{4}}))\b(?:,?\s*(?:of\s+)?(?P<y>(?:19|20)\d\d)\b)?(?!\.?\s?\d)",
+    rf"(?<![\w-])(?<!\d )(?<!\dth )(?P<m>{'|'.join(_MONTHS)}|(?:{_MONTH})(?=,? ?\d{{4}}))\b"
+    r"(?:,?\s*(?:of\s+)?(?P<y>(?:19|20)\d\d)\b)?(?!\.?\s?\d)",
     re.IGNORECASE,
 )
-_BARE_DAY = re.compile(r"\b(?:the )(?P<d>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b(?= ?(?:[.,;?!]|$|and\b|at\b|in\b|for\b|to\b|with\b))")
+_BARE_DAY = re.compile(r"\bthe (?P<d>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b(?= ?(?:[.,;?!]|$|and\b|at\b|in\b|for\b|to\b|with\b))")
 _RELATIVE = re.compile(
     rf"\b(?:(?P<day_after>the day after tomorrow)|(?P<word>today|tonight|tomorrow|yesterday)"
     rf"|(?:(?P<next>next|this|on|coming)\s+)?(?P<weekday>{'|'.join(_DAYS)}))\b",

@@ -6,10 +6,10 @@ import re
 from itertools import pairwise
 
 from toolglot.pipeline.held import CLEAR, Held, overlap
+from toolglot.pipeline.pointers import pointed
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Word
 from toolglot.pipeline.slot_kinds import begins_alike
-from toolglot.pipeline.slots import pointed
 
 _NAMED = 3.0  # an option that the text names is no other parameter's
 _JOINED = re.compile(r"(?:,|and|&|the|a|an|its|their|of|\s|\')*", re.IGNORECASE)
