@@ -41,6 +41,7 @@ class Filled(msgspec.Struct, frozen=True):
     places: tuple[tuple[int, int], ...] = ()  # where its values stand
     whole: bool = False  # each required parameter has a value of its own, and none is a list
     each: tuple[tuple[str, tuple[Any, ...]], ...] = ()  # parameters for which the text has several values: Oslo and Cairo
+    settled: tuple[tuple[int, int], ...] = ()  # where those values stand that are held to one
 
 
 class Held(msgspec.Struct):

@@ -12,6 +12,7 @@ from typing import Any
 
 from toolglot.pipeline.exact_values import exact
 from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.inner_values import held_within
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_options import described_options, implied, mentioned
@@ -32,6 +33,8 @@ _PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, Schema]:
     """Each parameter, held to what it may be. What is surely one's is not offered to those that may have any words."""
     taken = [find for one in offered if _is_told(one) for find in one.values]
+    taken += [find for one in offered if one.schema is not None for find in held_within(one.schema, said)]
+    taken += [Find("", *place) for one in offered if one.slot.kind == "object" and one.inner for place in one.inner.settled]
     for one in offered:
         if one.required and one.slot.kind in SOFT:
             own = _claimed(one, said, taken)

@@ -15,6 +15,7 @@ import msgspec
 from toolglot.pipeline.exact_values import exact
 from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
+from toolglot.pipeline.inner_values import nests, rest_for, shape
 from toolglot.pipeline.pointers import pointed
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import chosen, days
@@ -64,7 +65,8 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
         return Filled(schema)
     required = set(schema.get("required") or ())
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
-    held = [_held(one, one.name in required, said) for one in slots]
+    flat = {one.name: _held(one, one.name in required, said) for one in slots if not nests(one)}
+    held = [flat.get(one.name) or _held(one, one.name in required, _rest(one, slots, flat, said)) for one in slots]
     _apart_from_lists(held, said)
     settle(held, said)
     offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
@@ -72,7 +74,14 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     each = _each(offered, said)
     narrowed = shown(offered, said, about)
     narrow = {**schema, "properties": narrowed, "required": list(narrowed), "additionalProperties": False}
-    return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each)
+    settled = tuple(
+        (find.start, find.end) for one in offered for find in one.values if narrowed[one.slot.name].get("enum") == [find.value]
+    )
+    return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each, settled=settled)
+
+
+def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> Said:
+    return rest_for(this, [one for one in slots if shape(one) and shape(one) == shape(this)], list(flat.values()), said)
 
 
 def _slots(properties: dict[str, Schema]) -> list[Slot]:

@@ -76,9 +76,9 @@ add alert analyze archive ask assign bill block book bring buy calculate call ca
 convert count create define delete deploy determine disable display download draft email enable estimate evaluate export fetch
 find forward generate get give grab hand help hire identify import invite invoice list locate log look lookup mail make mark
 merge message move notify open order pause pay phone ping play plot post predict print provide pull push put query queue read
-rebook record refund register remind remove rename rent reply report request reserve restart resume retrieve return ring run save
-schedule search see send set share ship show shoot sort start stop submit subscribe switch tell text track transfer translate
-turn update upload use verify wake write
+rebook record refund register remind remove rename rent reply report request reserve restart resume retrieve return ring run
+save schedule search see send set share ship show shoot sort start stop submit subscribe switch tell text track transfer
+translate turn update upload use verify wake write
 """
 _VERBS = frozenset(_ASKING.split())
 FUNCTION_WORDS = frozenset(_PLAIN.split())
@@ -130,6 +130,17 @@ class Said:
     def part(self, start: int, end: int) -> Said:
         midway, counting = not self._begins(start), self.counting
         return Said(self.text[start:end], self.today, midway=midway, earlier=self._earlier, counting=counting)
+
+    def without(self, finds: list[Find]) -> Said:
+        """The same text with blanks where these stand."""
+        text = self.text
+        for one in finds:
+            text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+        rest = Said(text, self.today, midway=self._midway, earlier=self._earlier, counting=self.counting)
+        rest.moments = [  # a day may have its month from another date
+            one for one in self.moments if not any(one.start < find.end and find.start < one.end for find in finds)
+        ]
+        return rest
 
     @cached_property
     def about(self) -> list[Word]:

@@ -95,7 +95,7 @@ def days(options: list[Any], told: list[Find], said: Said) -> list[Find]:
 def interval(said: Said) -> list[Find]:
     """Every second week: 2."""
     return [
-        Find(_APART.get(match["other"].lower()) or int(match["other"]), match.start(), match.end())
+        Find(_APART.get(match["other"].lower()) or int(match["other"]), match.start("other"), match.end("other"))
         for match in _EVERY.finditer(said.text)
         if match["other"]
     ]
@@ -116,7 +116,7 @@ def _frequency(options: list[str], said: Said) -> list[Find]:
     unit = match["unit"].lower()
     named = {_ADVERBS[unit]} if unit in _ADVERBS else {"weekly"} if unit in _DAYS else {"daily"}
     named |= {"annually", "annual"} if "yearly" in named else set()
-    return [Find(option, match.start(), match.end()) for option in options if option.lower() in named][:1]
+    return [Find(option, match.start("unit"), match.end("unit")) for option in options if option.lower() in named][:1]
 
 
 def _ordered(options: list[str], said: Said) -> list[Find]:

@@ -22,9 +22,9 @@ dataset schema index job pipeline
 _BEARERS = frozenset(_NAMED.split())
 # things that are named by those who write software
 _WRITTEN = """
-service branch table database db repo repository package module library image container cluster job queue namespace bucket
-column field function variable class app application host component pipeline deployment dataset schema base head ref revision source
-target stack project workspace model
+service branch table database db repo repository package module library image container cluster job queue namespace
+bucket column field function variable class app application host component pipeline deployment dataset schema base head ref
+revision source target stack project workspace model
 """
 _TECHNICAL = frozenset(_WRITTEN.split())
 _SAME = {"db": "database", "repo": "repository"}
