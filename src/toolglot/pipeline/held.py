@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
-from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
-from toolglot.pipeline.slot_kinds import Slot, begins_alike
+from toolglot.pipeline.said import Find
+from toolglot.pipeline.slot_kinds import Slot
 
 Schema = dict[str, Any]
 
@@ -17,14 +15,6 @@ SURE = 1.5  # from here on it is held to that value
 CLEAR = 0.5  # from here on the words beside a value say whose it is
 SOFT = frozenset({"name", "words", "free"})  # any words may be their value
 _IMPLIED = frozenset({"enum", "name", "tag"})
-_SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
-_DENYING = frozenset({"no", "not", "without", "never", "skip", "exclude", "excluding", "except", "few"})
-_WAIVED = re.compile(  # case doesn't matter
-    r"(?: [a-z]+){0,2} (?:(?:doesn't|does not|don't|do not|needn't|isn't|is not|aren't|are not) "
-    r"(?:matter|needed|required|necessary|important|be|allowed|included?)|(?:off|disabled|excluded)\b)",
-    re.IGNORECASE,
-)
-_WITHIN = 6  # words before one that they may deny
 
 
 class Filled(msgspec.Struct, frozen=True):
@@ -69,23 +59,3 @@ def about_of(this: Slot) -> str:
 
 def overlap(one: Find, other: Find) -> bool:
     return one.start < other.end and other.start < one.end
-
-
-def flag(this: Slot, said: Said) -> tuple[bool, tuple[int, int]] | None:
-    """Whether the text speaks of a switch by its name, where, and whether it says no to it."""
-    own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
-    for at, word in enumerate(said.words):
-        if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own):
-            denied = _denied(at, said) or _WAIVED.match(said.text, word.end) is not None
-            return not denied, (word.start, word.end)
-    return None
-
-
-def _denied(at: int, said: Said) -> bool:
-    """Whether a word that says no stands before, in the same clause."""
-    for word in reversed(said.words[max(0, at - _WITHIN) : at]):
-        if word.low in _DENYING or word.low.endswith("n't"):
-            return True
-        if word.low in ("and", "but") or said.text[word.end : word.end + 1] in (",", ";", ".", "?", "!"):
-            return False
-    return False

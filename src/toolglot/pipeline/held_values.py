@@ -11,10 +11,11 @@ import re
 from typing import Any
 
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of, overlap
 from toolglot.pipeline.inner_values import held_within
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
+from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_options import described_options, implied, mentioned
 from toolglot.pipeline.said_runs import number_rows, runs, word_rows
 from toolglot.pipeline.said_times import OPEN_YEAR

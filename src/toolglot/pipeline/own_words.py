@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, overlap
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.inner_values import nests, rest_for, shape
 from toolglot.pipeline.pointers import pointed
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import chosen, days
+from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_labels import labelled
 from toolglot.pipeline.said_options import described_options, mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
