@@ -25,7 +25,7 @@ from toolglot.pipeline.said_options import described_options, mentioned, numbere
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
-from toolglot.pipeline.slots import default_of, sure
+from toolglot.pipeline.slots import default_of, sure, written
 from toolglot.pipeline.whose_values import settle
 
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
@@ -182,7 +182,7 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
         told = labelled(this, said) or mentioned(options, said)
         if told or (this.kind == "unit" and len(options) > 1):
             return Held(this, required, told, SURE)
-    return Held(this, required, sure(this, said), SURE if exact(this, said) else 0.0)
+    return Held(this, required, sure(this, said), SURE if exact(this, said) or written(this, said) else 0.0)
 
 
 def _counted_options(this: Slot, options: list[Any], said: Said) -> list[Find]:

@@ -46,9 +46,10 @@ _WORDY = re.compile(  # plain words that have a hyphen
 )
 
 
-def named_before(own: frozenset[str], said: Said) -> list[Find]:
+def named_before(this: Slot, said: Said) -> list[Find]:
     """The names that stand before a parameter's own word: the road trip playlist."""
-    labels = {_SAME.get(word, word) for word in own} & _BEARERS
+    told = this.own if this.own - _GENERIC else re.findall(r"[a-z]+", str(this.schema.get("description") or "").lower())
+    labels = {_SAME.get(word, word) for word in told} & _BEARERS
     found = []
     for at, word in enumerate(said.words):
         if labels and {_SAME.get(word.low, word.low), _SAME.get(word.low.removesuffix("s"), "")} & labels:

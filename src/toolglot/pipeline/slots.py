@@ -111,10 +111,14 @@ def sure(this: Slot, said: Said) -> list[Find]:
     if this.kind == "name":
         found = [_untitled(this, one) for one in found]
     if this.kind in _LABELLED:
-        told = labelled(this, said)
-        written = [*named_before(this.own, said), *marked(this.own, said)] if this.kind in ("name", "words") else []
-        found = _merged(told, written) if written else _merged(told, found)
+        told, marked_so = labelled(this, said), written(this, said)
+        found = _merged(told, marked_so) if marked_so else _merged(told, found)
     return [one for one in found if _allowed(one.value, this.schema)]
+
+
+def written(this: Slot, said: Said) -> list[Find]:
+    """The names that stand before what they name, or are written as no word is."""
+    return [*named_before(this, said), *marked(this.own, said)] if this.kind in ("name", "words") else []
 
 
 def _told(this: Slot, said: Said) -> list[Find]:
