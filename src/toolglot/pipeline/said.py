@@ -71,7 +71,7 @@ monday tuesday wednesday thursday friday saturday sunday january february march 
 november december today tomorrow
 """
 # with which people begin what they ask for
-_ASKING = """
+_ASKED = """
 add alert analyze archive ask assign bill block book bring buy calculate call cancel change charge check close compare compute
 convert count create define delete deploy determine disable display download draft email enable estimate evaluate export fetch
 find forward generate get give grab hand help hire identify import invite invoice list locate log look lookup mail make mark
@@ -80,7 +80,7 @@ rebook record refund register remind remove rename rent reply report request res
 save schedule search see send set share ship show shoot sort start stop submit subscribe switch tell text track transfer
 translate turn update upload use verify wake write
 """
-_VERBS = frozenset(_ASKING.split())
+ASKING = frozenset(_ASKED.split())
 FUNCTION_WORDS = frozenset(_PLAIN.split())
 _NOT_NAMES = FUNCTION_WORDS | frozenset(_DATED.split())
 _LABELS = frozenset({"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO"})  # of what follows
@@ -270,7 +270,7 @@ class Said:
                 found.append(self.span(run[1:]))
             if start.first and len(run) > 1 and run[1].text[0].isdigit():  # Convert 5
                 continue
-            verb = start.first and start.low in _VERBS and len(run) > 1
+            verb = start.first and start.low in ASKING and len(run) > 1
             if (not start.first or len(run) > 1 or start.text.isupper()) and not verb:
                 found.append(self.span(run))
         return [one for one in [*found, *self.places] if not self._dated(one)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said import ASKING, FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 
 _LONGEST = 6  # words of a run that is no name
@@ -50,7 +50,7 @@ def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
     verbs = {word.start for word in words if word.first}  # a name behind one is found with it, too
     names = [one for one in said.names if one not in said.places and one.start not in verbs]
     for at, word in enumerate(words):
-        if not _begins(word):
+        if not _begins(word) or (word.first and word.low in ASKING and at + 1 < len(words)):
             continue
         for run in (words[at : at + length] for length in range(1, min(_LONGEST, len(words) - at) + 1)):
             if said.is_broken(run):
@@ -142,10 +142,12 @@ def _trimmed(row: list[str]) -> Iterator[list[str]]:
     """Where the first item of a row begins, and where the last one ends, only the sense tells: capitals, if it has any."""
     items = [_COUNT.sub("", item) for item in row]
     first, last = items[0].split(), items[-1].split()
-    heads = [" ".join(first[at:]) for at in reversed(range(len(first))) if first[at].lower() not in FUNCTION_WORDS]
+    barred = (FUNCTION_WORDS | ASKING) - {"of", "per"}
+    begins = next((at for at in reversed(range(len(first))) if first[at].lower() in barred), -1) + 1
+    heads = [" ".join(first[at:]) for at in range(begins, len(first)) if first[at].lower() not in FUNCTION_WORDS]
     tails = [" ".join(last[:end]) for end in range(len(last), 0, -1) if last[end - 1].lower() not in FUNCTION_WORDS]
     if all(item.split()[-1][:1].isupper() for item in items[:-1]):
-        heads = [head for head in heads if _capital(head)][-1:]
+        heads = [head for head in heads if _capital(head)][:1]
         tails = [tail for tail in tails if _capital(tail)][:1] or tails
     for head in heads:
         yield from ([head, *items[1:-1], tail] for tail in tails)
