@@ -143,7 +143,7 @@ def _list_of(one: Held, said: Said, rest: list[Find]) -> Schema:
     elif items["type"] == "string" and (told := mentioned(described_options(about_of(one.slot)), said)):
         lists = [list(dict.fromkeys(find.value for find in told))]
     elif items["type"] == "string":
-        lists = [*word_rows(said), *([find.value] for find in maybe(item, said, rest))]
+        lists = word_rows(said) or [[find.value] for find in maybe(item, said, rest)]
     else:
         lists = []
     lists = [list(row) for row in dict.fromkeys(tuple(row) for row in lists)][:MOST]
