@@ -58,7 +58,8 @@ def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, S
     shown = {one.slot.name: _narrowed(one, said, rest) for one in offered}
     lists = [one for one in offered if one.slot.kind == "array" and "enum" in shown[one.slot.name]]
     rows = shown[lists[0].slot.name]["enum"] if lists else []
-    if 1 < len(lists) == len(rows):  # as many as there are parameters: in their order
+    alike = all(shown[one.slot.name]["enum"] == rows for one in lists)
+    if alike and 1 < len(lists) == len(rows):  # as many as there are parameters: in their order
         for one, row in zip(lists, rows, strict=True):
             shown[one.slot.name] = {**shown[one.slot.name], "enum": [row]}
     return shown

@@ -26,6 +26,10 @@ _COUNT = re.compile(rf"^(?:(?:{'|'.join(NUMBER_WORDS)}|dozen|\d+|also)\s+)+", re
 _SPAN = re.compile(r"\s*(?:to|and|until|through|[-–])\s*(?:[a-z]\s?=\s?)?", re.IGNORECASE)
 
 
+_BEFORE_ROWS = (FUNCTION_WORDS | ASKING | {"including", "selling", "using", "containing", "having", "offering"}) - {"of", "per"}
+_OPENING = frozenset({"the", "a", "an", "some", "of", "with", "for", "on", "from", "my", "our", "any", "both", "got", "have"})
+
+
 def runs(said: Said, about: frozenset[str] = frozenset()) -> list[Find]:
     """Runs of words within a clause, in the order of the text. What only says which tool is meant (`about`) is no value."""
     found = said.runs = _all(said) if said.runs is None else said.runs
@@ -134,21 +138,28 @@ def word_rows(said: Said) -> list[list[Value]]:
         if match[0].startswith("[") or len(items) > 1:
             found.append(items)
     found += [[one.value for one in row] for row in rows(said.quoted, said) if len(row) > 1]
-    found += [[*row] for held in said.rows for row in _trimmed([str(one.value) for one in held])]
+    found += [[*row] for held in said.rows for row in _trimmed(held, said)]
     return [row for row in found if all(row)]
 
 
-def _trimmed(row: list[str]) -> Iterator[list[str]]:
-    """Where the first item of a row begins, and where the last one ends, only the sense tells: capitals, if it has any."""
-    items = [_COUNT.sub("", item) for item in row]
+def _trimmed(row: list[Find], said: Said) -> Iterator[list[str]]:
+    """Where the first item of a row begins, and where the last one ends: at capitals, a known verb, the end of a clause.
+
+    Else only the sense tells.
+    """
+    items = [_COUNT.sub("", str(one.value)) for one in row]
     first, last = items[0].split(), items[-1].split()
-    barred = (FUNCTION_WORDS | ASKING) - {"of", "per"}
-    begins = next((at for at in reversed(range(len(first))) if first[at].lower() in barred), -1) + 1
-    heads = [" ".join(first[at:]) for at in range(begins, len(first)) if first[at].lower() not in FUNCTION_WORDS]
+    begins = next((at for at in reversed(range(len(first))) if first[at].lower() in _BEFORE_ROWS), -1) + 1
+    heads = [" ".join(first[at:]) for at in range(begins, len(first)) if first[at].lower() not in FUNCTION_WORDS] or [items[0]]
     tails = [" ".join(last[:end]) for end in range(len(last), 0, -1) if last[end - 1].lower() not in FUNCTION_WORDS]
     if all(item.split()[-1][:1].isupper() for item in items[:-1]):
         heads = [head for head in heads if _capital(head)][:1]
         tails = [tail for tail in tails if _capital(tail)][:1] or tails
+    before = [word.low for word in said.words if word.end <= row[0].start][-1:]
+    if before and before[0] in _OPENING and " of " not in heads[0]:
+        heads = heads[:1]
+    if re.match(r"[.,;?!]|$", said.text[row[-1].end :]):
+        tails = tails[:1]
     for head in heads:
         yield from ([head, *items[1:-1], tail] for tail in tails)
 
