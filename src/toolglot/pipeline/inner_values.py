@@ -27,11 +27,15 @@ def rest_for(this: Slot, alike: list[Slot], flat: list[Held], said: Said) -> Sai
     inner = _inner(this.schema)
     kinds = {one.kind for one in inner}
     others = [one for one in flat if one.slot.kind in _SURELY - kinds]
-    taken = [find for one in others for find in one.values if one.slot.kind != "code" or any(map(str.isdigit, str(find.value)))]
+    taken = [find for one in others for find in one.values if one.slot.kind != "code" or _is_code(str(find.value))]
     if len(alike) > 1:
         named = [find for one in flat if one.slot.kind == "enum" for find in one.values]
         taken += [find for one in inner for find in _of_others(this, alike, one, said.without([*taken, *named]))]
     return said.without(taken) if taken else said
+
+
+def _is_code(value: str) -> bool:
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 def shape(this: Slot) -> frozenset[str]:

@@ -29,6 +29,10 @@ from toolglot.pipeline.slots import default_of, sure, written
 from toolglot.pipeline.whose_values import settle
 
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_COMPARED = re.compile(
+    r"\b(?:(?:is|are|was) (?:not )?(?:at|over|under|above|below|more|less|greater)[ a-z]{0,12}|equals?|than) $"
+)
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 _ROW = re.compile(
@@ -318,11 +322,18 @@ def _left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
         alike = [one for one in alike if one.slot.kind not in _VAGUE or not _DEFAULT.search(about_of(one.slot))]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not any(overlap(find, other) for other in taken)]
-            free = [find for find in free if not isinstance(find.value, (int, float)) or not _COUNTS.match(said.text, find.end)]
+            free = [find for find in free if not isinstance(find.value, (int, float)) or _is_spare(alike[0], find, said)]
             if free and _to_spare(alike[0], held):
                 alike[0].values = free
                 found.append(alike[0])
     return found
+
+
+def _is_spare(this: Held, one: Find, said: Said) -> bool:
+    """A number that counts nothing, is no year and compares nothing: someone has said it for a reason."""
+    compared = _COMPARED.search(said.text[: one.start])
+    year = _YEAR.fullmatch(said.text[one.start : one.end]) and "year" not in this.slot.own
+    return not _COUNTS.match(said.text, one.end) and not year and not compared
 
 
 def _to_spare(one: Held, held: list[Held]) -> bool:

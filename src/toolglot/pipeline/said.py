@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import msgspec
 
+from toolglot.pipeline.plain_words import ASKING, DATED, LABELS
 from toolglot.pipeline.said_numbers import Number, numbers
 from toolglot.pipeline.said_times import Moment, dates, months, times
 from toolglot.pipeline.said_units import currencies, units
@@ -35,6 +36,7 @@ _PHONE = re.compile(r"(?<![\w-])\+?\d[\d\s().-]{5,}\d(?![\w-])")
 _PATH = re.compile(r"[\w.~-]*/[\w./~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,4}", re.ASCII)
 _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?:-[a-z]+\.?\d*)?(?![\w.]\w|%)", re.IGNORECASE)
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 _ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
 _STREET = re.compile(
@@ -53,7 +55,10 @@ _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
 _ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
 _ITEM = re.compile(rf"\b{_THING}")
 _CALLED = re.compile(rf"\b(?:called|named|titled) ({_NOUN}(?: {_NOUN}){{0,4}})")
-_FOLDER = re.compile(r"\b(?:the|my|our) ([\w.-]+) (?:folder|directory)\b")
+_FOLDER = re.compile(
+    r"\b(?:the|my|our) ([\w.-]+) (?:folder|directory)\b"
+    r"|\b(?:under|inside|below) (?:the )?([\w.-]*[a-z][\w.-]*)(?! \w+ (?:folder|dir))"
+)
 _TAG = re.compile(r"#([\w-]+)")
 
 # words that name nothing by themselves
@@ -66,24 +71,8 @@ that's the their them then there there's these they thing things this those to t
 what's when where where's which while who who's whom whose why will with within without won't would yes yet you you'd you're
 your yours
 """
-_DATED = """
-monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
-november december today tomorrow
-"""
-# with which people begin what they ask for
-_ASKED = """
-add alert analyze archive ask assign bill block book bring buy calculate call cancel change charge check close compare compute
-convert count create define delete deploy determine disable display download draft email enable estimate evaluate export fetch
-find forward generate get give grab hand help hire identify import invite invoice list locate log look lookup mail make mark
-merge message move notify open order pause pay phone ping play plot post predict print provide pull push put query queue read
-rebook record refund register remind remove rename rent reply report request reserve restart resume retrieve return ring run
-save schedule search see send set share ship show shoot sort start stop submit subscribe switch tell text track transfer
-translate turn update upload use verify wake write
-"""
-ASKING = frozenset(_ASKED.split())
 FUNCTION_WORDS = frozenset(_PLAIN.split())
-_NOT_NAMES = FUNCTION_WORDS | frozenset(_DATED.split())
-_LABELS = frozenset({"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO"})  # of what follows
+_NOT_NAMES = FUNCTION_WORDS | DATED
 _JOINS = frozenset(
     {"of", "de", "da", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "the", "and", "&", "y"}
 )
@@ -205,7 +194,7 @@ class Said:
     def codes(self) -> list[Find]:
         """What has a digit in it and is no date; and runs of capitals."""
         pairs = [
-            one for one in _all(_TWO_WORDED, self.text) if not self._dated(one) and str(one.value).split()[0] not in _LABELS
+            one for one in _all(_TWO_WORDED, self.text) if not self._dated(one) and str(one.value).split()[0] not in LABELS
         ]
         digits = [*pairs, *(one for one in _all(_CODE, self.text) if not self._dated(one) and not _within(one, pairs))]
         digits = [msgspec.structs.replace(one, value=str(one.value).lstrip("#")) for one in digits]
@@ -213,8 +202,12 @@ class Said:
         return sorted([*digits, *capitals], key=lambda one: one.start)
 
     @cached_property
+    def versions(self) -> list[Find]:
+        return [one for one in _all(_VERSION, self.text) if not self._dated(one)]
+
+    @cached_property
     def capitals(self) -> list[Find]:
-        return [one for one in _all(_CAPS, self.text) if one.value not in _LABELS]
+        return [one for one in _all(_CAPS, self.text) if one.value not in LABELS]
 
     @cached_property
     def tags(self) -> list[Find]:
@@ -282,7 +275,8 @@ class Said:
 
     @cached_property
     def folders(self) -> list[Find]:
-        return [Find(match[1], match.start(1), match.end(1)) for match in _FOLDER.finditer(self.text)]
+        groups = ((match, match.lastindex or 1) for match in _FOLDER.finditer(self.text))
+        return [Find(match[at], match.start(at), match.end(at)) for match, at in groups]
 
     @cached_property
     def rows(self) -> list[list[Find]]:
@@ -335,7 +329,7 @@ class Said:
         run: list[Word] = []
         for word in self.words:
             capital = word.text[0].isupper() and (
-                (word.low not in _NOT_NAMES and word.text not in _LABELS) or (word.text == "The" and not word.first and not run)
+                (word.low not in _NOT_NAMES and word.text not in LABELS) or (word.text == "The" and not word.first and not run)
             )
             joins = bool(run) and word.low in _JOINS
             if run and self.is_broken([run[-1], word]):

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from toolglot.pipeline.plain_words import ASKING
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import ASKING, FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 
 _LONGEST = 6  # words of a run that is no name

@@ -16,6 +16,7 @@ _DIMENSIONS: tuple[dict[str, float], ...] = (
     {"kelvin": 1},
     {"fahrenheit": 1},
 )  # fmt: skip
+TIME = 4  # among them
 _UNITS = {
     name: (at, factor) for at, units in enumerate(_DIMENSIONS) for names, factor in units.items() for name in names.split()
 }

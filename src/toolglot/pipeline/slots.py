@@ -31,6 +31,7 @@ SHARP = frozenset({"number", "date", "time", "email", "phone", "url", "host", "p
 # codes that no text need say: where it says none, the model writes one of this form
 FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{3}$"}
 
+_EXAMPLE = re.compile(r"(?:e\.g\.|such as|like|example:?),? ['\"]?([\w#/-]*\d[\w/-]*)")
 _NO = frozenset({"no", "without"})
 
 
@@ -70,7 +71,7 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "phone": lambda said: said.phones,
     "url": lambda said: _merged(said.urls, said.hosts),
     "host": lambda said: _merged(said.hosts, said.urls),
-    "path": lambda said: _merged(said.paths, said.folders) or _short(said.quoted),
+    "path": lambda said: said.paths or _merged(said.folders) or _short(said.quoted),
     "code": lambda said: said.codes or _short(said.quoted),
     "tag": lambda said: said.tags or _short(said.quoted),
     "address": lambda said: said.addresses or _merged(said.names, _short(said.quoted)),
@@ -110,10 +111,23 @@ def sure(this: Slot, said: Said) -> list[Find]:
         found = [*_none(this, said), *found]
     if this.kind == "name":
         found = [_untitled(this, one) for one in found]
+    if this.kind == "code":
+        found = _shaped(this, found)
     if this.kind in _LABELLED:
         told, marked_so = labelled(this, said), written(this, said)
         found = _merged(told, marked_so) if marked_so else _merged(told, found)
     return [one for one in found if _allowed(one.value, this.schema)]
+
+
+def _shaped(this: Slot, found: list[Find]) -> list[Find]:
+    """Those that look like the example of the description: letters and digits where it has them."""
+    example = _EXAMPLE.search(str(this.schema.get("description") or ""))
+    alike = [one for one in found if example and _shape(str(one.value)) == _shape(example[1])]
+    return alike or found
+
+
+def _shape(code: str) -> str:
+    return re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", re.sub(r"\d+", "9", code)))
 
 
 def written(this: Slot, said: Said) -> list[Find]:
