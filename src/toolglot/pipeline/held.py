@@ -43,6 +43,7 @@ class Held(msgspec.Struct):
     clear: float = 0.0  # how clearly the values are its own
     schema: Schema | None = None  # of what is no plain value
     inner: Filled | None = None
+    is_exact: bool = False  # the values are those that it asks for, and no other's
 
     @property
     def is_found(self) -> bool:

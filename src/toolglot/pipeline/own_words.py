@@ -54,6 +54,7 @@ _TELLS = {
     "array": 0.5,
 }
 _SHARP = 0.6
+_SCALE = 20  # steps
 _NUMERALS = 2
 _NUMERAL = re.compile(r"\d{1,20}")
 _VAGUE = frozenset({"words", "free"})
@@ -175,7 +176,7 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
             or _switched(this, options, said)
             or chosen(options, said),
         )
-    if this.kind == "number" and (coded := numbered(about_of(this), said)):
+    if this.kind == "number" and not _scaled(this, said) and (coded := numbered(about_of(this), said)):
         return Held(this, required, coded, CLEAR)
     if this.kind == "object" and this.schema.get("properties"):
         inner = held_to(this.schema, said)
@@ -186,7 +187,14 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
         told = labelled(this, said) or mentioned(options, said)
         if told or (this.kind == "unit" and len(options) > 1):
             return Held(this, required, told, SURE)
-    return Held(this, required, sure(this, said), SURE if exact(this, said) or written(this, said) else 0.0)
+    own = exact(this, said)
+    return Held(this, required, sure(this, said), SURE if own or written(this, said) else 0.0, is_exact=bool(own))
+
+
+def _scaled(this: Slot, said: Said) -> bool:
+    """0 is closed, 100 is open: what lies between has no name, and the text may have it in digits."""
+    low, high = this.schema.get("minimum"), this.schema.get("maximum")
+    return isinstance(low, int) and isinstance(high, int) and high - low >= _SCALE and bool(sure(this, said))
 
 
 def _counted_options(this: Slot, options: list[Any], said: Said) -> list[Find]:
@@ -322,6 +330,7 @@ def _left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
         alike = [one for one in alike if one.slot.kind not in _VAGUE or not _DEFAULT.search(about_of(one.slot))]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not any(overlap(find, other) for other in taken)]
+            free = [find for find in free if pointed(alike[0].slot, find, said) >= 0]
             free = [find for find in free if not isinstance(find.value, (int, float)) or _is_spare(alike[0], find, said)]
             if free and _to_spare(alike[0], held):
                 alike[0].values = free
@@ -338,10 +347,12 @@ def _is_spare(this: Held, one: Find, said: Said) -> bool:
 
 def _to_spare(one: Held, held: list[Held]) -> bool:
     """Whether there is a name for an optional parameter once each of those that must have one has its own."""
-    if one.slot.kind not in SOFT:
+    if one.slot.kind not in SOFT or one.is_exact:
         return True
     enums = [find for other in held if other.slot.kind == "enum" for find in other.values]
     needy = [other for other in held if other.required and other.slot.kind in SOFT]
+    if one.clear >= SURE:  # to others any words will do
+        needy = [other for other in needy if other.slot.kind not in _VAGUE]
     values = [find for other in [one, *needy] for find in other.values]
     places = {find.start for find in values if not any(overlap(find, other) for other in enums)}
     return len(places) > len(needy)

@@ -23,7 +23,7 @@ _POINTS = {
     "until": "end to until",
     "in": "city location place country in to room language",
     "at": "at place restaurant location address time price host",
-    "by": "artist author by director writer maker actor",
+    "by": "artist author by director writer maker actor brand manufacturer",
     "for": "for name recipient city location topic party",
     "on": "on date day",
     "with": "with attendee",
@@ -103,7 +103,7 @@ def _measured(this: Slot, one: Find, said: Said) -> float:
 
 def _after(one: Find, said: Said) -> list[str]:
     """The words behind a number, up to one that tells nothing."""
-    clause = re.split(r"[,.;:?!](?:\s|$)", said.text[one.end : one.end + 40])[0].lower()
+    clause = re.split(r"[,.;:?!](?:\s|$)|\d", said.text[one.end : one.end + 40])[0].lower()
     words = re.findall(r"[^\W\d_]+", clause)[:_AHEAD]
     return list(takewhile(lambda word: word not in FUNCTION_WORDS and word not in NUMBER_WORDS, words))
 

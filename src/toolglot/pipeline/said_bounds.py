@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_units import unit_after
 
 _BEFORE = {
     "most": r"at (?:the )?most|(?:no|not) (?:more|longer|higher|later|bigger|larger|greater) than|up to|under|below|beneath"
@@ -31,11 +32,11 @@ _MONEY = re.compile(
 )
 _EACH = re.compile(r"(?: [a-z$€£]+){0,2} (?:each|apiece|per |an? (?:piece|unit|hour|night|day|month|person))", re.IGNORECASE)
 _AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
-_OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b", re.IGNORECASE)
+_OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b|(?: [a-z-]+){1,3}?s\b(?! (?:of|old)\b)", re.IGNORECASE)
 
 UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up"})
 _PRICES = frozenset({"price", "cost", "amount", "fee", "rent", "budget", "salary", "total", "fare", "payment", "deposit"})
-_COUNTS = frozenset({"quantity", "qty", "count", "number", "units", "copies", "pieces"})
+_COUNTS = frozenset({"quantity", "qty", "count", "number", "units", "copies", "pieces", "limit"})
 LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest"})
 
 
@@ -79,7 +80,7 @@ def is_priced(own: frozenset[str], one: Find, said: Said) -> float:
     )
     money = sign or _MONEY.match(said.text, one.end) is not None
     priced = money or (_EACH.match(said.text, one.end) is not None and _AT.search(said.text[: one.start]) is not None)
-    counts = _OF_THEM.match(said.text, one.end) is not None and not priced
+    counts = _OF_THEM.match(said.text, one.end) is not None and not priced and not unit_after(said.text[one.end : one.end + 20])
     if own & _PRICES:
         return 2.0 if priced else -2.0 if counts else 0.0
     return -2.0 if priced else 1.0 if counts else 0.0

@@ -22,7 +22,8 @@ _ABBREVIATED = {
 }  # fmt: skip
 
 
-_UNITS = "km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k"
+_ABBREVIATED |= {day[:3]: day for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")}
+_UNITS = "mon tue wed thu fri sat sun km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k"
 _SHORT_UNITS = frozenset(_UNITS.split())  # options that are written so, too
 _NEARBY = 6  # words that an option's words may be scattered over
 _NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai

@@ -54,7 +54,7 @@ _TIMES = (
     ),
     re.compile(rf"\b(?P<h>{_HOUR})(?:\s+o'?clock)?{_PART}", re.IGNORECASE),
     re.compile(rf"\b(?P<h>{_HOUR})\s+o'?clock\b", re.IGNORECASE),
-    re.compile(rf"\bat\s+(?P<h>{_HOUR})(?:\s+sharp)?(?=\s*(?:[.,?!]|$|on\b|for\b|and\b))", re.IGNORECASE),
+    re.compile(rf"\bat\s+(?P<h>{_HOUR})(?:\s+sharp)?(?=\s*(?:[.,?!](?! ?\d)|$|on\b|for\b|and\b))", re.IGNORECASE),
     re.compile(r"\b(?P<fixed>noon|midday|midnight)\b", re.IGNORECASE),
 )
 _FIXED = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}

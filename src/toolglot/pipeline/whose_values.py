@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from toolglot.pipeline.held import CLEAR, Held, overlap
-from toolglot.pipeline.pointers import pointed
+from toolglot.pipeline.pointers import POINTED, pointed
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Word
 from toolglot.pipeline.slot_kinds import begins_alike
 
 _NAMED = 3.0  # an option that the text names is no other parameter's
+_COUNTED = frozenset({"number", "date", "time"})
 _JOINED = re.compile(r"(?:,|and|&|the|a|an|its|their|of|\s|\')*", re.IGNORECASE)
 
 
@@ -28,7 +29,7 @@ def settle(held: list[Held], said: Said) -> None:
     scores = [
         (pointed(one.slot, find, said) + (_NAMED if one.slot.kind == "enum" else 0.0), at, find)
         for at, one in enumerate(open_)
-        for find in one.values
+        for find in (reversed(one.values) if one.slot.own & POINTED["to"] else one.values)
     ]
     for score, at, find in sorted(scores, key=lambda row: (-row[0], not open_[row[1]].required)):
         if score < CLEAR or at in settled or any(overlap(find, other) for other in taken):
@@ -46,6 +47,7 @@ def settle(held: list[Held], said: Said) -> None:
         if at not in settled:
             rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
             one.values = rest or (one.values if one.required else [])
+    _apart([one for at, one in enumerate(open_) if at not in settled and not one.required])
     _in_order([one for at, one in enumerate(open_) if at not in settled and one.required])
     for one in lists:
         rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
@@ -57,10 +59,10 @@ def _take(one: Held, find: Find, score: float) -> None:
 
 
 def _to_spare(open_: list[Held], settled: set[int], taken: list[Find], this: Held) -> bool:
-    """Whether enough numbers are left for those parameters that must have one."""
-    if this.slot.kind != "number":
+    """Whether enough numbers, days or times are left for those parameters that must have one."""
+    if this.slot.kind not in _COUNTED:
         return True
-    needy = [one for at, one in enumerate(open_) if at not in settled and one.required and one.slot.kind == "number"]
+    needy = [one for at, one in enumerate(open_) if at not in settled and one.required and one.slot.kind == this.slot.kind]
     left = {find.start for one in needy for find in one.values if not any(overlap(find, other) for other in taken)}
     return len(left) >= len(needy)
 
@@ -84,6 +86,15 @@ def _mention(one: Held, said: Said) -> Word | None:
     return next(
         (word for word in said.words if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own)), None
     )
+
+
+def _apart(rest: list[Held]) -> None:
+    """Of two days or times that need not be told, the first has the only one."""
+    for kind in ("date", "time"):
+        alike = [one for one in rest if one.slot.kind == kind]
+        places = sorted({find.start for one in alike for find in one.values})
+        for one, start in zip_longest(alike, places[: len(alike)]):
+            one.values = [find for find in one.values if find.start == start]
 
 
 def _in_order(rest: list[Held]) -> None:
