@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from itertools import takewhile
 
-from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.relevance import words_of
+from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said
 from toolglot.pipeline.said_texts import told_text
 from toolglot.pipeline.said_units import TIME, unit_after, wanted_unit
-from toolglot.pipeline.slot_kinds import Slot
+from toolglot.pipeline.slot_kinds import Slot, begins_alike
 
 _REPEATED = re.compile(r"compound|times a year|times .*per year|interest is (?:added|paid)", re.IGNORECASE)
 _ADDRESSED = frozenset({"to", "cc", "bcc", "recipient", "recipients", "attendee", "attendees", "invitees", "participants"})
@@ -22,6 +24,17 @@ _PARTS = {
 _VERSIONED = frozenset({"version", "release"})
 _SORTED = frozenset({"sort", "order", "sorting", "orderby", "sortby"})
 _SORT = re.compile(r"\b(?:sort|order|rank)(?:ed|ing)? (?:[a-z]+ ){0,2}?by (?:the )?(?P<key>[\w-]+)", re.IGNORECASE)
+_DOING = re.compile(
+    r"\b(?P<verb>[a-z]+(?:ed|e|gn))\s+(?:(?:it|this|that|them|the \w+|task \S+)\s+)?(?:to|by)\s+"
+    r"(?P<whom>(?!the\b|my\b|a\b|me\b)[^\W\d_])",
+    re.IGNORECASE,
+)
+_SHORT = 4  # letters of a stem
+_COLOUR = re.compile(
+    r"\b(?:(?:dark|light|navy|pale|bright|hot) )?"
+    r"(?:red|blue|green|yellow|black|white|orange|purple|pink|brown|gr[ae]y|silver|gold|beige|turquoise|violet|navy|teal|maroon)\b",
+    re.IGNORECASE,
+)
 _HALF_DAY = 12 * 60
 _LONG_NAME = 3  # words
 
@@ -33,6 +46,11 @@ def exact(this: Slot, said: Said) -> list[Find]:
         return interval(said)
     if this.kind == "number" and _REPEATED.search(f"{this.name} {about}"):
         return times_a_year(said)
+    if this.own & {"color", "colour"} and this.kind in ("words", "name"):
+        found = [Find(match[0], match.start(), match.end()) for match in _COLOUR.finditer(said.text)]
+        return [next((name for name in said.names if name.start <= one.start < name.end), one) for one in found[:1]]
+    if this.kind in ("words", "name") and (done := _done_to(this, said)):
+        return done
     if this.own & _VERSIONED and this.kind != "number" and said.versions:
         return said.versions
     if this.own & _SORTED and this.kind in ("words", "name") and (by := _SORT.search(said.text)):
@@ -45,6 +63,20 @@ def exact(this: Slot, said: Said) -> list[Find]:
         return _part_of_names(part, said)
     if this.kind in ("name", "words", "free", "code"):
         return codes_said(this.name, about, said) or told_text(this.name, about, said)
+    return []
+
+
+def _done_to(this: Slot, said: Said) -> list[Find]:
+    """Assign it to hwang; directed by david leitch: a verb of the parameter's own name, and whom it is done to or by."""
+    for match in _DOING.finditer(said.text):
+        if any(begins_alike(stem, own) for stem in words_of(match["verb"]) for own in this.named if len(own) > _SHORT):
+            start = match.start("whom")
+            name = next((one for one in said.names if one.start == start), None)
+            run = list(
+                takewhile(lambda word: word.low not in FUNCTION_WORDS, (one for one in said.words if one.start >= start))
+            )
+            whole = [word for at, word in enumerate(run) if not said.is_broken(run[: at + 1])][:_LONG_NAME]
+            return [name or said.span(whole)] if whole else []
     return []
 
 

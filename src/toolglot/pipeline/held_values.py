@@ -139,7 +139,7 @@ def _list_of(one: Held, said: Said, rest: list[Find]) -> Schema:
         whole = items["type"] == "integer"
         lists = [row for row in number_rows(said) if not whole or all(isinstance(value, int) for value in row)]
         lists = [row for row in lists if len(row) > 1] or lists  # a single number beside a row is another's
-    elif item.kind == "enum" or item.kind in SHARP or exact(item, said):
+    elif item.kind == "enum" or item.kind in SHARP or exact(item, said) or one.clear >= SURE:
         lists = [_values(one)] if one.values else []
     elif items["type"] == "string" and (told := mentioned(described_options(about_of(one.slot)), said)):
         lists = [list(dict.fromkeys(find.value for find in told))]

@@ -6,11 +6,13 @@ it says whose it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from toolglot.pipeline.held import Held, Schema
 from toolglot.pipeline.pointers import pointed
 from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_bounds import is_bounded
 from toolglot.pipeline.slot_kinds import Slot, slot
 from toolglot.pipeline.slots import sure
 
@@ -28,9 +30,14 @@ def rest_for(this: Slot, alike: list[Slot], flat: list[Held], said: Said) -> Sai
     kinds = {one.kind for one in inner}
     others = [one for one in flat if one.slot.kind in _SURELY - kinds]
     taken = [find for one in others for find in one.values if one.slot.kind != "code" or _is_code(str(find.value))]
+    taken += [
+        find for one in flat if one.slot.kind == "number" for find in one.values if is_bounded(one.slot.own, find, said) > 0
+    ]
     if len(alike) > 1:
         named = [find for one in flat if one.slot.kind == "enum" for find in one.values]
-        taken += [find for one in inner for find in _of_others(this, alike, one, said.without([*taken, *named]))]
+        rest = said.without([*taken, *named])
+        wanted = Counter(one.kind for one in inner)
+        taken += [find for one in inner for find in _of_others(this, alike, one, wanted[one.kind], rest)]
     return said.without(taken) if taken else said
 
 
@@ -43,15 +50,17 @@ def shape(this: Slot) -> frozenset[str]:
     return frozenset(_properties(this.schema)) if this.kind == "object" else frozenset()
 
 
-def _of_others(this: Slot, alike: list[Slot], one: Slot, said: Said) -> list[Find]:
+def _of_others(this: Slot, alike: list[Slot], one: Slot, each: int, said: Said) -> list[Find]:
+    """`each` has so many of the kind, side by side: Anna Berg in Malmo."""
     places = {find.start: find for find in reversed(sure(one, said))} if not nests(one) else {}
     finds = [places[start] for start in sorted(places)]
-    if len(finds) != len(alike):
+    if len(finds) != len(alike) * each:
         return []
-    in_turn = sum(pointed(held, find, said) for held, find in zip(alike, finds, strict=True))
-    crossed = sum(pointed(held, find, said) for held, find in zip(alike, finds[::-1], strict=True))
-    own = (finds[::-1] if crossed > in_turn else finds)[alike.index(this)]
-    return [find for find in finds if find is not own]
+    groups = [finds[at : at + each] for at in range(0, len(finds), each)]
+    in_turn = sum(pointed(held, group[0], said) for held, group in zip(alike, groups, strict=True))
+    crossed = sum(pointed(held, group[0], said) for held, group in zip(alike, groups[::-1], strict=True))
+    own = (groups[::-1] if crossed > in_turn else groups)[alike.index(this)]
+    return [find for find in finds if find not in own]
 
 
 def _properties(schema: Schema) -> dict[str, Any]:

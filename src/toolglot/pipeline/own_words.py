@@ -20,7 +20,7 @@ from toolglot.pipeline.pointers import pointed
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import chosen, days
 from toolglot.pipeline.said_flags import flag
-from toolglot.pipeline.said_labels import labelled
+from toolglot.pipeline.said_labels import labelled, labelled_row
 from toolglot.pipeline.said_options import described_options, mentioned, numbered
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
@@ -29,6 +29,9 @@ from toolglot.pipeline.slots import default_of, sure, written
 from toolglot.pipeline.whose_values import settle
 
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
+_WHERE = "city location place country state county province warehouse town region area address where venue"
+_WHO = "person contact recipient user customer client artist author name team player"
+_PLACES, _PEOPLE = frozenset(_WHERE.split()), frozenset(_WHO.split())
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COMPARED = re.compile(
     r"\b(?:(?:is|are|was) (?:not )?(?:at|over|under|above|below|more|less|greater)[ a-z]{0,12}|equals?|than) $"
@@ -228,6 +231,8 @@ def _listing(this: Slot, required: bool, said: Said) -> Held:
     one = slot(this.name.removesuffix("s"), about)
     if "enum" in items:
         return Held(this, required, days(items["enum"], mentioned(items["enum"], said), said))
+    if row := labelled_row(this, said):
+        return Held(this, required, row, SURE)
     found = sure(one, said)
     if one.kind in ("free", "words", "name") and len(found) < 2:
         found = max(said.rows, key=len, default=found)
@@ -310,7 +315,7 @@ def _spoken_of(one: Held, said: Said) -> bool:
     if kind == "array" and "enum" in (one.slot.schema.get("items") or {}):
         return bool(one.values)
     if kind == "array":
-        return bool(one.values) and any(pointed(one.slot, find, said) >= CLEAR for find in one.values)
+        return bool(one.values) and (one.clear >= SURE or any(pointed(one.slot, find, said) >= CLEAR for find in one.values))
     if kind in ("date", "time", "email", "phone", "url", "currency"):
         return bool(one.values)
     if kind == "unit":
@@ -338,6 +343,11 @@ def _left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
     return found
 
 
+def _is_thing(this: Slot, place: Slot) -> bool:
+    """Whether its name may be in plain words, where another asks for a place: graphic designer jobs in Oslo."""
+    return bool(place.own & _PLACES) and not this.own & (_PLACES | _PEOPLE)
+
+
 def _is_spare(this: Held, one: Find, said: Said) -> bool:
     """A number that counts nothing, is no year and compares nothing: someone has said it for a reason."""
     compared = _COMPARED.search(said.text[: one.start])
@@ -352,7 +362,7 @@ def _to_spare(one: Held, held: list[Held]) -> bool:
     enums = [find for other in held if other.slot.kind == "enum" for find in other.values]
     needy = [other for other in held if other.required and other.slot.kind in SOFT]
     if one.clear >= SURE:  # to others any words will do
-        needy = [other for other in needy if other.slot.kind not in _VAGUE]
+        needy = [other for other in needy if other.slot.kind not in _VAGUE and not _is_thing(other.slot, one.slot)]
     values = [find for other in [one, *needy] for find in other.values]
     places = {find.start for find in values if not any(overlap(find, other) for other in enums)}
     return len(places) > len(needy)

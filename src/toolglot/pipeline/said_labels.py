@@ -11,15 +11,17 @@ from itertools import takewhile
 from toolglot.pipeline.pointers import POINTED
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Word
+from toolglot.pipeline.said_runs import trimmed
 from toolglot.pipeline.slot_kinds import Slot
 
 # things that have names in plain words, which stand before them
 _NAMED = """
 database db table branch service channel project repo repository folder directory bucket queue topic cluster namespace list
 playlist calendar category group team board label column field collection server department section scene album environment
-dataset schema index job pipeline
+dataset schema index job pipeline speaker warehouse store shop office
 """
 _BEARERS = frozenset(_NAMED.split())
+_PLAIN_BEARERS = frozenset({"speaker", "warehouse", "store", "shop", "office", "playlist", "list"})  # by a description, too
 # things that are named by those who write software
 _WRITTEN = """
 service branch table database db repo repository package module library image container cluster job queue namespace
@@ -48,7 +50,8 @@ _WORDY = re.compile(  # plain words that have a hyphen
 
 def named_before(this: Slot, said: Said) -> list[Find]:
     """The names that stand before a parameter's own word: the road trip playlist."""
-    told = this.own if this.own - _GENERIC else re.findall(r"[a-z]+", str(this.schema.get("description") or "").lower())
+    about = re.findall(r"[a-z]+", str(this.schema.get("description") or "").lower())
+    told = {*this.own, *(_PLAIN_BEARERS & {*about[:2]})} if this.own - _GENERIC else about
     labels = {_SAME.get(word, word) for word in told} & _BEARERS
     found = []
     for at, word in enumerate(said.words):
@@ -117,6 +120,23 @@ def labelled(this: Slot, said: Said) -> list[Find]:
     return [
         one for one in found if not any(around(name, one) and name != one for name in [*said.names, *said.quoted, *said.called])
     ]
+
+
+def labelled_row(this: Slot, said: Said) -> list[Find]:
+    """The list that follows a parameter's own name: with the labels docs and website."""
+    own = this.named - {"list", "item"}
+    for row in said.rows:
+        first = str(row[0].value).split()
+        label = next((at for at, word in enumerate(first[:-1]) if set(words_of(word)) & own), None)
+        before = [word.low for word in said.words if word.end <= row[0].start][-1:]
+        if label is not None:
+            head = re.sub(r"^(?:of|the|a|an) ", "", " ".join(first[label + 1 :]))
+            row = [Find(head, row[0].end - len(head), row[0].end), *row[1:]]
+        elif not before or not set(words_of(before[0])) & own:
+            continue
+        items = next(trimmed(row, said), [])
+        return [Find(item, find.start, find.end) for item, find in zip(items, row, strict=False)]
+    return []
 
 
 def around(name: Find, one: Find) -> bool:

@@ -68,6 +68,8 @@ def mentioned(options: list[Any], said: Said) -> list[Find]:
     found += [Find(codes[str(one.value)], one.start, one.end) for one in said.currencies if one.value in codes]
     named = [one for one in found if str(one.value).lower() not in FUNCTION_WORDS]  # any is hardly one, beside another
     found = named or found
+    apart = [one for one in found if not any(p.start <= one.start < p.end for p in [*said.paths, *said.emails])]
+    found = apart or found
     longest = [
         one for one in found
         if not any(o.start <= one.start and one.end <= o.end and o.end - o.start > one.end - one.start for o in found)

@@ -139,11 +139,11 @@ def word_rows(said: Said) -> list[list[Value]]:
         if match[0].startswith("[") or len(items) > 1:
             found.append(items)
     found += [[one.value for one in row] for row in rows(said.quoted, said) if len(row) > 1]
-    found += [[*row] for held in said.rows for row in _trimmed(held, said)]
+    found += [[*row] for held in said.rows for row in trimmed(held, said)]
     return [row for row in found if all(row)]
 
 
-def _trimmed(row: list[Find], said: Said) -> Iterator[list[str]]:
+def trimmed(row: list[Find], said: Said) -> Iterator[list[str]]:
     """Where the first item of a row begins, and where the last one ends: at capitals, a known verb, the end of a clause.
 
     Else only the sense tells.

@@ -19,7 +19,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
 from toolglot.pipeline.said_labels import around, labelled, marked, named_before
 from toolglot.pipeline.said_numbers import numbers
-from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, wanted_unit
+from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot
 
 MOST = 150  # values of one parameter: a grammar of more is slow to make
@@ -32,6 +32,7 @@ SHARP = frozenset({"number", "date", "time", "email", "phone", "url", "host", "p
 FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{3}$"}
 
 _EXAMPLE = re.compile(r"(?:e\.g\.|such as|like|example:?),? ['\"]?([\w#/-]*\d[\w/-]*)")
+_TOGETHER = re.compile(r" ?[A-Za-z]+\.?,?(?: and)? ?")
 _NO = frozenset({"no", "without"})
 
 
@@ -115,6 +116,8 @@ def sure(this: Slot, said: Said) -> list[Find]:
         found = _shaped(this, found)
     if this.kind in _LABELLED:
         told, marked_so = labelled(this, said), written(this, said)
+        if marked_so:  # the orders table sorted by date: what follows is no name
+            told = [one for one in told if not str(one.value).endswith(("ed", "ing"))]
         found = _merged(told, marked_so) if marked_so else _merged(told, found)
     return [one for one in found if _allowed(one.value, this.schema)]
 
@@ -166,8 +169,24 @@ def _in_its_unit(this: Slot, found: list[Find], said: Said) -> list[Find]:
     wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
     if wanted is None:
         return found
+    found = _added_up(found, said, wanted)
     turned = ((one, in_unit(float(one.value), said.text[one.end : one.end + 20], wanted)) for one in found)
     return [one if value is None else msgspec.structs.replace(one, value=value) for one, value in turned]
+
+
+def _added_up(found: list[Find], said: Said, wanted: tuple[int, float]) -> list[Find]:
+    """An hour and 15 minutes, 5 ft 10 in: two units of one kind are one amount, told in the first."""
+    summed: list[Find] = []
+    for one in found:
+        before = summed[-1] if summed else None
+        unit = unit_after(said.text[one.end : one.end + 20])
+        larger = unit_after(said.text[before.end : before.end + 20]) if before is not None else None
+        joined = before is not None and _TOGETHER.fullmatch(said.text[before.end : one.start])
+        if before and joined and unit and larger and unit[0] == larger[0] == wanted[0] and unit[1] < larger[1]:
+            summed[-1] = Find(float(before.value) + float(one.value) * unit[1] / larger[1], before.start, before.end)
+        else:
+            summed.append(one)
+    return summed
 
 
 def _none(this: Slot, said: Said) -> list[Find]:

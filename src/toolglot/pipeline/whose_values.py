@@ -26,6 +26,11 @@ def settle(held: list[Held], said: Said) -> None:
         _take(open_[at], find, CLEAR)
         settled.add(at)
         taken.append(find)
+    for at, one in sorted(enumerate(open_), key=lambda held: not held[1].required):
+        alone = one.is_exact and len({find.start for find in one.values}) == 1
+        if alone and not any(overlap(one.values[0], other) for other in taken):
+            settled.add(at)
+            taken.append(one.values[0])
     scores = [
         (pointed(one.slot, find, said) + (_NAMED if one.slot.kind == "enum" else 0.0), at, find)
         for at, one in enumerate(open_)
