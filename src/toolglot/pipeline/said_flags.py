@@ -65,8 +65,9 @@ def _by_sides(this: Slot, said: Said) -> Flag | None:
 def _by_description(this: Slot, said: Said) -> Flag | None:
     """The text says most of what the description does: leave it at the door."""
     about = re.split(r"[.;(]| instead of | rather than ", str(this.schema.get("description") or ""))[0]
-    words = {stem for word in re.findall(r"[^\W\d_]+", about.lower()) if word not in FUNCTION_WORDS for stem in words_of(word)}
-    words -= _SAID_OF_ALL
+    told = [stem for word in re.findall(r"[^\W\d_]+", about.lower()) if word not in FUNCTION_WORDS for stem in words_of(word)]
+    words = {stem for stem in told if stem not in _SAID_OF_ALL}
+    words = words if len(words) > _FEWEST else {*told[-1:]} & words  # of two words the last says what it is about
     shared = [(at, word) for at, word in enumerate(said.words) if words & set(words_of(word.low))]
     stems = {stem for _, word in shared for stem in words_of(word.low)} & words
     named = this.named & words  # a tax exemption is more than a tax
