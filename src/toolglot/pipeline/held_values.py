@@ -100,7 +100,7 @@ def _narrowed(one: Held, said: Said, rest: list[Find]) -> Schema:
         return bounded(given) if default is None else one_of(given, [default])
     if kind in SOFT and _wants_state(one.slot) and (held := _with_state(one, said)):
         return held
-    if fits and (kind in SHARP or one.clear >= SURE or not one.required):
+    if fits and (kind in SHARP or kind == "unit" or one.clear >= SURE or not one.required):
         return one_of(given, fits)
     return bounded(given) if kind in ("any", "object") else _worded(one, said, rest)
 

@@ -96,6 +96,10 @@ def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> S
 def _slots(properties: dict[str, Schema]) -> list[Slot]:
     """Where one parameter is about a file, what is called source or target is one too."""
     found = told_apart([slot(name, inner) for name, inner in properties.items()])
+    found = [
+        msgspec.structs.replace(one, kind="path") if one.kind == "name" and re.search(r"\bfile ?name\b", about_of(one)) else one
+        for one in found
+    ]
     if not any(_FILE.search(str(inner.get("description") or "")) for inner in properties.values()):
         return found
     return [msgspec.structs.replace(one, kind="path") if one.own & _MOVED and one.kind == "name" else one for one in found]

@@ -26,6 +26,7 @@ _POINTS = {
     "by": "artist author by director writer maker actor brand manufacturer",
     "for": "for name recipient city location topic party",
     "on": "on date day",
+    "born": "birth dob birthday birthdate",
     "with": "with attendee",
     "called": "name title",
     "named": "name title",

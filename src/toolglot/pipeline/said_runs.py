@@ -16,6 +16,19 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 
+_STOPPING = FUNCTION_WORDS | {
+    "under",
+    "below",
+    "between",
+    "above",
+    "during",
+    "through",
+    "near",
+    "around",
+    "since",
+    "until",
+    "only",
+}
 _LONGEST = 6  # words of a run that is no name
 _WHOLE = 6  # words of a quotation that is one thing: no part of it is a value of its own
 _LONG_NAME = 4  # words: a name of so many may be made of several
@@ -60,9 +73,9 @@ def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
         for run in (words[at : at + length] for length in range(1, min(_LONGEST, len(words) - at) + 1)):
             if said.is_broken(run):
                 break
-            if any(word.low in FUNCTION_WORDS - _INNER for word in run[1:-1]):
+            if any(word.low in _STOPPING - _INNER for word in run[1:-1]):
                 break
-            if run[-1].low in FUNCTION_WORDS or (run[0].first and len(run) > 1 and run[1].text[0].islower()):
+            if run[-1].low in _STOPPING or (run[0].first and len(run) > 1 and run[1].text[0].islower()):
                 continue  # what begins a sentence is a verb, as long as no capitals follow
             one = said.span(run)
             if not any(_cuts(one, other) for other in names) and not any(_overlaps(one, other) for other in whole):
@@ -81,7 +94,7 @@ def _cuts(one: Find, name: Find) -> bool:
 
 def _begins(word: Word) -> bool:
     """Not with a word that names nothing, unless it is written as a name: The Weeknd."""
-    return word.low not in FUNCTION_WORDS or (word.text[0].isupper() and not word.first and word.low != "i")
+    return word.low not in _STOPPING or (word.text[0].isupper() and not word.first and word.low != "i")
 
 
 def bracketed(said: Said) -> list[tuple[list[Value], int, int]]:

@@ -28,7 +28,7 @@ def settle(held: list[Held], said: Said) -> None:
         taken.append(find)
     for at, one in sorted(enumerate(open_), key=lambda held: not held[1].required):
         alone = one.is_exact and len({find.start for find in one.values}) == 1
-        if alone and not any(overlap(one.values[0], other) for other in taken):
+        if alone and not any(one.values[0].start == other.start and one.values[0].end == other.end for other in taken):
             settled.add(at)
             taken.append(one.values[0])
     scores = [
