@@ -58,7 +58,7 @@ _MEANT = {
     "there and back|return ticket|return flight|return trip": "round_trip roundtrip return",
     "urgent|urgently|asap|as soon as possible|emergency": "high urgent critical",
     "finished|completed|complete": "done completed closed finished",
-    "begun|started|working on": "in_progress started active",
+    "begun|started": "in_progress started active",
     "loud|louder": "up",
     "quiet|quieter|softer": "down",
     "spend little|inexpensive|affordable|on a budget|low budget": "cheap low budget inexpensive",

@@ -40,6 +40,7 @@ _QUALIFYING = frozenset(_TELLING.split())  # what such a word says of a thing is
 _MOST = 3  # words of such a name
 _STRONG = re.compile(r"[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[\w.-]+/[\w./-]+|v\d+(?:\.\d+)+")
 _WEAK = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
+_BEHIND = re.compile(r" ([a-z]+)")
 _WORDY = re.compile(  # plain words that have a hyphen
     r"^(?:non|pre|self|well|high|low|long|short|full|part|half|check|follow|sign|log|up|so|e|x|re|anti|mid|co|ex|all|one|two|three"
     r"|four|five|six|seven|eight|nine|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|first|second|third|real|in|on|to)-"
@@ -76,11 +77,15 @@ def marked(own: frozenset[str], said: Said) -> list[Find]:
         return []
     others = [*said.quoted, *said.urls, *said.emails, *said.paths]
     plain = [word for word in said.words if not any(one.start <= word.start < one.end for one in others)]
-    return [Find(word.text, word.start, word.end) for word in plain if _is_marked(word)]
+    return [Find(word.text, word.start, word.end) for word in plain if _is_marked(word, said)]
 
 
-def _is_marked(word: Word) -> bool:
-    return bool(_STRONG.fullmatch(word.text) or (_WEAK.fullmatch(word.text) and not _WORDY.search(word.text)))
+def _is_marked(word: Word, said: Said) -> bool:
+    if _STRONG.fullmatch(word.text):
+        return True
+    behind = _BEHIND.match(said.text, word.end)  # a blue-green deployment has no name
+    noun = behind is not None and behind[1].lower() not in FUNCTION_WORDS and not behind[1].endswith("s")
+    return bool(_WEAK.fullmatch(word.text)) and not _WORDY.search(word.text) and not noun
 
 
 _LEADING = frozenset({"from", "off", "into"})

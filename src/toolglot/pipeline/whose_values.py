@@ -11,7 +11,8 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Word
 from toolglot.pipeline.slot_kinds import begins_alike
 
-_NAMED = 3.0  # an option that the text names is no other parameter's
+_NAMED = 1.0  # how clearly a value is that of a parameter that has but a few
+_FIRST = 2.0
 _COUNTED = frozenset({"number", "date", "time"})
 _JOINED = re.compile(r"(?:,|and|&|the|a|an|its|their|of|\s|\')*", re.IGNORECASE)
 
@@ -36,7 +37,7 @@ def settle(held: list[Held], said: Said) -> None:
         for at, one in enumerate(open_)
         for find in (reversed(one.values) if one.slot.own & POINTED["to"] else one.values)
     ]
-    for score, at, find in sorted(scores, key=lambda row: (-row[0], not open_[row[1]].required)):
+    for score, at, find in sorted(scores, key=lambda row: _turn(open_[row[1]], row[0])):
         if score < CLEAR or at in settled or any(overlap(find, other) for other in taken):
             continue
         if not open_[at].required and not _to_spare(open_, settled, [*taken, find], open_[at]):
@@ -57,6 +58,11 @@ def settle(held: list[Held], said: Said) -> None:
     for one in lists:
         rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
         one.values = rest or one.values
+
+
+def _turn(one: Held, score: float) -> tuple[float, bool]:
+    """An option that the text names is no other parameter's: those come first."""
+    return -(score + (_FIRST if one.slot.kind == "enum" else 0.0)), not one.required
 
 
 def _take(one: Held, find: Find, score: float) -> None:
