@@ -66,6 +66,12 @@ def dates_in_form(about: str, said: Said) -> list[Find]:
     return found
 
 
+def day_in_form(about: str, day: str) -> str:
+    """A day as a description has it."""
+    form = _form(about)
+    return _day(form["date"], day) if form else day
+
+
 def times_in_form(about: str, said: Said) -> list[Find]:
     """The times of a text as a description has them; where it tells no form, as they are written, too."""
     form = min(_TIME_FORM.finditer(about), key=lambda match: len(match[0]), default=None)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 from itertools import takewhile
 
+from toolglot.pipeline.date_forms import day_in_form
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said
+from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.said_texts import told_text
 from toolglot.pipeline.said_units import TIME, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
@@ -35,6 +37,8 @@ _COLOUR = re.compile(
     r"(?:red|blue|green|yellow|black|white|orange|purple|pink|brown|gr[ae]y|silver|gold|beige|turquoise|violet|navy|teal|maroon)\b",
     re.IGNORECASE,
 )
+_LEAVING = frozenset({"end", "out", "checkout", "return", "departure", "to", "until"})
+_NIGHTS = re.compile(rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)}) nights?\b", re.IGNORECASE)
 _HALF_DAY = 12 * 60
 _LONG_NAME = 3  # words
 
@@ -51,10 +55,14 @@ def exact(this: Slot, said: Said) -> list[Find]:
         return [next((name for name in said.names if name.start <= one.start < name.end), one) for one in found[:1]]
     if this.kind in ("words", "name") and (done := _done_to(this, said)):
         return done
+    if "month" in this.own and (told := _of_months(this, said)):
+        return told
     if this.own & _VERSIONED and this.kind != "number" and said.versions:
         return said.versions
     if this.own & _SORTED and this.kind in ("words", "name") and (by := _SORT.search(said.text)):
         return [Find(by["key"], by.start("key"), by.end("key"))]
+    if this.kind == "date" and this.own & _LEAVING and (left := _left_on(about, said)) is not None:
+        return [left]
     if this.kind == "number" and (span := _span(this, said)) is not None:
         return [span]
     if this.own & _ADDRESSED and said.emails and not _FULL_NAME.search(about):
@@ -96,6 +104,16 @@ def _span(this: Slot, said: Said) -> Find | None:
     return None if told else Find(int(seconds) if seconds == int(seconds) else seconds, said.times[1].start, said.times[1].end)
 
 
+def _left_on(about: str, said: Said) -> Find | None:
+    """Three nights from 1 June end on the 4th."""
+    days, nights = [one for one in said.moments if one.value], _NIGHTS.search(said.text)
+    counted = [one for one in said.numbers if nights is not None and one.start == nights.start()]
+    if len(days) != 1 or not counted:
+        return None
+    last = (date.fromisoformat(days[0].value) + timedelta(int(counted[0].value))).isoformat()
+    return Find(day_in_form(about, last), counted[0].start, counted[0].end)
+
+
 def _part_of_names(part: str, said: Said) -> list[Find]:
     """Tomasz Zielinski is Tomasz first and Zielinski last."""
     people = [one for one in said.names if 1 < len(str(one.value).split()) <= _LONG_NAME and "," not in str(one.value)]
@@ -103,3 +121,11 @@ def _part_of_names(part: str, said: Said) -> list[Find]:
         return []
     name, (first, last) = people[0], str(people[0].value).split(" ", 1)
     return [Find(last, name.end - len(last), name.end) if part == "last" else Find(first, name.start, name.start + len(first))]
+
+
+def _of_months(this: Slot, said: Said) -> list[Find]:
+    """A month by its number, or by its name where any words may be the value."""
+    told = [*said.months, *said.moments]
+    if this.kind == "number":
+        return [Find(int(one.known.split("-")[1]), one.start, one.end) for one in told]
+    return [Find(one.written.split()[0].strip(","), one.start, one.end) for one in said.months] if this.kind == "words" else []

@@ -21,7 +21,7 @@ from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import chosen, days
 from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_labels import labelled, labelled_row
-from toolglot.pipeline.said_options import described_options, mentioned, numbered
+from toolglot.pipeline.said_options import described_options, mentioned, numbered, word_for_word
 from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
@@ -32,6 +32,7 @@ _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)
 _WHERE = "city location place country state county province warehouse town region area address where venue"
 _WHO = "person contact recipient user customer client artist author name team player"
 _PLACES, _PEOPLE = frozenset(_WHERE.split()), frozenset(_WHO.split())
+_TOWNS, _LANDS = frozenset({"city", "town"}), frozenset({"country", "state", "province"})
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _COMPARED = re.compile(
     r"\b(?:(?:is|are|was) (?:not )?(?:at|over|under|above|below|more|less|greater)[ a-z]{0,12}|equals?|than) $"
@@ -77,6 +78,7 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     flat = {one.name: _held(one, one.name in required, said) for one in slots if not nests(one)}
     held = [flat.get(one.name) or _held(one, one.name in required, _rest(one, slots, flat, said)) for one in slots]
     _apart_from_lists(held, said)
+    _split_places(held, said)
     settle(held, said)
     offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered, said)])]
@@ -179,7 +181,7 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
             required,
             coded
             or _counted_options(this, options, said)
-            or mentioned(options, said)
+            or word_for_word(mentioned(options, said), said)
             or _switched(this, options, said)
             or chosen(options, said),
         )
@@ -370,6 +372,22 @@ def _to_spare(one: Held, held: list[Held]) -> bool:
     values = [find for other in [one, *needy] for find in other.values]
     places = {find.start for find in values if not any(overlap(find, other) for other in enums)}
     return len(places) > len(needy)
+
+
+def _split_places(held: list[Held], said: Said) -> None:
+    """London, UK is a city and a country, where both are asked for."""
+    towns = [one for one in held if one.slot.own & _TOWNS and one.slot.kind in SOFT]
+    lands = [one for one in held if one.slot.own & _LANDS and one.slot.kind in SOFT and not one.is_exact]
+    for one in [*towns, *lands] if towns and lands else []:
+        cut = [(place, str(place.value).rsplit(", ", 1)) for place in said.places]
+        own = [
+            Find(parts[0], place.start, place.start + len(parts[0]))
+            if one in towns
+            else Find(parts[1], place.end - len(parts[1]), place.end)
+            for place, parts in cut
+        ]
+        if own:
+            one.values, one.clear = own, SURE
 
 
 def _apart_from_lists(held: list[Held], said: Said) -> None:

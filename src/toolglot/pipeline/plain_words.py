@@ -18,5 +18,5 @@ _DAYS_AND_MONTHS = """
 monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
 november december today tomorrow
 """
-DATED = frozenset(_DAYS_AND_MONTHS.split())
+DATED = frozenset(_DAYS_AND_MONTHS.split()) | {f"{day}s" for day in _DAYS_AND_MONTHS.split() if day.endswith("day")}
 LABELS = frozenset({"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO"})  # of what follows

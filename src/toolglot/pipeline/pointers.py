@@ -47,6 +47,7 @@ _BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)"
 _EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
 _AMOUNT = re.compile(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million|half|dozen))[ -]?$", re.IGNORECASE)
 _SAYS_SO = 2.5  # a name that has its own word in it: Premier League
+_PERSONS = frozenset({"artist", "author", "singer", "actor", "director", "painter", "person", "contact", "player"})
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
 _WITHIN = 3  # words between a value and the one that says whose it is
@@ -62,6 +63,8 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
         if this.own & POINTED.get(word.low, frozenset()) and not (this.kind == "number" and word.low == "at"):
             score += 2.0 if not far else 1.0 if far == 1 and before[-1].low in FUNCTION_WORDS else 0.0
         score += _shared(word.low, this) / (1 + far / 2)
+    if this.kind == "name" and this.own & _PERSONS and one in said.quoted and said.names:
+        score -= 1.0  # people stand in no quotes
     if this.kind == "name" and " " in str(one.value) and set(words_of(str(one.value))) & this.named:
         score += _SAYS_SO
     if this.kind != "number":

@@ -26,6 +26,8 @@ _WRAPPED = re.compile(r"^\"([^\"]*)\"$")  # a question in quotes
 _AFTER_COLON = re.compile(r":\s+(\S.*)$", re.DOTALL)
 _SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
 _WORDLIKE = re.compile(r"\w")
+_BREAK = re.compile(r"[,;:!?\"“”()\[\]]|\.\s")
+_TITLES = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St"})
 _LOOK_BACK = 6  # characters between the end of a sentence and the next word
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 _URL = re.compile(r"\bhttps?://[^\s,;\"')>]+[^\s,;\"')>.?!]")
@@ -351,7 +353,7 @@ class Said:
         """Whether a sign that parts words stands between two of them, or a quotation begins or ends there."""
         edges = [edge for quote in self.quoted for edge in (quote.start, quote.end)]
         return any(
-            re.search(r"[,;:!?\"“”()\[\]]|\.\s", self.text[one.end : other.start])
+            (_BREAK.search(self.text[one.end : other.start]) and one.text not in _TITLES)
             or any(one.end <= edge <= other.start for edge in edges)
             for one, other in pairwise(run)
         )

@@ -35,7 +35,8 @@ _AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
 _OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b|(?: [a-z-]+){1,3}?s\b(?! (?:of|old)\b)", re.IGNORECASE)
 
 UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up"})
-_PRICES = frozenset({"price", "cost", "amount", "fee", "rent", "budget", "salary", "total", "fare", "payment", "deposit"})
+_PAID = "price cost amount fee rent budget salary total fare payment deposit revenue income"
+_PRICES = frozenset(_PAID.split())
 _COUNTS = frozenset({"quantity", "qty", "count", "number", "units", "copies", "pieces", "limit"})
 LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest"})
 

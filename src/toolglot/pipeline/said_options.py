@@ -68,13 +68,23 @@ def mentioned(options: list[Any], said: Said) -> list[Find]:
     found += [Find(codes[str(one.value)], one.start, one.end) for one in said.currencies if one.value in codes]
     named = [one for one in found if str(one.value).lower() not in FUNCTION_WORDS]  # any is hardly one, beside another
     found = named or found
+    names = [one for one in said.names if " " in str(one.value)]
     apart = [one for one in found if not any(p.start <= one.start < p.end for p in [*said.paths, *said.emails])]
+    apart = [one for one in apart if not any(p.start <= one.start and one.end < p.end for p in names)] or apart
     found = apart or found
     longest = [
         one for one in found
         if not any(o.start <= one.start and one.end <= o.end and o.end - o.start > one.end - one.start for o in found)
     ]  # fmt: skip
     return sorted(longest, key=lambda one: one.start)
+
+
+def word_for_word(found: list[Find], said: Said) -> list[Find]:
+    """Those that the text has word for word or in short, if any: compounded monthly at an annual rate is monthly."""
+    told = [(one, said.text[one.start : one.end].lower()) for one in found]
+    same = [one for one, text in told if text in (str(one.value).lower(), str(one.value).replace("_", " ").lower())]
+    short = [one for one, text in told if text in _ABBREVIATED or str(one.value) in _SHORT_UNITS]
+    return found if short or not same else same
 
 
 def implied(options: list[Any], said: Said) -> list[Find]:
@@ -92,6 +102,9 @@ def _place(option: Value, said: Said) -> tuple[int, int] | None:
     if not isinstance(option, str):
         return next(((one.start, one.end) for one in said.numbers if one.value == option), None)
     wanted = [word for word in re.split(r"[\W_]+", option.lower()) if word]
+    literal = re.search(rf"(?<!\w){re.escape(option)}(?!\w)", said.text) if len(wanted) > 1 else None
+    if literal:
+        return literal.span()
     if not wanted:
         match = re.search(rf"(?<!\S){re.escape(option)}(?!\S)", said.text) if option else None
         return match.span() if match else None

@@ -19,6 +19,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
 from toolglot.pipeline.said_labels import around, labelled, marked, named_before
 from toolglot.pipeline.said_numbers import numbers
+from toolglot.pipeline.said_options import described_options, mentioned
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot
 
@@ -100,8 +101,6 @@ def sure(this: Slot, said: Said) -> list[Find]:
     if told := exact(this, said):
         return told
     found = _told(this, said)
-    if "month" in this.own and (told := _of_months(this, said)):
-        return told
     if this.kind == "number":
         found = _in_its_form(this, found, said)
     if this.kind == "number" and re.search(r"year\d*$", this.name, re.IGNORECASE):
@@ -110,6 +109,8 @@ def sure(this: Slot, said: Said) -> list[Find]:
         found = _in_its_unit(this, found, said)
     if this.kind == "number":
         found = [*_none(this, said), *found]
+    if this.kind == "unit" and (named := mentioned(described_options(str(this.schema.get("description") or "")), said)):
+        found = [next((one for one in named if around(find, one)), find) for find in found]
     if this.kind == "name":
         found = [_untitled(this, one) for one in found]
     if this.kind == "code":
@@ -146,14 +147,6 @@ def _told(this: Slot, said: Said) -> list[Find]:
         bounds = this.kind == "date" and not found and this.own & (_FIRSTS | _LASTS)
         return edges_of_months(about, said, last=not this.own & _FIRSTS) if bounds else found
     return _SURE[this.kind](said) if this.kind in _SURE else []
-
-
-def _of_months(this: Slot, said: Said) -> list[Find]:
-    """A month by its number, or by its name where any words may be the value."""
-    told = [*said.months, *said.moments]
-    if this.kind == "number":
-        return [Find(int(one.known.split("-")[1]), one.start, one.end) for one in told]
-    return [Find(one.written.split()[0].strip(","), one.start, one.end) for one in said.months] if this.kind == "words" else []
 
 
 def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
