@@ -60,3 +60,7 @@ def about_of(this: Slot) -> str:
 
 def overlap(one: Find, other: Find) -> bool:
     return one.start < other.end and other.start < one.end
+
+
+def fills(filled: Filled) -> bool:
+    return not filled.missing and not filled.implied and bool(filled.found)

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, overlap
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, fills, overlap
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.inner_values import nests, rest_for, shape
 from toolglot.pipeline.pointers import pointed
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
+from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_choices import chosen, days
 from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_labels import labelled, labelled_row
@@ -26,17 +26,10 @@ from toolglot.pipeline.said_parts import BETWEEN, parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
 from toolglot.pipeline.slots import default_of, sure, written
+from toolglot.pipeline.spoken_of import left_over, spoken_of, to_spare
 from toolglot.pipeline.whose_values import settle
 
-_COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
-_WHERE = "city location place country state county province warehouse town region area address where venue"
-_WHO = "person contact recipient user customer client artist author name team player"
-_PLACES, _PEOPLE = frozenset(_WHERE.split()), frozenset(_WHO.split())
 _TOWNS, _LANDS = frozenset({"city", "town"}), frozenset({"country", "state", "province"})
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_COMPARED = re.compile(
-    r"\b(?:(?:is|are|was) (?:not )?(?:at|over|under|above|below|more|less|greater)[ a-z]{0,12}|equals?|than) $"
-)
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 _ROW = re.compile(
@@ -61,8 +54,6 @@ _SHARP = 0.6
 _SCALE = 20  # steps
 _NUMERALS = 2
 _NUMERAL = re.compile(r"\d{1,20}")
-_VAGUE = frozenset({"words", "free"})
-_DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
 _NUMERIC = frozenset({"number", "integer"})
 _OFFERING = SOFT | {"unit"}
 _ANYTHING = frozenset({"free", "words", "boolean", "any", "unit"})  # need no value of their own: any words will do
@@ -80,8 +71,8 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     _apart_from_lists(held, said)
     _split_places(held, said)
     settle(held, said)
-    offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
-    offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered, said)])]
+    offered = [one for one in held if one.required or (spoken_of(one, said) and to_spare(one, held))]
+    offered = [one for one in held if any(one is other for other in [*offered, *left_over(held, offered, said)])]
     each = _each(offered, said)
     narrowed = shown(offered, said, about)
     narrow = {**schema, "properties": narrowed, "required": list(narrowed), "additionalProperties": False}
@@ -246,7 +237,7 @@ def _listing(this: Slot, required: bool, said: Said) -> Held:
 
 
 def _listed_objects(this: Slot, items: Schema, required: bool, said: Said) -> Held:
-    told = parts(said, lambda part: _fills(held_to(items, part)))
+    told = parts(said, lambda part: fills(held_to(items, part)))
     filled = [held_to(items, part) for part in told] or [held_to(items, said)]
     if len(filled) > 1:
         schema = _tuple(this.schema, [one.schema for one in filled])
@@ -258,10 +249,6 @@ def _listed_objects(this: Slot, items: Schema, required: bool, said: Said) -> He
 def _tuple(schema: Schema, items: list[Schema]) -> Schema:
     kept = {key: value for key, value in schema.items() if key != "items"}
     return {**kept, "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
-
-
-def _fills(filled: Filled) -> bool:
-    return not filled.missing and not filled.implied and bool(filled.found)
 
 
 # -- several values, and none
@@ -307,71 +294,6 @@ def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
     own = next((group for group in groups if any(find.start == one.start for find in group)), [one])
     last = said.text[own[-2].end : own[-1].start] if len(own) > 1 else ""
     return own if re.search(r"and|or|&|as well as", last) else [one]  # Denver, Colorado is one place
-
-
-def _spoken_of(one: Held, said: Said) -> bool:
-    """Whether the text speaks of an optional parameter."""
-    kind = one.slot.kind
-    if kind == "enum":
-        return bool(one.values)
-    if kind == "boolean":
-        return flag(one.slot, said) is not None
-    if one.inner is not None:
-        return _fills(one.inner) and one.inner.pointed >= CLEAR
-    if kind == "array" and "enum" in (one.slot.schema.get("items") or {}):
-        return bool(one.values)
-    if kind == "array":
-        return bool(one.values) and (one.clear >= SURE or any(pointed(one.slot, find, said) >= CLEAR for find in one.values))
-    if kind in ("date", "time", "email", "phone", "url", "currency"):
-        return bool(one.values)
-    if kind == "unit":
-        return len({find.value for find in one.values}) == 1
-    return bool(one.values) and one.clear > 0
-
-
-def _left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
-    """What is said is said for a reason: a value that nothing takes is that of the only optional parameter of its kind."""
-    taken = [find for one in offered for find in one.values if one.required or one.clear]
-    taken += [Find("", *place) for one in offered if one.inner is not None for place in one.inner.places]
-    found = []
-    for kinds in (SOFT, {"code"}, {"number"}):
-        alike = [
-            one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)
-        ]
-        alike = [one for one in alike if one.slot.kind not in _VAGUE or not _DEFAULT.search(about_of(one.slot))]
-        if len(alike) == 1:
-            free = [find for find in alike[0].values if not any(overlap(find, other) for other in taken)]
-            free = [find for find in free if pointed(alike[0].slot, find, said) >= 0]
-            free = [find for find in free if not isinstance(find.value, (int, float)) or _is_spare(alike[0], find, said)]
-            if free and _to_spare(alike[0], held):
-                alike[0].values = free
-                found.append(alike[0])
-    return found
-
-
-def _is_thing(this: Slot, place: Slot) -> bool:
-    """Whether its name may be in plain words, where another asks for a place: graphic designer jobs in Oslo."""
-    return bool(place.own & _PLACES) and not this.own & (_PLACES | _PEOPLE)
-
-
-def _is_spare(this: Held, one: Find, said: Said) -> bool:
-    """A number that counts nothing, is no year and compares nothing: someone has said it for a reason."""
-    compared = _COMPARED.search(said.text[: one.start])
-    year = _YEAR.fullmatch(said.text[one.start : one.end]) and "year" not in this.slot.own
-    return not _COUNTS.match(said.text, one.end) and not year and not compared
-
-
-def _to_spare(one: Held, held: list[Held]) -> bool:
-    """Whether there is a name for an optional parameter once each of those that must have one has its own."""
-    if one.slot.kind not in SOFT or one.is_exact:
-        return True
-    enums = [find for other in held if other.slot.kind == "enum" for find in other.values]
-    needy = [other for other in held if other.required and other.slot.kind in SOFT]
-    if one.clear >= SURE:  # to others any words will do
-        needy = [other for other in needy if other.slot.kind not in _VAGUE and not _is_thing(other.slot, one.slot)]
-    values = [find for other in [one, *needy] for find in other.values]
-    places = {find.start for find in values if not any(overlap(find, other) for other in enums)}
-    return len(places) > len(needy)
 
 
 def _split_places(held: list[Held], said: Said) -> None:
