@@ -23,7 +23,7 @@ from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_labels import labelled, labelled_row
 from toolglot.pipeline.said_options import described_options, mentioned, numbered, word_for_word
 from toolglot.pipeline.said_parts import BETWEEN, parts
-from toolglot.pipeline.said_runs import bracketed
+from toolglot.pipeline.said_runs import bracketed, rows
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
 from toolglot.pipeline.slots import default_of, sure, written
 from toolglot.pipeline.spoken_of import left_over, spoken_of, to_spare
@@ -228,7 +228,8 @@ def _listing(this: Slot, required: bool, said: Said) -> Held:
     one = slot(this.name.removesuffix("s"), about)
     if "enum" in items:
         return Held(this, required, days(items["enum"], mentioned(items["enum"], said), said))
-    if row := labelled_row(this, said):
+    quoted = max(rows(said.quoted, said), key=len, default=[])
+    if row := labelled_row(this, said) or (quoted if len(quoted) > 1 and one.kind in SOFT else []):
         return Held(this, required, row, SURE)
     found = sure(one, said)
     if one.kind in ("free", "words", "name") and len(found) < 2:

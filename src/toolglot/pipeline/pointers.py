@@ -22,7 +22,7 @@ _POINTS = {
     "into": "to target destination",
     "until": "end to until",
     "in": "city location place country in to room language",
-    "at": "at place restaurant location address time price host",
+    "at": "at place restaurant location address time price host company employer store shop",
     "by": "artist author by director writer maker actor brand manufacturer",
     "for": "for name recipient city location topic party",
     "on": "on date day",

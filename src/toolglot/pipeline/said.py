@@ -28,6 +28,8 @@ _SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
 _WORDLIKE = re.compile(r"\w")
 _BREAK = re.compile(r"[,;:!?\"“”()\[\]]|\.\s")
 _TITLES = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St"})
+_SCALE = re.compile(r"\bout of $", re.IGNORECASE)  # 4 out of 5
+_COUNTED = re.compile(r" [a-z]{3,}s\b")
 _LOOK_BACK = 6  # characters between the end of a sentence and the next word
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 _URL = re.compile(r"\bhttps?://[^\s,;\"')>]+[^\s,;\"')>.?!]")
@@ -40,13 +42,13 @@ _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?:-[a-z]+\.?\d*)?(?![\w.]\w|%)", re.IGNORECASE)
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
-_ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
+_ADDRESS = re.compile(r"\b\d{1,4}[A-Za-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
 _STREET = re.compile(
     r"\b(?:street|st|road|rd|lane|ln|avenue|ave|drive|dr|way|court|ct|square|boulevard|blvd|terrace|close|crescent|quay|highway|row"
     r"|parkway)\.?$",
     re.IGNORECASE,
 )
-_STREET_ADDRESS = re.compile(r"\b\d{1,5}[a-z]?(?: [A-Z][\w'.-]*\w)+(?:, [A-Z]\w+(?: [A-Z]\w+)*+)?")
+_STREET_ADDRESS = re.compile(r"\b\d{1,5}[A-Za-z]?(?: [A-Z][\w'.-]*\w)+(?:, [A-Z]\w+(?: [A-Z]\w+)*+)?")
 _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
     r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)"
     r"(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
@@ -54,7 +56,7 @@ _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
 )
 _NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)\w[\w'-]*"
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
-_ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
+_ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&|or) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
 _ITEM = re.compile(rf"\b{_THING}")
 _CALLED = re.compile(rf"\b(?:called|named|titled) ({_NOUN}(?: {_NOUN}){{0,4}})")
 _FOLDER = re.compile(
@@ -244,6 +246,7 @@ class Said:
     def numbers(self) -> list[Find]:
         """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
         found = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
+        found = [one for one in found if not _SCALE.search(self.text[max(0, one.start - _LOOK_BACK - 2) : one.start])] or found
         apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
         return [one for one in apart or found if one.value not in self.counting or self._has_digit(one)]
 
@@ -259,7 +262,7 @@ class Said:
     def names(self) -> list[Find]:
         """Runs of words with capitals: the run itself, and without a word that only begins the sentence."""
         found: list[Find] = []
-        for run in self._runs():
+        for run in map(self._without_count, self._runs()):
             start = run[0]
             if start.first and len(run) > 1 and run[1].text[0].isupper():
                 found.append(self.span(run[1:]))
@@ -345,6 +348,11 @@ class Said:
                 run = []
         yield from _ended(run)
 
+    def _without_count(self, run: list[Word]) -> list[Word]:
+        """Spirited Away 5 stars: what counts something is no part of a name."""
+        counts = len(run) > 1 and run[-1].text.isdigit() and _COUNTED.match(self.text, run[-1].end)
+        return run[:-1] if counts else run
+
     def span(self, run: list[Word]) -> Find:
         text = self.text[run[0].start : run[-1].end]
         return Find(re.sub(r"['’]s$", "", " ".join(text.split())), run[0].start, run[-1].end)
@@ -353,7 +361,7 @@ class Said:
         """Whether a sign that parts words stands between two of them, or a quotation begins or ends there."""
         edges = [edge for quote in self.quoted for edge in (quote.start, quote.end)]
         return any(
-            (_BREAK.search(self.text[one.end : other.start]) and one.text not in _TITLES)
+            (_BREAK.search(self.text[one.end : other.start]) and not _is_initial(one.text))
             or any(one.end <= edge <= other.start for edge in edges)
             for one, other in pairwise(run)
         )
@@ -377,6 +385,10 @@ def _ended(run: list[Word]) -> Iterator[list[Word]]:
         yield from _ended(run[cut + 1 :])
     else:
         yield run
+
+
+def _is_initial(text: str) -> bool:
+    return text in _TITLES or (len(text) == 1 and text.isupper() and text != "I")
 
 
 def _all(pattern: re.Pattern[str], text: str) -> list[Find]:

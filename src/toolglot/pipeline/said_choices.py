@@ -116,7 +116,8 @@ def _frequency(options: list[str], said: Said) -> list[Find]:
     unit = match["unit"].lower()
     named = {_ADVERBS[unit]} if unit in _ADVERBS else {"weekly"} if unit in _DAYS else {"daily"}
     named |= {"annually", "annual"} if "yearly" in named else set()
-    return [Find(option, match.start("unit"), match.end("unit")) for option in options if option.lower() in named][:1]
+    place = (match.start(), match.start("unit") - 1) if unit in _DAYS else match.span("unit")
+    return [Find(option, *place) for option in options if option.lower() in named][:1]
 
 
 def _ordered(options: list[str], said: Said) -> list[Find]:

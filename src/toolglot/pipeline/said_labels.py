@@ -40,6 +40,9 @@ _QUALIFYING = frozenset(_TELLING.split())  # what such a word says of a thing is
 _MOST = 3  # words of such a name
 _STRONG = re.compile(r"[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[\w.-]+/[\w./-]+|v\d+(?:\.\d+)+")
 _WEAK = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
+_LEFT_OUT = frozenset({"without", "except", "exclud", "avoid"})
+_USERS = frozenset({"user", "username", "handle", "login", "assignee", "nickname"})
+_USER = re.compile(r"@?[a-z]+[._-]?[a-z]*\d+|@[a-z][\w.-]+|[a-z]+_[a-z_]+|[a-z]+\.[a-z]+")
 _BEHIND = re.compile(r" ([a-z]+)")
 _WORDY = re.compile(  # plain words that have a hyphen
     r"^(?:non|pre|self|well|high|low|long|short|full|part|half|check|follow|sign|log|up|so|e|x|re|anti|mid|co|ex|all|one|two|three"
@@ -73,10 +76,12 @@ def _is_plain(run: list[Word]) -> bool:
 
 def marked(own: frozenset[str], said: Said) -> list[Find]:
     """What is written as no plain word is, for a parameter whose values are written so."""
-    if not own & _TECHNICAL:
+    if not own & (_TECHNICAL | _USERS):
         return []
     others = [*said.quoted, *said.urls, *said.emails, *said.paths]
     plain = [word for word in said.words if not any(one.start <= word.start < one.end for one in others)]
+    if own & _USERS:
+        return [Find(word.text, word.start, word.end) for word in plain if _USER.fullmatch(word.text)]
     return [Find(word.text, word.start, word.end) for word in plain if _is_marked(word, said)]
 
 
@@ -129,7 +134,7 @@ def labelled(this: Slot, said: Said) -> list[Find]:
 
 def labelled_row(this: Slot, said: Said) -> list[Find]:
     """The list that follows a parameter's own name: with the labels docs and website."""
-    own = this.named - {"list", "item"}
+    own = this.named - {"list", "item"} | (_LEFT_OUT if this.own & {"exclude", "avoid", "excluded", "without"} else frozenset())
     for row in said.rows:
         first = str(row[0].value).split()
         label = next((at for at, word in enumerate(first[:-1]) if set(words_of(word)) & own), None)

@@ -15,6 +15,7 @@ from toolglot.pipeline.plain_words import ASKING
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
+from toolglot.pipeline.said_units import unit_of
 
 _STOPPING = FUNCTION_WORDS | {
     "under",
@@ -68,7 +69,7 @@ def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
     verbs = {word.start for word in words if word.first}  # a name behind one is found with it, too
     names = [one for one in said.names if one not in said.places and one.start not in verbs]
     for at, word in enumerate(words):
-        if not _begins(word) or (word.first and word.low in ASKING and at + 1 < len(words)):
+        if not _begins(word) or (word.first and word.low in ASKING and at + 1 < len(words)) or _measures(at, words):
             continue
         for run in (words[at : at + length] for length in range(1, min(_LONGEST, len(words) - at) + 1)):
             if said.is_broken(run):
@@ -80,6 +81,12 @@ def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
             one = said.span(run)
             if not any(_cuts(one, other) for other in names) and not any(_overlaps(one, other) for other in whole):
                 yield one
+
+
+def _measures(at: int, words: list[Word]) -> bool:
+    """150 grams of tofu: the thing is tofu."""
+    counted = at > 0 and (words[at - 1].text[0].isdigit() or words[at - 1].low in NUMBER_WORDS)
+    return counted and unit_of(words[at].low) is not None
 
 
 def _overlaps(one: Find, other: Find) -> bool:

@@ -66,6 +66,11 @@ _TOPIC = re.compile(
     re.IGNORECASE,
 )
 _SEEKS = re.compile(r"^(?:query|q|search|search query|search term)\b", re.IGNORECASE)
+_SWITCHED = re.compile(
+    rf"\b(?:turn|switch|dim|start|stop|open|close|pause|power)\b(?: on| off| up| down)? (?:the|my|our) (?P<told>{_THING})",
+    re.IGNORECASE,
+)
+_SWITCHES = re.compile(r"^(?:device|appliance|lamp|light|machine|blinds?)\b", re.IGNORECASE)
 _TREATS = re.compile(r"^(?:topic|subject|theme)\b", re.IGNORECASE)
 _STRUCTURED = re.compile(r"\bSQL\b", re.IGNORECASE)
 _REMINDS = re.compile(r"remind|remember|task\b(?! id)|to-?do|purpose", re.IGNORECASE)
@@ -86,6 +91,10 @@ def told_text(name: str, about: str, said: Said) -> list[Find]:
         return [_group(other, "told")]
     if re.match(r"word\b|term\b", what) and (word := _MEANING.search(said.text)):
         return [_group(word, "a" if word["a"] else "b")]
+    if labelled := re.search(rf"\b{re.escape(name)}:\s+(?P<told>[^\n]+?)[.]?$", said.text, re.IGNORECASE):
+        return [_group(labelled, "told")]
+    if _SWITCHES.search(what) and (device := _SWITCHED.search(said.text)):
+        return [_group(device, "told")]
     if _TREATS.search(what) and (about_it := _TOPIC.search(said.text)):
         return [_group(about_it, "told")]
     if _SEEKS.search(what) and (sought := _SOUGHT.search(said.text)):

@@ -34,6 +34,7 @@ FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{
 
 _EXAMPLE = re.compile(r"(?:e\.g\.|such as|like|example:?),? ['\"]?([\w#/-]*\d[\w/-]*)")
 _TOGETHER = re.compile(r" ?[A-Za-z]+\.?,?(?: and)? ?")
+_POSTAL = frozenset({"postal", "zip", "postcode", "zipcode"})
 _NO = frozenset({"no", "without"})
 
 
@@ -127,7 +128,9 @@ def _shaped(this: Slot, found: list[Find]) -> list[Find]:
     """Those that look like the example of the description: letters and digits where it has them."""
     example = _EXAMPLE.search(str(this.schema.get("description") or ""))
     alike = [one for one in found if example and _shape(str(one.value)) == _shape(example[1])]
-    return alike or found
+    plain = [one for one in found if str(one.value).isdigit()]
+    mixed = [one for one in found if any(map(str.isdigit, str(one.value))) and one not in plain]
+    return alike or (plain if this.own & _POSTAL else mixed) or found  # what is but a number may count something
 
 
 def _shape(code: str) -> str:
