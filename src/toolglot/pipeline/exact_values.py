@@ -10,7 +10,7 @@ from toolglot.pipeline.date_forms import day_in_form
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import interval, times_a_year
-from toolglot.pipeline.said_codes import codes_said
+from toolglot.pipeline.said_codes import codes_said, tickers_said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.said_texts import told_text
 from toolglot.pipeline.said_units import TIME, unit_after, wanted_unit
@@ -46,6 +46,8 @@ _LONG_NAME = 3  # words
 def exact(this: Slot, said: Said) -> list[Find]:
     """The values that are this parameter's and no other's, by what it asks for."""
     about = str(this.schema.get("description") or "")
+    if this.kind == "ticker":
+        return tickers_said(said)
     if this.kind == "number" and "interval" in this.own:
         return interval(said)
     if this.kind == "number" and _REPEATED.search(f"{this.name} {about}"):

@@ -28,7 +28,8 @@ _SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
 _WORDLIKE = re.compile(r"\w")
 _BREAK = re.compile(r"[,;:!?\"“”()\[\]]|\.\s")
 _TITLES = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St"})
-_SCALE = re.compile(r"\bout of $", re.IGNORECASE)  # 4 out of 5
+_SCALE = re.compile(r"\bout of $|[a-z²\d] ?[-+] ?[\d.]+ ?= ?$", re.IGNORECASE)  # 4 out of 5; 2x - 3 = 0
+_SCALED = 12  # characters before a number
 _COUNTED = re.compile(r" [a-z]{3,}s\b")
 _LOOK_BACK = 6  # characters between the end of a sentence and the next word
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
@@ -246,7 +247,7 @@ class Said:
     def numbers(self) -> list[Find]:
         """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
         found = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
-        found = [one for one in found if not _SCALE.search(self.text[max(0, one.start - _LOOK_BACK - 2) : one.start])] or found
+        found = [one for one in found if not _SCALE.search(self.text[max(0, one.start - _SCALED) : one.start])] or found
         apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
         return [one for one in apart or found if one.value not in self.counting or self._has_digit(one)]
 

@@ -1,4 +1,4 @@
-"""Names that have a short code, where a schema asks for that: languages (ISO 639), countries (ISO 3166), states of the USA."""
+"""Names that have a short code, where a schema asks for that: languages (ISO 639), countries (ISO 3166), states, shares."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ NJ New Jersey, NM New Mexico, NY New York, NC North Carolina, ND North Dakota, O
 PA Pennsylvania, RI Rhode Island, SC South Carolina, SD South Dakota, TN Tennessee, TX Texas, UT Utah, VT Vermont, VA Virginia,
 WA Washington, WV West Virginia, WI Wisconsin, WY Wyoming
 """
+_TICKERS = """
+AAPL Apple, MSFT Microsoft, GOOGL Google, GOOGL Alphabet, AMZN Amazon, TSLA Tesla, NVDA Nvidia, META Meta, META Facebook,
+NFLX Netflix, INTC Intel, IBM IBM, DIS Disney, KO Coca-Cola, PEP Pepsi, PEP PepsiCo, BA Boeing, NKE Nike, WMT Walmart,
+MCD McDonald's, SBUX Starbucks, ORCL Oracle, ADBE Adobe, CRM Salesforce, PYPL PayPal, UBER Uber, ABNB Airbnb, SPOT Spotify, F Ford,
+GM General Motors, GE General Electric, V Visa, MA Mastercard, JPM JPMorgan, GS Goldman Sachs, PFE Pfizer, CSCO Cisco,
+QCOM Qualcomm, T AT&T, VZ Verizon, XOM Exxon, CVX Chevron, COST Costco, HD Home Depot
+"""
 
 
 def _read(table: str) -> dict[str, str]:
@@ -39,7 +46,7 @@ def _read(table: str) -> dict[str, str]:
     return {name: code for code, name in pairs}
 
 
-_TABLES = {"language": _read(_LANGUAGES), "country": _read(_COUNTRIES), "state": _read(_STATES)}
+_TABLES = {"language": _read(_LANGUAGES), "country": _read(_COUNTRIES), "state": _read(_STATES), "ticker": _read(_TICKERS)}
 _CALLED = {
     kind: re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, table), key=len, reverse=True))})\b", re.IGNORECASE)
     for kind, table in _TABLES.items()
@@ -63,10 +70,16 @@ def codes_said(name: str, about: str, said: Said) -> list[Find]:
     return _named(kind, said) if kind is not None else []
 
 
+def tickers_said(said: Said) -> list[Find]:
+    """The symbols of the companies that the text names; a few dozen are known to everyone."""
+    return _named("ticker", said)
+
+
 def coded_options(options: list[Any], said: Said) -> list[Find]:
     """The options that are codes of what the text names: German is de, or de-DE."""
     short = {str(option): str(option).split("-")[0].split("_")[0] for option in options if isinstance(option, str)}
-    for kind, table in _CODE_OF.items():
+    for kind in _KIND:
+        table = _CODE_OF[kind]
         known = set(table.values())
         held = {option: code for option, code in short.items() if code in known}
         if len(held) >= _FEWEST and len(held) == len([option for option in short if option.lower() not in ("auto", "any")]):

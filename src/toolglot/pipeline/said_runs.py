@@ -172,6 +172,7 @@ def trimmed(row: list[Find], said: Said) -> Iterator[list[str]]:
     first, last = items[0].split(), items[-1].split()
     begins = next((at for at in reversed(range(len(first))) if first[at].lower() in _BEFORE_ROWS), -1) + 1
     heads = [" ".join(first[at:]) for at in range(begins, len(first)) if first[at].lower() not in FUNCTION_WORDS] or [items[0]]
+    heads = list(dict.fromkeys(_COUNT.sub("", head) for head in heads))
     tails = [" ".join(last[:end]) for end in range(len(last), 0, -1) if last[end - 1].lower() not in FUNCTION_WORDS]
     if all(item.split()[-1][:1].isupper() for item in items[:-1]):
         heads = [head for head in heads if _capital(head)][:1]

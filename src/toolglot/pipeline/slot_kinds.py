@@ -32,7 +32,8 @@ _BY_NAME: dict[str, str] = {
         "address": "address street",
         "name": "name city country location place person artist author title company restaurant team player state"
         " movie film book album song origin destination recipient contact region town hotel station airport brand actor"
-        " pickup dropoff director singer band university school museum user username customer client language venue stadium area county",
+        " director singer band university school museum user username customer client language venue stadium area county"
+        " pickup dropoff",
     }.items()
     for word in told.split()
 }
