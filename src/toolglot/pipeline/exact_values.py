@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date, timedelta
 from itertools import takewhile
 
@@ -40,40 +41,56 @@ _COLOUR = re.compile(
 _LEAVING = frozenset({"end", "out", "checkout", "return", "departure", "to", "until"})
 _NIGHTS = re.compile(rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)}) nights?\b", re.IGNORECASE)
 _HALF_DAY = 12 * 60
+_NIGHTLY = range(1, 366)
+_UNIT = 20  # characters behind a number
 _LONG_NAME = 3  # words
 
 
 def exact(this: Slot, said: Said) -> list[Find]:
     """The values that are this parameter's and no other's, by what it asks for."""
-    about = str(this.schema.get("description") or "")
-    if this.kind == "ticker":
-        return tickers_said(said)
-    if this.kind == "number" and "interval" in this.own:
+    return next((found for finder in _FINDERS.get(this.kind, ()) if (found := finder(this, said))), [])
+
+
+def _about(this: Slot) -> str:
+    return str(this.schema.get("description") or "")
+
+
+def _repeated(this: Slot, said: Said) -> list[Find]:
+    """Every second week; compounded quarterly."""
+    if "interval" in this.own:
         return interval(said)
-    if this.kind == "number" and _REPEATED.search(f"{this.name} {about}"):
-        return times_a_year(said)
-    if this.own & {"color", "colour"} and this.kind in ("words", "name"):
-        found = [Find(match[0], match.start(), match.end()) for match in _COLOUR.finditer(said.text)]
-        return [next((name for name in said.names if name.start <= one.start < name.end), one) for one in found[:1]]
-    if this.kind in ("words", "name") and (done := _done_to(this, said)):
-        return done
-    if "month" in this.own and (told := _of_months(this, said)):
-        return told
-    if this.own & _VERSIONED and this.kind != "number" and said.versions:
-        return said.versions
-    if this.own & _SORTED and this.kind in ("words", "name") and (by := _SORT.search(said.text)):
-        return [Find(by["key"], by.start("key"), by.end("key"))]
-    if this.kind == "date" and this.own & _LEAVING and (left := _left_on(about, said)) is not None:
-        return [left]
-    if this.kind == "number" and (span := _span(this, said)) is not None:
-        return [span]
-    if this.own & _ADDRESSED and said.emails and not _FULL_NAME.search(about):
-        return said.emails
-    if this.kind in ("name", "words") and (part := next((part for part in _PARTS if this.own & _PARTS[part]), None)):
-        return _part_of_names(part, said)
-    if this.kind in ("name", "words", "free", "code"):
-        return codes_said(this.name, about, said) or told_text(this.name, about, said)
-    return []
+    return times_a_year(said) if _REPEATED.search(f"{this.name} {_about(this)}") else []
+
+
+def _coloured(this: Slot, said: Said) -> list[Find]:
+    """A colour, or the name that it is a part of: Sea Green."""
+    match = _COLOUR.search(said.text) if this.own & {"color", "colour"} else None
+    if match is None:
+        return []
+    names = (name for name in said.names if name.start <= match.start() < name.end)
+    return [next(names, Find(match[0], match.start(), match.end()))]
+
+
+def _versioned(this: Slot, said: Said) -> list[Find]:
+    return said.versions if this.own & _VERSIONED else []
+
+
+def _sorted_by(this: Slot, said: Said) -> list[Find]:
+    match = _SORT.search(said.text) if this.own & _SORTED else None
+    return [Find(match["key"], match.start("key"), match.end("key"))] if match else []
+
+
+def _addressed(this: Slot, said: Said) -> list[Find]:
+    """A recipient's address, where the text has any."""
+    return said.emails if this.own & _ADDRESSED and not _FULL_NAME.search(_about(this)) else []
+
+
+def _coded(this: Slot, said: Said) -> list[Find]:
+    return codes_said(this.name, _about(this), said)
+
+
+def _told(this: Slot, said: Said) -> list[Find]:
+    return told_text(this.name, _about(this), said)
 
 
 def _done_to(this: Slot, said: Said) -> list[Find]:
@@ -82,44 +99,43 @@ def _done_to(this: Slot, said: Said) -> list[Find]:
         if any(begins_alike(stem, own) for stem in words_of(match["verb"]) for own in this.named if len(own) > _SHORT):
             start = match.start("whom")
             name = next((one for one in said.names if one.start == start), None)
-            run = list(
-                takewhile(lambda word: word.low not in FUNCTION_WORDS, (one for one in said.words if one.start >= start))
-            )
+            behind = [word for word in said.words if word.start >= start]
+            run = list(takewhile(lambda word: word.low not in FUNCTION_WORDS, behind))
             whole = [word for at, word in enumerate(run) if not said.is_broken(run[: at + 1])][:_LONG_NAME]
             return [name or said.span(whole)] if whole else []
     return []
 
 
-def _span(this: Slot, said: Said) -> Find | None:
+def _span(this: Slot, said: Said) -> list[Find]:
     """The nights between two days; the minutes from two to half past three."""
     days = [one for one in said.moments if one.value]
     if this.own & {"nights", "night"} and len(days) == 2 and "night" not in said.text:
         apart = date.fromisoformat(days[1].value) - date.fromisoformat(days[0].value)
-        return Find(apart.days, days[1].start, days[1].end)
-    wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
-    if not this.own & {"duration", "length"} or len(said.times) != 2 or wanted is None or wanted[0] != TIME:
-        return None
-    hours = [int(clock[:2]) * 60 + int(clock[3:5]) for clock in (str(one.value) for one in said.times)]
-    minutes = (hours[1] - hours[0]) % _HALF_DAY
-    told = [one for one in said.numbers if (unit := unit_after(said.text[one.end : one.end + 20])) and unit[0] == TIME]
-    seconds = minutes * 60 / wanted[1]
-    return None if told else Find(int(seconds) if seconds == int(seconds) else seconds, said.times[1].start, said.times[1].end)
+        return [Find(apart.days, days[1].start, days[1].end)]
+    wanted = wanted_unit(this.name, _about(this))
+    told = [one for one in said.numbers if (unit := unit_after(said.text[one.end : one.end + _UNIT])) and unit[0] == TIME]
+    if told or not this.own & {"duration", "length"} or len(said.times) != 2 or wanted is None or wanted[0] != TIME:
+        return []
+    first, last = (int(clock[:2]) * 60 + int(clock[3:5]) for clock in (str(one.value) for one in said.times))
+    length = (last - first) % _HALF_DAY * 60 / wanted[1]
+    return [Find(int(length) if length == int(length) else length, said.times[1].start, said.times[1].end)]
 
 
-def _left_on(about: str, said: Said) -> Find | None:
+def _left_on(this: Slot, said: Said) -> list[Find]:
     """Three nights from 1 June end on the 4th."""
     days, nights = [one for one in said.moments if one.value], _NIGHTS.search(said.text)
-    counted = [one for one in said.numbers if nights is not None and one.start == nights.start()]
-    if len(days) != 1 or not counted:
-        return None
+    counted = [one for one in said.numbers if nights is not None and one.start == nights.start() and one.value in _NIGHTLY]
+    if len(days) != 1 or not counted or not this.own & _LEAVING:
+        return []
     last = (date.fromisoformat(days[0].value) + timedelta(int(counted[0].value))).isoformat()
-    return Find(day_in_form(about, last), counted[0].start, counted[0].end)
+    return [Find(day_in_form(_about(this), last), counted[0].start, counted[0].end)]
 
 
-def _part_of_names(part: str, said: Said) -> list[Find]:
+def _part_of_names(this: Slot, said: Said) -> list[Find]:
     """Tomasz Zielinski is Tomasz first and Zielinski last."""
+    part = next((part for part in _PARTS if this.own & _PARTS[part]), None)
     people = [one for one in said.names if 1 < len(str(one.value).split()) <= _LONG_NAME and "," not in str(one.value)]
-    if not people:
+    if not people or part is None:
         return []
     name, (first, last) = people[0], str(people[0].value).split(" ", 1)
     return [Find(last, name.end - len(last), name.end) if part == "last" else Find(first, name.start, name.start + len(first))]
@@ -127,7 +143,22 @@ def _part_of_names(part: str, said: Said) -> list[Find]:
 
 def _of_months(this: Slot, said: Said) -> list[Find]:
     """A month by its number, or by its name where any words may be the value."""
+    if "month" not in this.own:
+        return []
     told = [*said.months, *said.moments]
     if this.kind == "number":
         return [Find(int(one.known.split("-")[1]), one.start, one.end) for one in told]
-    return [Find(one.written.split()[0].strip(","), one.start, one.end) for one in said.months] if this.kind == "words" else []
+    return [Find(one.written.split()[0].strip(","), one.start, one.end) for one in said.months]
+
+
+_NAMED = (_addressed, _part_of_names, _versioned, _sorted_by, _done_to, _coloured, _coded, _told)
+_FINDERS: dict[str, tuple[Callable[[Slot, Said], list[Find]], ...]] = {
+    "number": (_repeated, _of_months, _span),
+    "date": (_left_on,),
+    "ticker": (lambda _, said: tickers_said(said),),
+    "name": _NAMED,
+    "words": (_of_months, *_NAMED),
+    "free": (_addressed, _coded, _told),
+    "code": (_versioned, _coded, _told),
+    "email": (_addressed,),
+}

@@ -35,8 +35,8 @@ WA Washington, WV West Virginia, WI Wisconsin, WY Wyoming
 _TICKERS = """
 AAPL Apple, MSFT Microsoft, GOOGL Google, GOOGL Alphabet, AMZN Amazon, TSLA Tesla, NVDA Nvidia, META Meta, META Facebook,
 NFLX Netflix, INTC Intel, IBM IBM, DIS Disney, KO Coca-Cola, PEP Pepsi, PEP PepsiCo, BA Boeing, NKE Nike, WMT Walmart,
-MCD McDonald's, SBUX Starbucks, ORCL Oracle, ADBE Adobe, CRM Salesforce, PYPL PayPal, UBER Uber, ABNB Airbnb, SPOT Spotify, F Ford,
-GM General Motors, GE General Electric, V Visa, MA Mastercard, JPM JPMorgan, GS Goldman Sachs, PFE Pfizer, CSCO Cisco,
+MCD McDonald's, SBUX Starbucks, ORCL Oracle, ADBE Adobe, CRM Salesforce, PYPL PayPal, UBER Uber, ABNB Airbnb, SPOT Spotify,
+F Ford, GM General Motors, GE General Electric, V Visa, MA Mastercard, JPM JPMorgan, GS Goldman Sachs, PFE Pfizer, CSCO Cisco,
 QCOM Qualcomm, T AT&T, VZ Verizon, XOM Exxon, CVX Chevron, COST Costco, HD Home Depot
 """
 

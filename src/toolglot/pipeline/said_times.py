@@ -92,9 +92,14 @@ def _bare_days(text: str, found: list[Moment]) -> list[Moment]:
     told = []
     for match in _BARE_DAY.finditer(text):
         before = [one for one in found if one.end <= match.start() and one.known]
-        if before and int(match["d"]) > int(before[-1].known[-2:]):
-            known = f"{before[-1].known[:-2]}{int(match['d']):02}"
-            told.append(Moment(match.start(), match.end(), known if before[-1].value else "", match[0], known))
+        if not before or int(match["d"]) <= int(before[-1].known[-2:]):
+            continue
+        known = f"{before[-1].known[:-2]}{int(match['d']):02}"
+        try:
+            date.fromisoformat(known.replace(OPEN_YEAR, str(_LEAP)))
+        except ValueError:  # 31 June
+            continue
+        told.append(Moment(match.start(), match.end(), known if before[-1].value else "", match[0], known))
     return told
 
 
