@@ -44,7 +44,7 @@ def offered(held: dict[str, Any], text: str) -> dict[str, Any]:
         (schema("why", why={"type": "string", "enum": ["low", "urgent"]}), "it is pressing", {"why": ["urgent"]}),
         (schema("place", place=TEXT, actor=TEXT), "in Rome featuring Jim Carrey", {"place": ["Rome"], "actor": ["Jim Carrey"]}),
         (schema("n", n={"type": "integer", "maximum": 14}), "in 2.5 or 3 or 40 days", {"n": [3]}),
-        (schema("symbol", symbol={"type": "string", "description": "Ticker"}), "a Microsoft share", {"symbol": "^[A-Z]{1,5}$"}),
+        (schema("symbol", symbol={"type": "string", "description": "Ticker"}), "a Zorbex share", {"symbol": "^[A-Z]{1,5}$"}),
         (schema("symbol", symbol={"type": "string", "description": "Ticker"}), "a share of MSFT", {"symbol": ["MSFT"]}),
         (schema("insured", insured={"type": "boolean"}), "and I want it insured", {"insured": [True]}),
         (schema("insured", insured={"type": "boolean"}), "and not insured", {"insured": [False]}),
@@ -77,7 +77,7 @@ def test_the_model_chooses_where_the_text_does_not_tell() -> None:
     assert "late boat" in offered(schema("query", query=TEXT), "look for the late boat")["query"]
     assert "main" in offered(schema("branch", branch=TEXT), "Go back to the main branch.")["branch"]
     played = offered(schema("title", title=TEXT, artist=TEXT), "Play Kind of Blue by Miles Davis")
-    assert played == {"title": ["Play", "Play Kind of Blue", "Kind of Blue"], "artist": ["Miles Davis"]}
+    assert played == {"title": ["Kind of Blue"], "artist": ["Miles Davis"]}
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,10 @@ def test_a_unit_says_whose_a_number_is() -> None:
 
 
 def test_what_must_have_a_number_goes_before_what_need_not() -> None:
-    found = values("5% compounded yearly for 10 years", "rate time", rate=NUMBER, time=NUMBER, compounds_per_year=NUMBER)
+    found = values("5% compounded for 10 years", "rate time", rate=NUMBER, time=NUMBER, compounds_per_year=NUMBER)
     assert found == {"rate": [0.05], "time": [10]}
+    found = values("5% compounded yearly for 10 years", "rate time", rate=NUMBER, time=NUMBER, compounds_per_year=NUMBER)
+    assert found == {"rate": [0.05], "time": [10], "compounds_per_year": [1]}
 
 
 def test_a_word_behind_a_name_says_what_it_is() -> None:
