@@ -73,12 +73,10 @@ def test_what_a_number_is_asked_for(name: str, about: str, text: str, found: lis
         ("reason", "", "Mute him because of repeated advertising", ["repeated advertising"]),
         ("label", "", "Set a 25 minute timer for the pasta bake", ["pasta bake"]),
         ("note", "", "Book it. Note: one of us is late", ["one of us is late"]),
-        (
-            "query",
-            "The SQL statement",
-            "Run SELECT a FROM b WHERE c = 0 on the finance database.",
-            ["SELECT a FROM b WHERE c = 0"],
-        ),
+        ("query", "The SQL statement", "Run SELECT a FROM b WHERE c = 0 on the shop db.", ["SELECT a FROM b WHERE c = 0"]),
+        ("name", "Name of the dish", "Order 2 Pad Thai and 1 curry", ["Pad Thai"]),
+        ("description", "What was sold", "three chairs at 49.90 each", ["chairs"]),
+        ("product", "", "in 45 minutes", []),
         ("text", "", 'Tell Marta "see you"', []),
     ],
 )

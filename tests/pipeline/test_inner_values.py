@@ -38,10 +38,8 @@ def test_two_objects_of_one_shape_have_each_its_own() -> None:
 def test_each_has_as_many_as_it_asks_for() -> None:
     person = nested("name city", name=TEXT, city=TEXT)
     found = held(nested("sender recipient", sender=person, recipient=person), "from Anna Berg in Malmo to Tom Reed in Leeds")
-    assert found == {
-        "sender": {"name": ["Anna Berg"], "city": ["Malmo"]},
-        "recipient": {"name": ["Tom Reed"], "city": ["Leeds"]},
-    }
+    assert found["sender"] == {"name": ["Anna Berg"], "city": ["Malmo"]}
+    assert found["recipient"] == {"name": ["Tom Reed"], "city": ["Leeds"]}
 
 
 def test_what_is_anothers_is_not_taken() -> None:

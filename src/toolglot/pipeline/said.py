@@ -12,6 +12,7 @@ import msgspec
 
 from toolglot.pipeline.plain_words import ASKING, DATED, LABELS
 from toolglot.pipeline.said_numbers import Number, numbers
+from toolglot.pipeline.said_places import ADDRESS, PLACE, STREET, STREET_ADDRESS
 from toolglot.pipeline.said_times import Moment, dates, months, times
 from toolglot.pipeline.said_units import currencies, units
 
@@ -30,7 +31,7 @@ _BREAK = re.compile(r"[,;:!?\"“”()\[\]]|\.\s")
 _TITLES = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St"})
 _SCALE = re.compile(r"\bout of $|[a-z²\d] ?[-+] ?[\d.]+ ?= ?$", re.IGNORECASE)  # 4 out of 5; 2x - 3 = 0
 _SCALED = 12  # characters before a number
-_COUNTED = re.compile(r" [a-z]{3,}s\b")
+_COUNTED = re.compile(r" [a-z]{3,}s\b")  # stars
 _LOOK_BACK = 6  # characters between the end of a sentence and the next word
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 _URL = re.compile(r"\bhttps?://[^\s,;\"')>]+[^\s,;\"')>.?!]")
@@ -43,18 +44,6 @@ _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?:-[a-z]+\.?\d*)?(?![\w.]\w|%)", re.IGNORECASE)
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
-_ADDRESS = re.compile(r"\b\d{1,4}[A-Za-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)* \d+[a-z]?\b")
-_STREET = re.compile(
-    r"\b(?:street|st|road|rd|lane|ln|avenue|ave|drive|dr|way|court|ct|square|boulevard|blvd|terrace|close|crescent|quay|highway|row"
-    r"|parkway)\.?$",
-    re.IGNORECASE,
-)
-_STREET_ADDRESS = re.compile(r"\b\d{1,5}[A-Za-z]?(?: [A-Z][\w'.-]*\w)+(?:, [A-Z]\w+(?: [A-Z]\w+)*+)?")
-_PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
-    r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)"
-    r"(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
-    r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*,)|, [A-Z])"
-)
 _NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)\w[\w'-]*"
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
 _ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&|or) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
@@ -246,8 +235,9 @@ class Said:
     @cached_property
     def numbers(self) -> list[Find]:
         """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
-        found = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
-        found = [one for one in found if not _SCALE.search(self.text[max(0, one.start - _SCALED) : one.start])] or found
+        all_ = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
+        all_ = [one for one in all_ if not _within(one, self.streets)]
+        found = [one for one in all_ if not _SCALE.search(self.text[max(0, one.start - _SCALED) : one.start])] or all_
         apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
         return [one for one in apart or found if one.value not in self.counting or self._has_digit(one)]
 
@@ -295,18 +285,18 @@ class Said:
     @cached_property
     def places(self) -> list[Find]:
         """A place and where it is: Naples, Florida."""
-        return [Find(match[0], match.start(), match.end()) for match in _PLACE.finditer(self.text)]
+        return [Find(match[0], match.start(), match.end()) for match in PLACE.finditer(self.text)]
 
     @cached_property
     def addresses(self) -> list[Find]:
         """With a street's word at its end, where one has it: 14 Willow Lane is one, 2 Green Curry is not."""
-        found = [one for one in _all(_ADDRESS, self.text) if not self._dated(one)]
-        return [one for one in found if _STREET.search(str(one.value)) or not str(one.value)[0].isdigit()] or found
+        found = [one for one in _all(ADDRESS, self.text) if not self._dated(one)]
+        return [one for one in found if STREET.search(str(one.value)) or not str(one.value)[0].isdigit()] or found
 
     @cached_property
     def streets(self) -> list[Find]:
         """Addresses, with the town where it follows: 123 White Street, San Jose."""
-        found = [one for one in _all(_STREET_ADDRESS, self.text) if _STREET.search(str(one.value).split(",")[0])]
+        found = [one for one in _all(STREET_ADDRESS, self.text) if STREET.search(str(one.value).split(",")[0])]
         return [one for one in found if not self._dated(one)]
 
     @cached_property

@@ -10,6 +10,7 @@ import re
 import msgspec
 
 from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_numbers import NUMBER_WORDS
 
 _WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b)[\w'+-]+(?: [A-Z][\w'-]+)*)"
 _TOLD = r"(?P<told>[^\n]+?)[.!]?$"
@@ -68,6 +69,13 @@ _FORMS = (
         rf"\b(?:search|look|looking|hunt|browse)\b(?: \w+)?? for (?:me )?{_ANY}(?P<told>{_THING})",
         rf"^(?:(?:please|can you|could you)\W+)*(?:find|show|get|search|list)(?: me)? {_ANY}(?P<told>(?!me\b|out\b){_THING})",
         rf"^which (?P<told>{_THING}) (?:do|does|are|have)\b",
+    ),
+    _form(  # three chairs; 6 hours of copy editing
+        r"^name name of the (?:dish|item|product|food|drink)\b|^(?:dish|item|food|drink|food name|item name|dish name)\b"
+        r"|what (?:is|was) (?:billed|sold|delivered|ordered|bought)\b|work done",
+        rf"\b(?:\d+(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})(?: ?x)? (?:[a-z]+ of )?"
+        rf"(?!(?:minutes?|hours?|days?|weeks?|months?|years?|percent|dollars?|euros?|pounds?|people|stars?|km|kg|[ap]m|{_ENDING})\b)"
+        rf"(?P<told>[^\W\d]{_THING[2:]})",
     ),
     _form(
         r"remind|remember|task\b(?! id)|to-?do|purpose",
