@@ -12,7 +12,7 @@ import msgspec
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 
-_WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b)[\w'+-]+(?: [A-Z][\w'-]+)*)"
+_WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b)[\w'+-]+(?: (?-i:[A-Z])[\w'-]+){0,2})"
 _TOLD = r"(?P<told>[^\n]+?)[.!]?$"
 _NOTE = r"(?: text| message| note| mail| email| sms| line)?"
 _ENDING = (
@@ -79,8 +79,8 @@ _FORMS = (
     ),
     _form(
         r"remind|remember|task\b(?! id)|to-?do|purpose",
-        r"\b(?:forget|remember|remind(?:er|ing|ers)?|nudge|ping|alert|alarm|tell|ask)\b[^.!?\n]*?"
-        r"\b(?:(?:me|us|him|her|them)\b[^.!?\n]*?\bto|to|about) (?P<told>[^.!?;\n]+)",
+        r"\b(?:forget|remember|remind(?:er|ing|ers)?|nudge|ping|alert|alarm|tell|ask)\b[^.!?\n]{0,60}?"
+        r"\b(?:(?:me|us|him|her|them)\b[^.!?\n]{0,60}?\bto|to|about) (?P<told>[^.!?;\n]+)",
         apart=True,
     ),
     _form(
@@ -90,7 +90,7 @@ _FORMS = (
     ),
     _form(
         r"^label\b|what (?:it|the timer|the alarm) is for",
-        r"\b(?:timer|countdown|alarm|stopwatch)\b[^.!?\n]*? for (?:the |my |our )?"
+        r"\b(?:timer|countdown|alarm|stopwatch)\b[^.!?\n]{0,60}? for (?:the |my |our )?"
         r"(?P<told>(?!\d|an? |half|one|two|three|five|ten)[a-z][^.!?;,\n]*)",
         apart=True,
     ),
