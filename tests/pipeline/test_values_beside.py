@@ -35,6 +35,7 @@ def values(text: str, required: str, /, **properties: Any) -> dict[str, Any]:
          {"city": ["Oslo"], "unit": ["celsius"]}),
         ("How many inches are 87.5 centimetres?", {"from_unit": UNIT, "to_unit": UNIT},
          {"from_unit": ["cm"], "to_unit": ["inch"]}),
+        ("no more than 80, but at least 20", {"minimum": NUMBER, "maximum": NUMBER}, {"minimum": [20], "maximum": [80]}),
         ("between 1 and 49", {"minimum": NUMBER, "maximum": NUMBER}, {"minimum": [1], "maximum": [49]}),
         ("3 chairs at $20 each", {"unit_price": NUMBER, "quantity": NUMBER}, {"unit_price": [20], "quantity": [3]}),
         ("the order_items table of the shop database", {"database": TEXT, "table": TEXT},
