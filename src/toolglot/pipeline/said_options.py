@@ -25,6 +25,7 @@ _ABBREVIATED = {
 _ABBREVIATED |= {day[:3]: day for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")}
 _UNITS = "mon tue wed thu fri sat sun km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k"
 _SHORT_UNITS = frozenset(_UNITS.split())  # options that are written so, too
+_DERIVED = frozenset({"ly", "ally", "al"})  # endings that make another word
 _NEARBY = 6  # words that an option's words may be scattered over
 _NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai
     r"\b(\d{1,20}) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
@@ -80,11 +81,12 @@ def mentioned(options: list[Any], said: Said) -> list[Find]:
 
 
 def word_for_word(found: list[Find], said: Said) -> list[Find]:
-    """Those that the text has word for word or in short, if any: compounded monthly at an annual rate is monthly."""
-    told = [(one, said.text[one.start : one.end].lower()) for one in found]
-    same = [one for one, text in told if text in (str(one.value).lower(), str(one.value).replace("_", " ").lower())]
-    short = [one for one, text in told if text in _ABBREVIATED or str(one.value) in _SHORT_UNITS]
-    return found if short or not same else same
+    """Without what only sounds like an option, beside one that is told: compounded monthly at an annual rate is monthly."""
+    told = [(one, said.text[one.start : one.end].lower(), str(one.value).lower()) for one in found]
+    same = {one.start for one, text, option in told if text == option}  # basketball is no baseball
+    told = [(one, text, option) for one, text, option in told if text == option or one.start not in same]
+    apart = [one for one, text, option in told if option.removeprefix(text) not in _DERIVED]
+    return apart or found
 
 
 def implied(options: list[Any], said: Said) -> list[Find]:
