@@ -15,6 +15,7 @@ Schema = dict[str, Any]
 SURE = 1.5  # from here on it is held to that value
 CLEAR = 0.5  # from here on the words beside a value say whose it is
 SOFT = frozenset({"name", "words", "free"})  # any words may be their value
+ANYTHING = frozenset({"free", "words", "boolean", "any", "unit"})  # need no value of their own: any words will do
 _IMPLIED = frozenset({"enum", "name", "tag"})
 _SWITCHING = frozenset({"is", "includ", "show", "us", "enabl", "allow", "with"})  # stems that say nothing of what is switched
 _DENYING = frozenset({"no", "not", "without", "never", "skip", "exclude", "excluding", "except", "few"})

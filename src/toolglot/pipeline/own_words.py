@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.each_value import each_value
+from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_options import described_options, mentioned, numbered
-from toolglot.pipeline.said_parts import BETWEEN, parts
+from toolglot.pipeline.said_parts import parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
 from toolglot.pipeline.slots import default_of, pointed, sure
@@ -25,9 +26,6 @@ from toolglot.pipeline.whose_values import settle
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
-_ROW = re.compile(
-    r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my|last|next))*\s*", re.IGNORECASE
-)
 
 
 # what a value of a kind tells about the question: codes and addresses are there for a reason, names and numbers may be chance
@@ -48,9 +46,7 @@ _NUMERALS = 2
 _NUMERAL = re.compile(r"\d{1,20}")
 _VAGUE = frozenset({"words", "free"})
 _DEFAULT = re.compile(r"\bdefaults?\b", re.IGNORECASE)
-_NUMERIC = frozenset({"number", "integer"})
 _OFFERING = SOFT | {"unit"}
-_ANYTHING = frozenset({"free", "words", "boolean", "any", "unit"})  # need no value of their own: any words will do
 
 
 def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> Filled:
@@ -65,7 +61,7 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     settle(held, said)
     offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered, said)])]
-    each = _each(offered, said)
+    each = each_value(offered, said)
     narrowed = shown(offered, said, about)
     narrow = {**schema, "properties": narrowed, "required": list(narrowed), "additionalProperties": False}
     return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each)
@@ -109,9 +105,7 @@ def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
 
 def _counted(held: list[Held], offered: list[Held]) -> Filled:
     due = [one for one in held if one.required]
-    lacking = [
-        one for one in due if not one.is_found and one.slot.kind not in _ANYTHING and default_of(one.slot.schema) is None
-    ]
+    lacking = [one for one in due if not one.is_found and one.slot.kind not in ANYTHING and default_of(one.slot.schema) is None]
     lacking += _crowded([one for one in due if one.values and one.slot.kind != "array"])
     found = [one for one in due if one.is_found and not any(one is other for other in lacking)]
     return Filled(
@@ -224,48 +218,6 @@ def _fills(filled: Filled) -> bool:
 
 
 # -- several values, and none
-
-
-def _each(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """Plain parameters whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other needs a part of."""
-    lists = [one for one in held if one.slot.kind == "array" and (one.slot.schema.get("items") or {}).get("type") in _NUMERIC]
-    if len(lists) == 1 and len(rows := [row for row, _, _ in bracketed(said)]) > 1:
-        return ((lists[0].slot.name, tuple(rows)),)
-    found = []
-    for one in held:
-        if not one.values or one.schema is not None or one.slot.kind in _ANYTHING | {"array"}:
-            continue
-        others = [other for other in held if other is not one and other.is_found and other.slot.kind not in _ANYTHING]
-        taken = [find for other in others if other.clear >= CLEAR or other.slot.kind == "array" for find in other.values]
-        named = "enum" in one.slot.schema
-        every = mentioned(one.slot.schema["enum"], said) if named else sure(one.slot, said)
-        row = _row_of(one.values[0], [find for find in every if not any(overlap(find, other) for other in taken)], said)
-        if len(row) < 2 or any(_within(other.values, row) for other in others):
-            continue
-        found.append((one.slot.name, tuple(dict.fromkeys(find.value for find in row))))
-        for other in others:
-            other.values = [find for find in other.values if not any(overlap(find, own) for own in row)]
-    return tuple(found)
-
-
-def _within(values: list[Find], row: list[Find]) -> bool:
-    return bool(values) and all(any(overlap(find, own) for own in row) for find in values)
-
-
-def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
-    """The values that stand in one row with a value, nothing but commas and "and" between them."""
-    places = {find.start: find for find in every}
-    row = [places[start] for start in sorted(places)]
-    groups: list[list[Find]] = []
-    for find in row:
-        between = said.text[groups[-1][-1].end : find.start] if groups else ""
-        if groups and _ROW.fullmatch(between) and not BETWEEN.search(said.text[: groups[-1][0].end]):
-            groups[-1].append(find)
-        else:
-            groups.append([find])
-    own = next((group for group in groups if any(find.start == one.start for find in group)), [one])
-    last = said.text[own[-2].end : own[-1].start] if len(own) > 1 else ""
-    return own if re.search(r"and|or|&|as well as", last) else [one]  # Denver, Colorado is one place
 
 
 def _spoken_of(one: Held, said: Said) -> bool:
