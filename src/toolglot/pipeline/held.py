@@ -34,8 +34,10 @@ class Filled(msgspec.Struct, frozen=True):
     sharp: bool = False  # one of them is of a kind that is there for a reason: a date, a path, a code
     pointed: float = 0.0  # how clearly the words beside the values say whose they are
     places: tuple[tuple[int, int], ...] = ()  # where its values stand
+    first: dict[str, tuple[int, int]] = {}  # where the first one of each required parameter does
     whole: bool = False  # each required parameter has a value of its own, and none is a list
     each: tuple[tuple[str, tuple[Any, ...]], ...] = ()  # parameters for which the text has several values: Oslo and Cairo
+    spare: tuple[tuple[int, int], ...] = ()  # where values stand that one call has no place for
 
 
 class Held(msgspec.Struct):

@@ -21,6 +21,7 @@ from toolglot.pipeline.said_parts import parts
 from toolglot.pipeline.said_runs import bracketed
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
 from toolglot.pipeline.slots import default_of, pointed, sure
+from toolglot.pipeline.spare_values import spare_values
 from toolglot.pipeline.whose_values import settle
 
 _COUNTS = re.compile(rf"[ -](?!(?:{'|'.join(map(re.escape, FUNCTION_WORDS))})\b)[^\W\d_]+", re.IGNORECASE)  # 3 people
@@ -57,14 +58,16 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     required = set(schema.get("required") or ())
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     held = [_held(one, one.name in required, said) for one in slots]
+    told = [find for one in held for find in one.values]
     _apart_from_lists(held, said)
     settle(held, said)
     offered = [one for one in held if one.required or (_spoken_of(one, said) and _to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *_left_over(held, offered, said)])]
+    spare = spare_values(told, offered)
     each = each_value(offered, said)
     narrowed = shown(offered, said, about)
     narrow = {**schema, "properties": narrowed, "required": list(narrowed), "additionalProperties": False}
-    return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each)
+    return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each, spare=spare)
 
 
 def _slots(properties: dict[str, Schema]) -> list[Slot]:
@@ -118,6 +121,7 @@ def _counted(held: list[Held], offered: list[Held]) -> Filled:
         any(one.is_found and (one.inner.sharp if one.inner else _TELLS.get(one.slot.kind, 1.0) >= _SHARP) for one in offered),
         sum(one.clear for one in offered),
         tuple((find.start, find.end) for one in offered for find in one.values),
+        {one.slot.name: (one.values[0].start, one.values[0].end) for one in found if one.values},
         len(found) == len(due) and not any(one.slot.kind == "array" for one in due),
     )
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from toolglot.pipeline.said import Said
 
 _CUT = re.compile(
-    r"(?:,\s+|;\s*|\s+)(?:and(?:\s+(?:also|then))?|as well as|then|plus|or)\s+|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
+    r"(?:,\s+|;\s*|\s+)(?:(?:and|but)(?:\s+(?:also|then|finally|lastly))?|as well as|then|plus|or|followed by|versus|vs\.?|finally|lastly)\s+"
+    r"|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
 )
 # where a text that goes step by step begins another: First, ... Then ... Lastly, ...
 _STEP = re.compile(
@@ -23,24 +24,34 @@ _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor 
 )
 
 
-def parts(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
+def parts(said: Said, fills: Callable[[Said], bool], goes_on: Callable[[list[Said], Said], bool] | None = None) -> list[Said]:
     """The text, cut where it goes on to another thing, so that each part fills on its own.
 
     Where two pieces do, what does not belongs to the one before. Else pieces are put together until they do.
     """
-    return _from_heads(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)], fills)
+    return _from_heads(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)], fills, goes_on)
 
 
-def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], bool]) -> list[Said]:
+def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], bool], goes_on: Callable[[list[Said], Said], bool] | None = None) -> list[Said]:
     starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
     pieces = [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
-    heads = [at for at, (start, end) in enumerate(pieces) if fills(said.part(start, end))]
+    heads = [(at, at) for at, (start, end) in enumerate(pieces) if fills(said.part(start, end))]
     if len(heads) < 2:
         heads = _joined(said, pieces, fills)
+    if goes_on is not None:
+        kept: list[tuple[int, int]] = []
+        held: list[Said] = []
+        for first, last in heads:
+            part = said.part(pieces[first][0], pieces[last][1])
+            if not held or goes_on(held, part):
+                kept.append((first, last))
+                held.append(part)
+        heads = kept
     if len(heads) < 2:
         return [said] if heads else []
-    froms = [0, *heads[1:]]
-    untils = [*(at - 1 for at in heads[1:]), len(pieces) - 1]
+    starts = [first for first, _ in heads]
+    froms = [0, *starts[1:]]
+    untils = [*(at - 1 for at in starts[1:]), len(pieces) - 1]
     return [said.part(pieces[first][0], pieces[last][1]) for first, last in zip(froms, untils, strict=True)]
 
 
@@ -49,13 +60,13 @@ def steps(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
     return _from_heads(said, list(_STEP.finditer(said.text)), fills)
 
 
-def _joined(said: Said, pieces: list[tuple[int, int]], fills: Callable[[Said], bool]) -> list[int]:
-    """Where the parts begin that are put together of pieces."""
-    found: list[int] = []
+def _joined(said: Said, pieces: list[tuple[int, int]], fills: Callable[[Said], bool]) -> list[tuple[int, int]]:
+    """The first and the last piece of each part that is put together of pieces."""
+    found: list[tuple[int, int]] = []
     first = 0
     for at, (_, end) in enumerate(pieces):
         if fills(said.part(pieces[first][0], end)):
-            found.append(first)
+            found.append((first, at))
             first = at + 1
     return found
 

@@ -17,6 +17,7 @@ from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Said, Value
 from toolglot.pipeline.said_parts import parts, steps
+from toolglot.pipeline.value_forms import same_form
 
 Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be of
 
@@ -41,13 +42,36 @@ def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> Calls:
 
 def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> Calls:
     """The calls of the parts that each have all that a call needs; none, if there are no two."""
-    told = parts(said, lambda part: _stands_alone(near, tools, part, weights))
+    told = parts(
+        said,
+        lambda part: _stands_alone(near, tools, part, weights),
+        lambda before, part: _goes_on(tools, near, before, part, weights),
+    )
     if not 1 < len(told) <= MOST_CALLS:
         return ()
     whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
-    found = (_of_part(tools, near, part, weights) for part in told)
+    found = [_of_part(tools, near, part, weights) for part in told]
+    names = {one.tool.full_name for one in found}
+    if len(names) == 1 and not any(whole[name].spare for name in names) and not _AS_BEFORE.search(said.text):
+        return ()
     heirs = _shared([_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True)])
     return tuple((call,) for one, part in zip(heirs, told, strict=True) for call in for_each(one, part))
+
+
+def _goes_on(tools: tuple[Tool, ...], near: tuple[Ranked, ...], before: list[Said], part: Said, weights: Weights) -> bool:
+    """Whether a part may be a call of its own beside those before: one of the same tool has values of the same forms."""
+    if _AS_BEFORE.search(part.text):
+        return True
+    this = _of_part(tools, near, part, weights)
+    others = [(_of_part(tools, near, other, weights), other) for other in before]
+    alike = [(one, other) for one, other in others if one.tool.full_name == this.tool.full_name]
+    return not alike or any(_alike(this, part, one, other) for one, other in alike)
+
+
+def _alike(this: Ranked, part: Said, one: Ranked, other: Said) -> bool:
+    both = this.filled.first.keys() & one.filled.first.keys()
+    same = [same_form(part, this.filled.first[name], other, one.filled.first[name]) for name in both]
+    return 2 * sum(same) > len(same) or not same
 
 
 def _stands_alone(near: tuple[Ranked, ...], tools: tuple[Tool, ...], part: Said, weights: Weights) -> bool:
