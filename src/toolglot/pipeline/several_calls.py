@@ -24,7 +24,8 @@ Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be
 MOST_CALLS = 8
 _ALONE = 0.8  # what the words are worth, at least, that no other call speaks of
 _SENTENCE = re.compile(r"[.!?]\s+(?=\S)")
-_AS_BEFORE = re.compile(r"\b(?:same|another|instead|again)\b", re.IGNORECASE)  # what a part does not say is as before
+# what a part does not say is as before; but what is "the same price of $50" is said
+_AS_BEFORE = re.compile(r"\b(?:same(?! \w+(?: \w+)? of \W?\d)|another|instead|again)\b", re.IGNORECASE)
 _PAIRED = re.compile(r"\brespectively\b", re.IGNORECASE)
 
 
@@ -35,8 +36,7 @@ def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> Calls:
     for step in told if 1 < len(told) <= MOST_CALLS else ():
         near = nearest(rank(tools, step, weights))
         own = of_parts(tools, near, step, weights)
-        mixed = len({options[0].tool.full_name for options in own}) > 1
-        calls += own if mixed else [(one,) for one in for_each(near[0], step)]
+        calls += own or [(one,) for one in for_each(near[0], step)]
     return tuple(calls)
 
 
@@ -52,7 +52,7 @@ def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
     whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
     found = [_of_part(tools, near, part, weights) for part in told]
     names = {one.tool.full_name for one in found}
-    if len(names) == 1 and not any(whole[name].spare for name in names) and not _AS_BEFORE.search(said.text):
+    if len(names) == 1 and not any(whole[name].spare for name in names) and not any(_AS_BEFORE.search(part.text) for part in told[1:]):
         return ()
     heirs = _shared([_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True)])
     return tuple((call,) for one, part in zip(heirs, told, strict=True) for call in for_each(one, part))

@@ -24,6 +24,7 @@ def matched(choices: list[list[Find]]) -> list[Find]:
     """A value for each that has one to choose, all at places of their own, as many as can be."""
     taken: dict[int, int] = {}
     chosen: dict[int, Find] = {}
+    choices = [sorted(finds, key=lambda find: find.start - find.end) for finds in choices]  # the longest first
 
     def place(at: int, tried: set[int]) -> bool:
         for find in choices[at]:

@@ -25,9 +25,9 @@ def same_form(said: Said, place: tuple[int, int], other: Said, elsewhere: tuple[
 
 def _form(text: str, place: tuple[int, int]) -> str:
     start, end = place
-    value = text[start:end]
-    if value[:1] in _QUOTES or text[start - 1 : start] in tuple(_QUOTES):
-        return "quoted"
+    value = text[start:end].strip(_QUOTES)
+    if value != text[start:end] or text[start - 1 : start] in tuple(_QUOTES):
+        return f"quoted {_form(value, (0, len(value)))}"
     if _NUMBER.fullmatch(value) or "%" in value:
         return "money" if _MONEY.search(text[:start]) else "percent" if "%" in value or text[end : end + 1] == "%" else "number"
     if any(sign.isdigit() for sign in value):
