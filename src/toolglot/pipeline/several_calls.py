@@ -37,7 +37,7 @@ def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> Calls:
         near = nearest(rank(tools, step, weights))
         own = of_parts(tools, near, step, weights)
         calls += own or [(one,) for one in for_each(near[0], step)]
-    return tuple(calls)
+    return tuple((one,) for one in _shared([options[0] for options in calls]))
 
 
 def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> Calls:
@@ -105,6 +105,20 @@ def _shared(parts_: list[Ranked]) -> list[Ranked]:
             if told[name] == 1 and name not in one.filled.schema["properties"]
         }
         found.append(msgspec.structs.replace(one, filled=with_more(one.filled, more)))
+    return _as_others_say(found)
+
+
+def _as_others_say(calls: list[Ranked]) -> list[Ranked]:
+    """What must be said, and a call does not say, is as in the nearest call before it that does, or else after it."""
+    found = []
+    for at, one in enumerate(calls):
+        others = [other.filled for other in [*calls[:at][::-1], *calls[at + 1 :]] if other.tool.full_name == one.tool.full_name]
+        lent = {
+            name: next(other.schema["properties"][name] for other in others if name in other.first)
+            for name in one.filled.schema["properties"].keys() - one.filled.first.keys()
+            if any(name in other.first for other in others)
+        }
+        found.append(msgspec.structs.replace(one, filled=with_more(one.filled, lent)))
     return found
 
 
