@@ -16,6 +16,7 @@ _NUMERIC = frozenset({"number", "integer"})
 _ROW = re.compile(
     r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my|last|next))*\s*", re.IGNORECASE
 )
+_UNIT = re.compile(r"[ -]([^\W\d_]+)")
 
 
 def each_value(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], ...]:
@@ -50,7 +51,7 @@ def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
     row = [places[start] for start in sorted(places)]
     groups: list[list[Find]] = []
     for find in row:
-        between = said.text[groups[-1][-1].end : find.start] if groups else ""
+        between = _without_unit(said.text[groups[-1][-1].end : find.start], find, said) if groups else ""
         if groups and _ROW.fullmatch(between) and not BETWEEN.search(said.text[: groups[-1][0].end]):
             groups[-1].append(find)
         else:
@@ -58,3 +59,12 @@ def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
     own = next((group for group in groups if any(find.start == one.start for find in group)), [one])
     last = said.text[own[-2].end : own[-1].start] if len(own) > 1 else ""
     return own if re.search(r"and|or|&|as well as", last) else [one]  # Denver, Colorado is one place
+
+
+def _without_unit(between: str, find: Find, said: Said) -> str:
+    """What stands before a value in a row, without the word that stands behind it, too: 10 years and 20 years."""
+    behind = _UNIT.match(said.text, find.end)
+    ahead = _UNIT.match(between)
+    if behind is None or ahead is None or behind[1].lower().rstrip("s") != ahead[1].lower().rstrip("s"):
+        return between
+    return between[ahead.end() :]

@@ -18,7 +18,7 @@ from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, near
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
 from toolglot.pipeline.said_times import dates
-from toolglot.pipeline.several_calls import MOST_CALLS, Calls, also_named, for_each, of_parts, of_steps
+from toolglot.pipeline.several_calls import MOST_CALLS, Calls, also_named, for_each, of_alike, of_parts, of_steps
 from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
@@ -77,8 +77,9 @@ def _several(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
     if not 1 < len(calls) <= MOST_CALLS:
         each = for_each(near[0], said)
         is_row = 1 < len(each) <= MOST_CALLS
+        alike = [] if is_row else of_alike(near[0], said, weights)
         names = ", one for each " + " and ".join(name for name, _ in near[0].filled.each) if is_row else ""
-        calls = tuple((one,) for one in each) if is_row else (near,)
+        calls = tuple((one,) for one in each if is_row) or tuple((one,) for one in alike) or (near,)
     all_ = also_named(tools, calls, said, weights)
     calls = all_ if len(all_) <= MOST_CALLS else calls
     shown = near[:1] if names else near

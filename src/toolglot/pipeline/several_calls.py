@@ -10,14 +10,14 @@ from itertools import product
 import msgspec
 
 from toolglot.core.tools import Tool
-from toolglot.pipeline.held import Filled
+from toolglot.pipeline.held import Filled, Schema
 from toolglot.pipeline.own_words import inherited, only, with_more
 from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, own_words_of, rank
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Said, Value
 from toolglot.pipeline.said_parts import parts, steps
-from toolglot.pipeline.value_forms import same_form
+from toolglot.pipeline.value_forms import same_form, same_frame
 
 Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be of
 
@@ -56,6 +56,33 @@ def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
         return ()
     heirs = _shared([_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True)])
     return tuple((call,) for one, part in zip(heirs, told, strict=True) for call in for_each(one, part))
+
+
+def of_alike(one: Ranked, said: Said, weights: Weights) -> list[Ranked]:
+    """The calls of a tool that has no place for all that is said, where parts say some of it alike; none, if there are no two."""
+    if not one.filled.spare or any(inner.get("type") == "array" for inner in one.filled.schema["properties"].values()):
+        return []
+
+    def held(part: Said) -> Ranked:
+        return rank((one.tool,), part, weights)[0]
+
+    def goes_on(before: list[Said], part: Said) -> bool:
+        this = held(part).filled.first
+        for text in before:
+            other = held(text).filled.first
+            both = this.keys() & other.keys()
+            same = same_frame if len(both) == 1 else same_form
+            if both and all(same(part, this[name], text, other[name]) for name in both):
+                return True
+        return False
+
+    told = parts(said, lambda part: bool(held(part).filled.first), goes_on)
+    if not 1 < len(told) <= MOST_CALLS:
+        return []
+    found = [held(part) for part in told]
+    if any(part.filled.spare for part in found):
+        return []
+    return _shared([_inherits(part, one.filled, text) for part, text in zip(found, told, strict=True)])
 
 
 def _goes_on(tools: tuple[Tool, ...], near: tuple[Ranked, ...], before: list[Said], part: Said, weights: Weights) -> bool:
@@ -113,13 +140,18 @@ def _as_others_say(calls: list[Ranked]) -> list[Ranked]:
     found = []
     for at, one in enumerate(calls):
         others = [other.filled for other in [*calls[:at][::-1], *calls[at + 1 :]] if other.tool.full_name == one.tool.full_name]
-        lent = {
-            name: next(other.schema["properties"][name] for other in others if name in other.first)
-            for name in one.filled.schema["properties"].keys() - one.filled.first.keys()
-            if any(name in other.first for other in others)
-        }
+        lent: dict[str, Schema] = {}
+        for name in one.filled.schema["properties"].keys() - one.filled.first.keys():
+            told = (other.schema["properties"][name] for other in others if name in other.first)
+            lent |= {name: schema for schema in told if _is_told(schema) and name not in lent}
         found.append(msgspec.structs.replace(one, filled=with_more(one.filled, lent)))
     return found
+
+
+def _is_told(schema: Schema) -> bool:
+    """Whether it is held to one value, or to a few numbers."""
+    values = schema.get("enum") or ()
+    return len(values) == 1 or (bool(values) and not isinstance(values[0], str))
 
 
 def for_each(one: Ranked, said: Said) -> list[Ranked]:

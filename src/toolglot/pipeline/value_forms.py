@@ -8,7 +8,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Said
 
 _QUOTES = "\"'“”‘’`"
-_NUMBER = re.compile(r"[-+]?[\d.,]*\d")
+_NUMBER = re.compile(r"[-+]?[\d.,]*\d(?: [a-z]+)?")
 _MONEY = re.compile(r"[$€£¥]\s?$")
 _BEFORE = re.compile(r"([^\W\d_]+)\W*$")
 _AFTER = re.compile(r"[\s-]?(%|°?[^\W\d_]+)")
@@ -21,6 +21,15 @@ def same_form(said: Said, place: tuple[int, int], other: Said, elsewhere: tuple[
     return any(
         (one := pattern(said.text, place)) and one == pattern(other.text, elsewhere) for pattern in (_word_before, _word_after)
     )
+
+
+def same_frame(said: Said, place: tuple[int, int], other: Said, elsewhere: tuple[int, int]) -> bool:
+    """Written alike, and beside the same word: 12 months and 8 months, at 5 % and at 6 %, in Oslo and in Rome."""
+    form = _form(said.text, place)
+    if form != _form(other.text, elsewhere):
+        return False
+    beside = _word_after if form == "number" else _word_before
+    return beside(said.text, place) == beside(other.text, elsewhere) != ""
 
 
 def _form(text: str, place: tuple[int, int]) -> str:
