@@ -14,9 +14,11 @@ _CUT = re.compile(
 # where a text that goes step by step begins another: First, ... Then ... Lastly, ...
 _STEP = re.compile(
     r"(?:[.!?;,]+\s+|\n+)(?:and\s+)?(?=(?:first|second|third|fourth|last|final|additional)(?:ly)?,"
-    r"|(?:and )?(?:then|next|after (?:that|this)|also|additionally|lastly|finally)\b)",
+    r"|(?:and )?(?:then|next|after (?:that|this)|also|additionally|lastly|finally)\b"
+    r"|(?:(?:for|in|on) )?the (?:first|second|third|fourth|fifth)\b)",
     re.IGNORECASE,
 )
+_FIRST = re.compile(r"(?:(?:for|in|on) )?(?:the )?first(?:ly)?\b", re.IGNORECASE)  # what stands before it is of all steps
 BETWEEN = re.compile(r"\bbetween\s+[^,.;]{1,40}$", re.IGNORECASE)
 _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor Ana is here, Ben is there
     r"[A-Z][\w.-]*+(?: [A-Z][\w-]*+)*+(?!,? (?:and|or) [A-Z]|, [A-Z])"
@@ -35,7 +37,11 @@ def parts(said: Said, fills: Callable[[Said], bool], goes_on: Callable[[list[Sai
 def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], bool], goes_on: Callable[[list[Said], Said], bool] | None = None) -> list[Said]:
     starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
     pieces = [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
-    heads = [(at, at) for at, (start, end) in enumerate(pieces) if fills(said.part(start, end))]
+    heads = [
+        (at, at)
+        for at, (start, end) in enumerate(pieces)
+        if not (at + 1 < len(pieces) and _FIRST.match(said.text, pieces[at + 1][0])) and fills(said.part(start, end))
+    ]
     if len(heads) < 2:
         heads = _joined(said, pieces, fills)
     if goes_on is not None:
