@@ -21,7 +21,7 @@ Weights = dict[str, dict[str, float]]  # of each tool its words, and what each i
 _DUE = 1.0  # the score that a tool must have to be called
 NAMED = 0.6  # the worth of shared words from which a question is about a tool
 _MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
-_REACH = 0.85  # a tool is offered beside the best if it has this share of its score
+_REACH = 0.95  # a tool is offered beside the best if it has this share of its nearness
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
 _RELATED = 0.6  # what a word is worth that only speaks of the same thing
 _DOING = FUNCTION_WORDS | {
@@ -41,6 +41,11 @@ class Ranked(msgspec.Struct, frozen=True):
     filled: Filled
     named: float = 0.0  # the share of its name's words that the text has
     worth: dict[str, float] = {}  # what each of the shared words is worth
+
+    @property
+    def nearness(self) -> float:
+        """To tell tools apart, words of the name say more than for whether one is due, and values that any may have say less."""
+        return self.score + 0.75 * self.named - 0.25 * self.filled.evidence
 
     @property
     def is_near(self) -> bool:
@@ -82,8 +87,8 @@ def rank(tools: tuple[Tool, ...], said: Said, weights: Weights) -> tuple[Ranked,
     return tuple(sorted((_ranked(tool, said, weights[tool.full_name]) for tool in tools), key=_order))
 
 
-def _order(one: Ranked) -> tuple[bool, bool, float]:
-    return not one.is_due, not one.is_full, -one.score
+def _order(one: Ranked) -> tuple[bool, float]:
+    return not one.is_due, -one.nearness
 
 
 def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
@@ -165,4 +170,6 @@ def _params(tool: Tool) -> str:
 
 def nearest(ranked: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
     best = ranked[0]
-    return tuple(one for one in ranked if one is best or (one.score >= _REACH * best.score and one.is_full == best.is_full))
+    return tuple(
+        one for one in ranked if one is best or (one.nearness >= _REACH * best.nearness and one.is_full == best.is_full)
+    )
