@@ -119,7 +119,8 @@ def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
 def _share_named(tool: Tool, said: Said) -> float:
     own = own_words_of(tool)
     text = {stem for word in said.about if word.low not in FUNCTION_WORDS for stem in words_of(word.text)}
-    return sum(any(begins_alike(stem, name) for stem in text) for name in own) / len(own) if own else 0.0
+    worth = (1.0 if any(begins_alike(stem, name) for stem in text) else 0.5 * bool(related(name) & text) for name in own)
+    return sum(worth) / len(own) if own else 0.0
 
 
 def _named_by(tool: Tool) -> frozenset[str]:

@@ -23,6 +23,7 @@ Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be
 
 MOST_CALLS = 8
 _ALONE = 0.8  # what the words are worth, at least, that no other call speaks of
+_NEARER = 0.5  # than the best tool for the whole, the best one for a part
 _SENTENCE = re.compile(r"[.!?]\s+(?=\S)")
 # what a part does not say is as before; but what is "the same price of $50" is said
 _AS_BEFORE = re.compile(r"\b(?:same(?! \w+(?: \w+)? of \W?\d)|another|instead|again)\b", re.IGNORECASE)
@@ -110,7 +111,7 @@ def _stands_alone(near: tuple[Ranked, ...], tools: tuple[Tool, ...], part: Said,
     names = {one.tool.full_name for one in near}
     if _AS_BEFORE.search(part.text) and any(one.filled.found for one in ranked if one.tool.full_name in names):
         return True
-    return any(_complete(one) for one in ranked if one.tool.full_name in names)
+    return any(_complete(one) and (one.tool.full_name in names or (one.is_due and one.overlap)) for one in ranked)
 
 
 def _inherits(one: Ranked, whole: Filled, part: Said) -> Ranked:
@@ -206,4 +207,8 @@ def _of_part(tools: tuple[Tool, ...], near: tuple[Ranked, ...], part: Said, weig
         return named
     by_name = {one.tool.full_name: one for one in ranked}
     own = [by_name[one.tool.full_name] for one in near]
-    return next((one for one in own if _complete(one)), own[0])
+    fits = next((one for one in own if _complete(one)), None)
+    best = ranked[0]
+    if best.is_due and best.overlap and _complete(best) and (fits is None or best.nearness > fits.nearness + _NEARER):
+        return best
+    return fits or own[0]
