@@ -201,14 +201,11 @@ def _complete(one: Ranked) -> bool:
 
 def _of_part(tools: tuple[Tool, ...], near: tuple[Ranked, ...], part: Said, weights: Weights) -> Ranked:
     """The tool for a part: the best of the whole, unless its own words are nearer to another."""
-    ranked = rank(tools, part, weights)
-    named = max(ranked, key=lambda one: one.overlap)
-    if named.overlap >= NAMED and _complete(named):
-        return named
-    by_name = {one.tool.full_name: one for one in ranked}
+    by_name = {one.tool.full_name: one for one in rank(tools, part, weights)}
     own = [by_name[one.tool.full_name] for one in near]
     fits = next((one for one in own if _complete(one)), None)
-    best = ranked[0]
-    if best.is_due and best.overlap and _complete(best) and (fits is None or best.nearness > fits.nearness + _NEARER):
-        return best
-    return fits or own[0]
+    spoken_of = [one for one in by_name.values() if one.is_due and one.overlap and _complete(one)]
+    best = max(spoken_of, key=lambda one: one.nearness, default=None)
+    if best is None or (fits and best.nearness < fits.nearness + (0.0 if best.overlap >= NAMED else _NEARER)):
+        return fits or own[0]
+    return best
