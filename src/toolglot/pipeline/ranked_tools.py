@@ -148,7 +148,7 @@ def weights_of(tools: tuple[Tool, ...]) -> Weights:
         for text, weight in ((_params(tool), 0.4), (tool.description or "", 0.8), (spaced(tool.name), 1.0)):
             for plain in re.findall(r"[^\W\d_]{2,}", text):
                 if plain.lower() not in FUNCTION_WORDS:
-                    found |= dict.fromkeys(words_of(plain), weight)
+                    found |= dict.fromkeys(words_of(plain), weight if weight == 1.0 or plain.lower() not in _DOING else 0.4 * weight)
         held[tool.full_name] = found
     counts = Counter(word for found in held.values() for word in found)
     return {
