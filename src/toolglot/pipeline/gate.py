@@ -96,17 +96,22 @@ def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
     wanted = max(ranked, key=lambda one: (one.overlap, one.score))
     if wanted.is_full or wanted.overlap < NAMED:
         return None
-    lacking = {word for name in wanted.filled.missing + wanted.filled.implied for word in words_of(spaced(name))}
+    properties = wanted.filled.schema["properties"]
+    plain = [name for name in wanted.filled.missing + wanted.filled.implied if properties[name].get("type") != "array"]
+    lacking = {word for name in plain for word in words_of(spaced(name))}
     for one in ranked:
-        if (
-            one.is_full
-            and TELLERS.search(one.tool.name)
-            and lacking & set(words_of(f"{one.tool.name} {one.tool.description or ''}".replace("_", " ")))
-        ):
+        told = set(words_of(f"{one.tool.name} {one.tool.description or ''}".replace("_", " ")))
+        if one.is_full and TELLERS.search(one.tool.name) and lacking & told - _needs(one):
             lacks = ", ".join(wanted.filled.missing + wanted.filled.implied)
             why = f"{wanted.tool.full_name} lacks {lacks}, which {one.tool.full_name} may tell"
             return Verdict(((one,),), f"gate: a call is due: {why}")
     return None
+
+
+def _needs(one: Ranked) -> set[str]:
+    """The words of what a tool must be told itself: that it does not tell."""
+    properties = one.filled.schema["properties"]
+    return {word for name in one.filled.found for text in (name, properties[name].get("description") or "") for word in words_of(spaced(text))}
 
 
 def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: set[str], weights: Weights) -> Verdict:
