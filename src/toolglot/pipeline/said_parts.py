@@ -26,6 +26,16 @@ _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor 
 )
 
 
+def pieces_of(said: Said) -> list[tuple[int, int]]:
+    """Where the pieces stand that a text is cut into where it goes on to another thing."""
+    return _pieces(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)])
+
+
+def _pieces(said: Said, cuts: list[re.Match[str]]) -> list[tuple[int, int]]:
+    starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
+    return [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
+
+
 def parts(said: Said, fills: Callable[[Said], bool], goes_on: Callable[[list[Said], Said], bool] | None = None) -> list[Said]:
     """The text, cut where it goes on to another thing, so that each part fills on its own.
 
@@ -35,8 +45,7 @@ def parts(said: Said, fills: Callable[[Said], bool], goes_on: Callable[[list[Sai
 
 
 def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], bool], goes_on: Callable[[list[Said], Said], bool] | None = None) -> list[Said]:
-    starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
-    pieces = [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
+    pieces = _pieces(said, cuts)
     heads = [
         (at, at)
         for at, (start, end) in enumerate(pieces)

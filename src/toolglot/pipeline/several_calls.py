@@ -16,7 +16,7 @@ from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, own_
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Said, Value
-from toolglot.pipeline.said_parts import parts, steps
+from toolglot.pipeline.said_parts import parts, pieces_of, steps
 from toolglot.pipeline.value_forms import same_form, same_frame
 
 Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be of
@@ -175,7 +175,28 @@ def also_named(tools: tuple[Tool, ...], calls: Calls, said: Said, weights: Weigh
             own = next(other for other in rank(tools, part, weights) if other.tool.full_name == one.tool.full_name)
             if own.is_due:
                 found.append((_inherits(own, one.filled, part),))
+    if found and len(calls) == 1:
+        return _by_clauses([calls[0][0], *(one for (one,) in found)], said, weights) or (*calls, *found)
     return (*calls, *found)
+
+
+def _by_clauses(calls: list[Ranked], said: Said, weights: Weights) -> Calls:
+    """A call of each tool, by the clauses that speak of it; none, if one of them has no clause of its own."""
+    tools = tuple(one.tool for one in calls)
+    starts: list[tuple[int, Ranked]] = []
+    for start, end in pieces_of(said):
+        by_worth = sorted(rank(tools, said.part(start, end), weights), key=lambda one: -one.overlap)
+        if by_worth[0].overlap > by_worth[1].overlap and (not starts or starts[-1][1].tool is not by_worth[0].tool):
+            starts.append((start, by_worth[0]))
+    if len(starts) != len(calls) or len({one.tool.full_name for _, one in starts}) != len(calls):
+        return ()
+    ends = [*(start for start, _ in starts[1:]), len(said.text)]
+    found: list[tuple[Ranked, ...]] = []
+    for (_, one), start, end in zip(starts, [0, *ends], ends, strict=False):
+        own = rank((one.tool,), said.part(start, end), weights)[0]
+        whole = next(other for other in calls if other.tool is one.tool)
+        found.append((msgspec.structs.replace(own, filled=inherited(own.filled, whole.filled, same=True)),))
+    return tuple(found)
 
 
 def _sentence_with(stems: Set[str], said: Said) -> Said:
