@@ -109,7 +109,8 @@ def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
 def _counted(held: list[Held], offered: list[Held]) -> Filled:
     due = [one for one in held if one.required]
     lacking = [one for one in due if not one.is_found and one.slot.kind not in ANYTHING and default_of(one.slot.schema) is None]
-    lacking += _crowded(sorted((one for one in due if one.values and one.slot.kind != "array"), key=lambda one: -one.clear))
+    choosing = sorted((one for one in due if one.values), key=lambda one: (one.slot.kind in SOFT, -one.clear))
+    lacking += _crowded([one for one in choosing if one.slot.kind != "array"])
     found = [one for one in due if one.is_found and not any(one is other for other in lacking)]
     return Filled(
         {},
