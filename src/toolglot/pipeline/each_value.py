@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from toolglot.pipeline.held import ANYTHING, CLEAR, Held, overlap
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_options import mentioned
 from toolglot.pipeline.said_parts import BETWEEN
-from toolglot.pipeline.said_runs import bracketed
+from toolglot.pipeline.said_runs import bracketed, rows
 from toolglot.pipeline.slots import sure
 
 _NUMERIC = frozenset({"number", "integer"})
 _ROW = re.compile(
     r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my|last|next))*\s*", re.IGNORECASE
 )
+_BOTH = re.compile(r"\bboth (?:the )?([\w-]+) and (?:the )?([\w-]+)", re.IGNORECASE)
+_PLAIN_ROW = re.compile(r"\b[^\W\d_]+(?:, (?:the |a |an )?[^\W\d_]+)+,? (?:and|or) (?:the |a |an )?[^\W\d_]+(?=[.,?!]|$)", re.IGNORECASE)
+_ITEM = re.compile(r"(?!(?:the|a|an)\b)[^\W\d_]+", re.IGNORECASE)
 _UNIT = re.compile(r"[ -]([^\W\d_]+)")
 
 
 def each_value(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], ...]:
     """Plain parameters whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other needs a part of."""
     lists = [one for one in held if one.slot.kind == "array" and (one.slot.schema.get("items") or {}).get("type") in _NUMERIC]
-    if len(lists) == 1 and len(rows := [row for row, _, _ in bracketed(said)]) > 1:
-        return ((lists[0].slot.name, tuple(rows)),)
+    if len(lists) == 1 and len(told := [row for row, _, _ in bracketed(said)]) > 1:
+        return ((lists[0].slot.name, tuple(told)),)
     found = []
     for one in held:
         if not one.values or one.schema is not None or one.slot.kind in ANYTHING | {"array"}:
@@ -38,7 +42,34 @@ def each_value(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]
         found.append((one.slot.name, tuple(dict.fromkeys(find.value for find in row))))
         for other in others:
             other.values = [find for find in other.values if not any(overlap(find, own) for own in row)]
-    return tuple(found)
+    return tuple(found) or _worded(held, said)
+
+
+def _worded(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """A parameter that may be any words, where some stand in a row as things do: "X" and "Y"; both x and y; x, y and z."""
+    if any(one.slot.kind == "array" for one in held):
+        return ()
+    soft = [one for one in held if one.required and (one.slot.kind == "words" or (one.slot.kind == "name" and not one.values))]
+    for one in soft:
+        taken = [find for other in held if other is not one and other.clear >= CLEAR for find in other.values]
+        own = one.values if one.clear >= CLEAR else []
+        for row in _word_rows(said):
+            if not any(overlap(find, other) for find in row for other in taken) and (not own or _within(own[:1], row)):
+                return ((one.slot.name, tuple(dict.fromkeys(find.value for find in row))),)
+    return ()
+
+
+def _word_rows(said: Said) -> Iterator[list[Find]]:
+    for told in (said.quoted, said.codes):
+        yield from (row for row in rows(told, said) if len(row) > 1)
+    for match in _BOTH.finditer(said.text):
+        yield [Find(match[at], match.start(at), match.end(at)) for at in (1, 2)]
+    for match in _PLAIN_ROW.finditer(said.text):
+        yield [
+            Find(item[0], match.start() + item.start(), match.start() + item.end())
+            for item in _ITEM.finditer(match[0])
+            if item[0].lower() not in ("and", "or")
+        ]
 
 
 def _within(values: list[Find], row: list[Find]) -> bool:
