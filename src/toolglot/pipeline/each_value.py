@@ -18,7 +18,9 @@ _ROW = re.compile(
     r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my|last|next))*\s*", re.IGNORECASE
 )
 _BOTH = re.compile(r"\bboth (?:the )?([\w-]+) and (?:the )?([\w-]+)", re.IGNORECASE)
-_PLAIN_ROW = re.compile(r"\b[^\W\d_]+(?:, (?:the |a |an )?[^\W\d_]+)+,? (?:and|or) (?:the |a |an )?[^\W\d_]+(?=[.,?!]|$)", re.IGNORECASE)
+_PLAIN_ROW = re.compile(
+    r"\b[^\W\d_]+(?:, (?:the |a |an )?[^\W\d_]+)+,? (?:and|or) (?:the |a |an )?[^\W\d_]+(?=[.,?!]|$)", re.IGNORECASE
+)
 _ITEM = re.compile(r"(?!(?:the|a|an)\b)[^\W\d_]+", re.IGNORECASE)
 _UNIT = re.compile(r"[ -]([^\W\d_]+)")
 

@@ -17,8 +17,9 @@ from toolglot.core.tools import Tool
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
+from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
-from toolglot.pipeline.several_calls import MOST_CALLS, Calls, also_named, for_each, of_alike, of_parts, of_steps
+from toolglot.pipeline.several_calls import Calls, also_named, for_each, of_alike, of_parts, of_steps
 from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
@@ -111,7 +112,12 @@ def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
 def _needs(one: Ranked) -> set[str]:
     """The words of what a tool must be told itself: that it does not tell."""
     properties = one.filled.schema["properties"]
-    return {word for name in one.filled.found for text in (name, properties[name].get("description") or "") for word in words_of(spaced(text))}
+    return {
+        word
+        for name in one.filled.found
+        for text in (name, properties[name].get("description") or "")
+        for word in words_of(spaced(text))
+    }
 
 
 def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: set[str], weights: Weights) -> Verdict:

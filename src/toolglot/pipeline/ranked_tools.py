@@ -44,7 +44,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
     @property
     def nearness(self) -> float:
-        """To tell tools apart, words of the name say more than for whether one is due, and values that any may have say less."""
+        """To tell tools apart, the words of their names say more, and values that any may have less, than for what is due."""
         return self.score + 0.75 * self.named - 0.25 * self.filled.evidence
 
     @property
@@ -148,7 +148,9 @@ def weights_of(tools: tuple[Tool, ...]) -> Weights:
         for text, weight in ((_params(tool), 0.4), (tool.description or "", 0.8), (spaced(tool.name), 1.0)):
             for plain in re.findall(r"[^\W\d_]{2,}", text):
                 if plain.lower() not in FUNCTION_WORDS:
-                    found |= dict.fromkeys(words_of(plain), weight if weight == 1.0 or plain.lower() not in _DOING else 0.4 * weight)
+                    found |= dict.fromkeys(
+                        words_of(plain), weight if weight == 1.0 or plain.lower() not in _DOING else 0.4 * weight
+                    )
         held[tool.full_name] = found
     counts = Counter(word for found in held.values() for word in found)
     return {

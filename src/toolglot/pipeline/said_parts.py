@@ -7,8 +7,13 @@ from collections.abc import Callable
 
 from toolglot.pipeline.said import Said
 
+Fills = Callable[[Said], bool]  # whether a part says enough
+GoesOn = Callable[[list[Said], Said], bool]  # and whether it does so beside the parts before it
+
+MOST_CALLS = 8
 _CUT = re.compile(
-    r"(?:,\s+|;\s*|\s+)(?:(?:and|but)(?:\s+(?:also|then|finally|lastly))?|as well as|then|plus|or|followed by|versus|vs\.?|finally|lastly)\s+"
+    r"(?:,\s+|;\s*|\s+)(?:(?:and|but)(?:\s+(?:also|then|finally|lastly))?"
+    r"|as well as|then|plus|or|followed by|versus|vs\.?|finally|lastly)\s+"
     r"|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
 )
 # where a text that goes step by step begins another: First, ... Then ... Lastly, ...
@@ -36,7 +41,7 @@ def _pieces(said: Said, cuts: list[re.Match[str]]) -> list[tuple[int, int]]:
     return [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
 
 
-def parts(said: Said, fills: Callable[[Said], bool], goes_on: Callable[[list[Said], Said], bool] | None = None) -> list[Said]:
+def parts(said: Said, fills: Fills, goes_on: GoesOn | None = None) -> list[Said]:
     """The text, cut where it goes on to another thing, so that each part fills on its own.
 
     Where two pieces do, what does not belongs to the one before. Else pieces are put together until they do.
@@ -44,7 +49,12 @@ def parts(said: Said, fills: Callable[[Said], bool], goes_on: Callable[[list[Sai
     return _from_heads(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)], fills, goes_on)
 
 
-def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], bool], goes_on: Callable[[list[Said], Said], bool] | None = None) -> list[Said]:
+def _from_heads(
+    said: Said,
+    cuts: list[re.Match[str]],
+    fills: Fills,
+    goes_on: GoesOn | None = None,
+) -> list[Said]:
     pieces = _pieces(said, cuts)
     heads = [
         (at, at)
@@ -54,14 +64,7 @@ def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], b
     if len(heads) < 2:
         heads = _joined(said, pieces, fills)
     if goes_on is not None:
-        kept: list[tuple[int, int]] = []
-        held: list[Said] = []
-        for first, last in heads:
-            part = said.part(pieces[first][0], pieces[last][1])
-            if not held or goes_on(held, part):
-                kept.append((first, last))
-                held.append(part)
-        heads = kept
+        heads = _going_on(said, pieces, heads, goes_on)
     if len(heads) < 2:
         return [said] if heads else []
     starts = [first for first, _ in heads]
@@ -70,12 +73,26 @@ def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], b
     return [said.part(pieces[first][0], pieces[last][1]) for first, last in zip(froms, untils, strict=True)]
 
 
-def steps(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
+def _going_on(
+    said: Said, pieces: list[tuple[int, int]], heads: list[tuple[int, int]], goes_on: GoesOn
+) -> list[tuple[int, int]]:
+    """The first, and those that go on from the ones before; no more than may be calls, and one."""
+    kept: list[tuple[int, int]] = []
+    held: list[Said] = []
+    for first, last in heads:
+        part = said.part(pieces[first][0], pieces[last][1])
+        if len(kept) <= MOST_CALLS and (not held or goes_on(held, part)):
+            kept.append((first, last))
+            held.append(part)
+    return kept
+
+
+def steps(said: Said, fills: Fills) -> list[Said]:
     """The text, cut where it says that another step begins; what does not fill belongs to the step before."""
     return _from_heads(said, list(_STEP.finditer(said.text)), fills)
 
 
-def _joined(said: Said, pieces: list[tuple[int, int]], fills: Callable[[Said], bool]) -> list[tuple[int, int]]:
+def _joined(said: Said, pieces: list[tuple[int, int]], fills: Fills) -> list[tuple[int, int]]:
     """The first and the last piece of each part that is put together of pieces."""
     found: list[tuple[int, int]] = []
     first = 0

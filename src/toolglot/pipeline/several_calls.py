@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Callable, Set
+from functools import cache
 from itertools import product
 
 import msgspec
@@ -16,12 +17,11 @@ from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, own_
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Said, Value
-from toolglot.pipeline.said_parts import parts, pieces_of, steps
+from toolglot.pipeline.said_parts import MOST_CALLS, parts, pieces_of, steps
 from toolglot.pipeline.value_forms import same_form, same_frame
 
 Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be of
 
-MOST_CALLS = 8
 _ALONE = 0.8  # what the words are worth, at least, that no other call speaks of
 _NEARER = 0.5  # than the best tool for the whole, the best one for a part
 _SENTENCE = re.compile(r"[.!?]\s+(?=\S)")
@@ -43,27 +43,33 @@ def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> Calls:
 
 def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> Calls:
     """The calls of the parts that each have all that a call needs; none, if there are no two."""
+    tool_of = cache(lambda part: _of_part(tools, near, part, weights))
     told = parts(
         said,
         lambda part: _stands_alone(near, tools, part, weights),
-        lambda before, part: _goes_on(tools, near, before, part, weights),
+        lambda before, part: _goes_on(tool_of, before, part),
     )
     if not 1 < len(told) <= MOST_CALLS:
         return ()
     whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
-    found = [_of_part(tools, near, part, weights) for part in told]
+    found = [tool_of(part) for part in told]
     names = {one.tool.full_name for one in found}
-    if len(names) == 1 and not any(whole[name].spare for name in names) and not any(_AS_BEFORE.search(part.text) for part in told[1:]):
+    if (
+        len(names) == 1
+        and not any(whole[name].spare for name in names)
+        and not any(_AS_BEFORE.search(part.text) for part in told[1:])
+    ):
         return ()
     heirs = _shared([_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True)])
     return tuple((call,) for one, part in zip(heirs, told, strict=True) for call in for_each(one, part))
 
 
 def of_alike(one: Ranked, said: Said, weights: Weights) -> list[Ranked]:
-    """The calls of a tool that has no place for all that is said, where parts say some of it alike; none, if there are no two."""
+    """The calls of a tool that has no place for all that is said, where parts say some of it alike; none, if there is one."""
     if not one.filled.spare or any(inner.get("type") == "array" for inner in one.filled.schema["properties"].values()):
         return []
 
+    @cache
     def held(part: Said) -> Ranked:
         return rank((one.tool,), part, weights)[0]
 
@@ -86,13 +92,12 @@ def of_alike(one: Ranked, said: Said, weights: Weights) -> list[Ranked]:
     return _shared([_inherits(part, one.filled, text) for part, text in zip(found, told, strict=True)])
 
 
-def _goes_on(tools: tuple[Tool, ...], near: tuple[Ranked, ...], before: list[Said], part: Said, weights: Weights) -> bool:
+def _goes_on(tool_of: Callable[[Said], Ranked], before: list[Said], part: Said) -> bool:
     """Whether a part may be a call of its own beside those before: one of the same tool has values of the same forms."""
     if _AS_BEFORE.search(part.text):
         return True
-    this = _of_part(tools, near, part, weights)
-    others = [(_of_part(tools, near, other, weights), other) for other in before]
-    alike = [(one, other) for one, other in others if one.tool.full_name == this.tool.full_name]
+    this = tool_of(part)
+    alike = [(tool_of(other), other) for other in before if tool_of(other).tool.full_name == this.tool.full_name]
     return not alike or any(_alike(this, part, one, other) for one, other in alike)
 
 
@@ -141,18 +146,20 @@ def _as_others_say(calls: list[Ranked]) -> list[Ranked]:
     found = []
     for at, one in enumerate(calls):
         others = [other.filled for other in [*calls[:at][::-1], *calls[at + 1 :]] if other.tool.full_name == one.tool.full_name]
-        lent: dict[str, Schema] = {}
-        for name in one.filled.schema["properties"].keys() - one.filled.first.keys():
-            told = (other.schema["properties"][name] for other in others if name in other.first)
-            lent |= {name: schema for schema in told if _is_told(schema) and name not in lent}
+        told = {
+            name: [other.schema["properties"][name] for other in others if name in other.first]
+            for name in one.filled.schema["properties"].keys() - one.filled.first.keys()
+        }
+        held = {name: [schema for schema in schemas if _is_told(schema)] for name, schemas in told.items()}
+        lent = {name: schemas[0] for name, schemas in held.items() if schemas}
         found.append(msgspec.structs.replace(one, filled=with_more(one.filled, lent)))
     return found
 
 
 def _is_told(schema: Schema) -> bool:
     """Whether it is held to one value, or to a few numbers."""
-    values = schema.get("enum") or ()
-    return len(values) == 1 or (bool(values) and not isinstance(values[0], str))
+    values = schema.get("enum") or []
+    return len(values) == 1 or (len(values) > 1 and not isinstance(values[0], str))
 
 
 def for_each(one: Ranked, said: Said) -> list[Ranked]:

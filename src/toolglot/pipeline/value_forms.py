@@ -1,4 +1,4 @@
-"""Whether two values are written alike, as those of two calls of one tool are: both in quotes, both in capitals, both in euros."""
+"""Whether two values are written alike, as those of two calls of one tool are: both quoted, both in capitals, both money."""
 
 from __future__ import annotations
 
