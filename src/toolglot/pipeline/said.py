@@ -39,7 +39,7 @@ _ADDRESS = re.compile(r"\b\d{1,4}[a-z]?(?: [A-Z][\w'.-]*\w)+|\b[A-Z][\w'-]+(?: [
 _PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
     r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)"
     r"(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
-    r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*,)|, [A-Z])"
+    r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*, [A-Z])|, [A-Z])"
 )
 _NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)\w[\w'-]*"
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
