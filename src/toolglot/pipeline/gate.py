@@ -14,6 +14,7 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
+from toolglot.pipeline.held import properties_of
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
@@ -97,7 +98,7 @@ def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
     wanted = max(ranked, key=lambda one: (one.overlap, one.score))
     if wanted.is_full or wanted.overlap < NAMED:
         return None
-    properties = wanted.filled.schema["properties"]
+    properties = properties_of(wanted.filled)
     plain = [name for name in wanted.filled.missing + wanted.filled.implied if properties[name].get("type") != "array"]
     lacking = {word for name in plain for word in words_of(spaced(name))}
     for one in ranked:
@@ -111,7 +112,7 @@ def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
 
 def _needs(one: Ranked) -> set[str]:
     """The words of what a tool must be told itself: that it does not tell."""
-    properties = one.filled.schema["properties"]
+    properties = properties_of(one.filled)
     return {
         word
         for name in one.filled.found

@@ -40,6 +40,11 @@ class Filled(msgspec.Struct, frozen=True):
     spare: tuple[tuple[int, int], ...] = ()  # where values stand that one call has no place for
 
 
+def properties_of(filled: Filled) -> dict[str, Schema]:
+    """Its parameters as they are held to the text: none, where a schema tells none."""
+    return filled.schema["properties"] if isinstance(filled.schema.get("properties"), dict) else {}
+
+
 class Held(msgspec.Struct):
     """A parameter on its way: `values` are those that it could have."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from toolglot.pipeline.each_value import each_value
-from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap
+from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, flag, overlap, properties_of
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_options import described_options, mentioned, numbered
@@ -87,7 +87,7 @@ def only(filled: Filled, name: str, value: Any) -> Filled:
 
 def with_more(filled: Filled, more: dict[str, Schema]) -> Filled:
     """The same, with more parameters."""
-    properties = {**filled.schema["properties"], **more}
+    properties = {**properties_of(filled), **more}
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": properties, "required": list(properties)})
 
 
@@ -100,7 +100,7 @@ def in_words(filled: Filled) -> Filled:
 
 def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
     """A part, with the values of the whole for what it lacks; `same`: the part says that the rest is as before."""
-    own, all_ = filled.schema["properties"], whole.schema["properties"]
+    own, all_ = properties_of(filled), properties_of(whole)
     lacking = {*filled.missing, *filled.implied} if not same else own.keys() - set(filled.found)
     held = {name: all_[name] if name in lacking and name in all_ else own[name] for name in own}
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})

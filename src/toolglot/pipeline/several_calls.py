@@ -10,8 +10,8 @@ from itertools import product
 
 import msgspec
 
-from toolglot.core.tools import Tool
-from toolglot.pipeline.held import Filled, Schema
+from toolglot.core.tools import Tool, as_function
+from toolglot.pipeline.held import Filled, Schema, properties_of
 from toolglot.pipeline.own_words import inherited, only, with_more
 from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, own_words_of, rank
 from toolglot.pipeline.related_words import related
@@ -66,8 +66,10 @@ def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
 
 def of_alike(one: Ranked, said: Said, weights: Weights) -> list[Ranked]:
     """The calls of a tool that has no place for all that is said, where parts say some of it alike; none, if there is one."""
-    if not one.filled.spare or any(inner.get("type") == "array" for inner in one.filled.schema["properties"].values()):
+    if not one.filled.spare or any(inner.get("type") == "array" for inner in properties_of(one.filled).values()):
         return []
+
+    options = {name for name in one.filled.first if "enum" in (as_function(one.tool).schema or {})["properties"][name]}
 
     @cache
     def held(part: Said) -> Ranked:
@@ -78,7 +80,7 @@ def of_alike(one: Ranked, said: Said, weights: Weights) -> list[Ranked]:
         for text in before:
             other = held(text).filled.first
             both = this.keys() & other.keys()
-            same = same_frame if len(both) == 1 else same_form
+            same = same_frame if len(both) == 1 and not both & options else same_form
             if both and all(same(part, this[name], text, other[name]) for name in both):
                 return True
         return False
@@ -130,12 +132,12 @@ def _shared(parts_: list[Ranked]) -> list[Ranked]:
     found = []
     for one in parts_:
         alike = [other.filled for other in parts_ if other.tool.full_name == one.tool.full_name]
-        told = Counter(name for filled in alike for name in filled.schema["properties"])
+        told = Counter(name for filled in alike for name in properties_of(filled))
         more = {
             name: schema
             for filled in alike
-            for name, schema in filled.schema["properties"].items()
-            if told[name] == 1 and name not in one.filled.schema["properties"]
+            for name, schema in properties_of(filled).items()
+            if told[name] == 1 and name not in properties_of(one.filled)
         }
         found.append(msgspec.structs.replace(one, filled=with_more(one.filled, more)))
     return _as_others_say(found)
@@ -147,8 +149,8 @@ def _as_others_say(calls: list[Ranked]) -> list[Ranked]:
     for at, one in enumerate(calls):
         others = [other.filled for other in [*calls[:at][::-1], *calls[at + 1 :]] if other.tool.full_name == one.tool.full_name]
         told = {
-            name: [other.schema["properties"][name] for other in others if name in other.first]
-            for name in one.filled.schema["properties"].keys() - one.filled.first.keys()
+            name: [properties_of(other)[name] for other in others if name in other.first]
+            for name in properties_of(one.filled).keys() - one.filled.first.keys()
         }
         held = {name: [schema for schema in schemas if _is_told(schema)] for name, schemas in told.items()}
         lent = {name: schemas[0] for name, schemas in held.items() if schemas}
