@@ -200,12 +200,20 @@ def _by_clauses(calls: list[Ranked], said: Said, weights: Weights) -> Calls:
     if len(starts) != len(calls) or len({one.tool.full_name for _, one in starts}) != len(calls):
         return ()
     ends = [*(start for start, _ in starts[1:]), len(said.text)]
-    found: list[tuple[Ranked, ...]] = []
-    for (_, one), start, end in zip(starts, [0, *ends], ends, strict=False):
-        own = rank((one.tool,), said.part(start, end), weights)[0]
-        whole = next(other for other in calls if other.tool is one.tool)
-        found.append((msgspec.structs.replace(own, filled=inherited(own.filled, whole.filled, same=True)),))
-    return tuple(found)
+    clauses = [said.part(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
+    return tuple(
+        (_in_clause(rank((one.tool,), clause, weights)[0], clause, whole[one.tool.full_name], said),)
+        for (_, one), clause in zip(starts, clauses, strict=True)
+    )
+
+
+def _in_clause(one: Ranked, clause: Said, whole: Filled, said: Said) -> Ranked:
+    """What a clause says of itself, and of what it does not say, or not as the whole does, what the whole says."""
+    places, elsewhere = one.filled.first, whole.first
+    odd = {name for name in places.keys() & elsewhere if not same_form(clause, places[name], said, elsewhere[name])}
+    filled = inherited(one.filled, whole, same=True)
+    return msgspec.structs.replace(one, filled=with_more(filled, {name: properties_of(whole)[name] for name in odd}))
 
 
 def _sentence_with(stems: Set[str], said: Said) -> Said:
