@@ -321,10 +321,12 @@ def test_a_word_for_doing_tells_little_where_only_a_description_has_it() -> None
 
 
 def test_a_tool_does_not_tell_what_it_must_be_told_itself() -> None:
-    files = tool("search_files", "Find files by their name.", "pattern directory", pattern=TEXT, directory=TEXT)
-    words = {"type": "string", "description": "What to look for"}
-    within = tool("search_text", "Find a text in all files of a directory.", "text directory", text=words, directory=TEXT)
-    assert due("Find all files that end in .pptx below /home/anna/documents", files, within) == [["search_files"]]
+    words = {"type": "string", "description": "Word to look for"}
+    within = tool("search_in_files", "Find a text in files.", "text directory", text=words, directory=TEXT)
+    path = {"type": "string", "description": "Directory to list"}
+    listing = tool("list_directory", "List what is in a directory.", "path", path=path)
+    question = 'Search for a text in the files a directory has: they say "deprecated"'
+    assert due(question, within, listing) == [["search_in_files"]]
 
 
 def test_related_words_name_a_tool_half() -> None:

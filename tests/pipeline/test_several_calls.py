@@ -139,6 +139,8 @@ def test_a_part_may_be_of_a_tool_that_only_it_speaks_of() -> None:
     words = "Put 200 from checking into savings, and pay Metro Water 58.20."
     assert [name for name, _ in calls(words, PAY, MOVE)] == ["transfer_money", "pay_bill"]
     assert [held["amount"] for held in told(words, PAY, MOVE)] == [200, 58.2]
+    words = f"{words[:-1]}, and put 300 from savings into checking."
+    assert [name for name, _ in calls(words, PAY, MOVE)] == ["transfer_money", "pay_bill", "transfer_money"]
 
 
 def test_each_of_two_tools_is_held_to_its_own_clause() -> None:
@@ -154,6 +156,12 @@ def test_a_clause_that_has_a_value_of_another_form_has_that_of_the_whole() -> No
     comment = tool("add_comment", "Add a comment to a ticket.", "ticket_id comment", ticket_id=code, comment=TEXT)
     found = calls('Assign API-204 to lchen and leave the comment "Please look at it" there.', assign, comment)
     assert [(name, held["ticket_id"][0]) for name, held in found] == [("assign_ticket", "API-204"), ("add_comment", "API-204")]
+
+
+def test_what_has_a_form_has_its_value_before_what_may_be_any_words() -> None:
+    code = {**TEXT, "description": "Ticket key, e.g. OPS-12"}
+    assign = {"type": "object", "properties": {"assignee": TEXT, "ticket_id": code}, "required": ["ticket_id", "assignee"]}
+    assert held_to(assign, Said("Assign API-204 to lchen")).found == ("ticket_id",)
 
 
 def test_a_call_that_does_not_say_what_it_must_is_as_the_one_before() -> None:
