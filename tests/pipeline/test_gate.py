@@ -303,3 +303,33 @@ def test_what_one_of_several_calls_says_may_hold_for_all() -> None:
     )
     words = "What is the distance in miles from Oslo to Bergen, and from Rome to Naples?"
     assert [one["unit"] for one in arguments(words, distance)] == [["miles"], ["miles"]]
+
+
+def test_the_words_of_a_name_tell_tools_apart_before_values_that_any_may_have() -> None:
+    kind = {"type": "string", "enum": ["groceries", "rent"]}
+    log = tool("log_cost", "Write down what was paid.", "amount kind", amount={"type": "number"}, kind=kind)
+    read = tool("get_spending", "What was paid so far.", "kind month", kind=kind, month={"type": "string", "format": "date"})
+    assert due("How high was our spending on groceries in season 2025?", log, read) == [["get_spending"]]
+
+
+def test_a_word_for_doing_tells_little_where_only_a_description_has_it() -> None:
+    code = {"type": "string", "description": "Ticket key, e.g. OPS-12"}
+    states = {"type": "string", "enum": ["open", "done"]}
+    assign = tool("assign_ticket", "Set who is responsible.", "ticket_id person", ticket_id=code, person=TEXT)
+    update = tool("update_ticket", "Move it on.", "ticket_id status", ticket_id=code, status=states)
+    assert due("Set WEB-12 to done.", assign, update) == [["update_ticket"]]
+
+
+def test_a_tool_does_not_tell_what_it_must_be_told_itself() -> None:
+    words = {"type": "string", "description": "Word to look for"}
+    within = tool("search_in_files", "Find a text in files.", "text directory", text=words, directory=TEXT)
+    path = {"type": "string", "description": "Directory to list"}
+    listing = tool("list_directory", "List what is in a directory.", "path", path=path)
+    question = 'Search for a text in the files a directory has: they say "deprecated"'
+    assert due(question, within, listing) == [["search_in_files"]]
+
+
+def test_related_words_name_a_tool_half() -> None:
+    listing = tool("list_directory", "List the files in a directory.", "path", path=TEXT, show_hidden={"type": "boolean"})
+    words = "Open config.yaml for me, and also show me which files are in the src folder."
+    assert due(words, READ, listing, DELETE) == [["read_file"], ["list_directory"]]

@@ -244,3 +244,11 @@ def test_any_text_can_be_looked_at(text: str) -> None:
         for one in getattr(said, kind):
             assert 0 <= one.start <= one.end <= len(text)
     parts(said, lambda part: bool(part.words))
+
+
+def test_names_in_a_row_are_no_place_whatever_follows() -> None:
+    assert Said("Prices of Apple, Nvidia and Netflix shares, please.").places == []
+    assert [one.value for one in Said("We saw Naples, Florida and Portland, Oregon.").places] == [
+        "Naples, Florida",
+        "Portland, Oregon",
+    ]

@@ -14,11 +14,13 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
+from toolglot.pipeline.held import properties_of
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
+from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
-from toolglot.pipeline.several_calls import MOST_CALLS, Calls, also_named, for_each, of_parts, of_steps
+from toolglot.pipeline.several_calls import Calls, also_named, for_each, of_alike, of_parts, of_steps
 from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
@@ -77,8 +79,9 @@ def _several(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
     if not 1 < len(calls) <= MOST_CALLS:
         each = for_each(near[0], said)
         is_row = 1 < len(each) <= MOST_CALLS
+        alike = [] if is_row else of_alike(near[0], said, weights)
         names = ", one for each " + " and ".join(name for name, _ in near[0].filled.each) if is_row else ""
-        calls = tuple((one,) for one in each) if is_row else (near,)
+        calls = tuple((one,) for one in each if is_row) or tuple((one,) for one in alike) or (near,)
     all_ = also_named(tools, calls, said, weights)
     calls = all_ if len(all_) <= MOST_CALLS else calls
     shown = near[:1] if names else near
@@ -95,17 +98,27 @@ def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
     wanted = max(ranked, key=lambda one: (one.overlap, one.score))
     if wanted.is_full or wanted.overlap < NAMED:
         return None
-    lacking = {word for name in wanted.filled.missing + wanted.filled.implied for word in words_of(spaced(name))}
+    properties = properties_of(wanted.filled)
+    plain = [name for name in wanted.filled.missing + wanted.filled.implied if properties[name].get("type") != "array"]
+    lacking = {word for name in plain for word in words_of(spaced(name))}
     for one in ranked:
-        if (
-            one.is_full
-            and TELLERS.search(one.tool.name)
-            and lacking & set(words_of(f"{one.tool.name} {one.tool.description or ''}".replace("_", " ")))
-        ):
+        told = set(words_of(f"{one.tool.name} {one.tool.description or ''}".replace("_", " ")))
+        if one.is_full and TELLERS.search(one.tool.name) and lacking & told - _needs(one):
             lacks = ", ".join(wanted.filled.missing + wanted.filled.implied)
             why = f"{wanted.tool.full_name} lacks {lacks}, which {one.tool.full_name} may tell"
             return Verdict(((one,),), f"gate: a call is due: {why}")
     return None
+
+
+def _needs(one: Ranked) -> set[str]:
+    """The words of what a tool must be told itself: that it does not tell."""
+    properties = properties_of(one.filled)
+    return {
+        word
+        for name in one.filled.found
+        for text in (name, properties[name].get("description") or "")
+        for word in words_of(spaced(text))
+    }
 
 
 def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: set[str], weights: Weights) -> Verdict:

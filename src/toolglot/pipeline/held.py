@@ -14,6 +14,7 @@ Schema = dict[str, Any]
 SURE = 1.5  # from here on it is held to that value
 CLEAR = 0.5  # from here on the words beside a value say whose it is
 SOFT = frozenset({"name", "words", "free"})  # any words may be their value
+ANYTHING = frozenset({"free", "words", "boolean", "any", "unit"})  # need no value of their own: any words will do
 _IMPLIED = frozenset({"enum", "name", "tag"})
 
 
@@ -29,9 +30,16 @@ class Filled(msgspec.Struct, frozen=True):
     sharp: bool = False  # one of them is of a kind that is there for a reason: a date, a path, a code
     pointed: float = 0.0  # how clearly the words beside the values say whose they are
     places: tuple[tuple[int, int], ...] = ()  # where its values stand
+    first: dict[str, tuple[int, int]] = {}  # where the first one of each required parameter does
     whole: bool = False  # each required parameter has a value of its own, and none is a list
     each: tuple[tuple[str, tuple[Any, ...]], ...] = ()  # parameters for which the text has several values: Oslo and Cairo
     settled: tuple[tuple[int, int], ...] = ()  # where those values stand that are held to one
+    spare: tuple[tuple[int, int], ...] = ()  # where values stand that one call has no place for
+
+
+def properties_of(filled: Filled) -> dict[str, Schema]:
+    """Its parameters as they are held to the text: none, where a schema tells none."""
+    return filled.schema["properties"] if isinstance(filled.schema.get("properties"), dict) else {}
 
 
 class Held(msgspec.Struct):

@@ -12,8 +12,9 @@ from typing import Any
 
 import msgspec
 
+from toolglot.pipeline.each_value import each_value
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, fills, overlap
+from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, fills, overlap, properties_of
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.inner_values import nests, rest_for, shape
 from toolglot.pipeline.pointers import pointed
@@ -22,19 +23,17 @@ from toolglot.pipeline.said_choices import chosen, days
 from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_labels import labelled, labelled_row
 from toolglot.pipeline.said_options import described_options, mentioned, numbered, word_for_word
-from toolglot.pipeline.said_parts import BETWEEN, parts
+from toolglot.pipeline.said_parts import parts
 from toolglot.pipeline.said_runs import bracketed, rows
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
 from toolglot.pipeline.slots import default_of, sure, written
+from toolglot.pipeline.spare_values import spare_values
 from toolglot.pipeline.spoken_of import left_over, spoken_of, to_spare
 from toolglot.pipeline.whose_values import settle
 
 _TOWNS, _LANDS = frozenset({"city", "town"}), frozenset({"country", "state", "province"})
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
-_ROW = re.compile(
-    r"(?:'s)?(?:,|,? (?:and|or|&)|,? as well as)(?: (?:in|to|for|at|from|of|with|on|the|also|my|last|next))*\s*", re.IGNORECASE
-)
 
 
 # what a value of a kind tells about the question: codes and addresses are there for a reason, names and numbers may be chance
@@ -54,9 +53,7 @@ _SHARP = 0.6
 _SCALE = 20  # steps
 _NUMERALS = 2
 _NUMERAL = re.compile(r"\d{1,20}")
-_NUMERIC = frozenset({"number", "integer"})
 _OFFERING = SOFT | {"unit"}
-_ANYTHING = frozenset({"free", "words", "boolean", "any", "unit"})  # need no value of their own: any words will do
 
 
 def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> Filled:
@@ -68,18 +65,20 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     flat = {one.name: _held(one, one.name in required, said) for one in slots if not nests(one)}
     held = [flat.get(one.name) or _held(one, one.name in required, _rest(one, slots, flat, said)) for one in slots]
+    told = [find for one in held for find in one.values]
     _apart_from_lists(held, said)
     _split_places(held, said)
     settle(held, said)
     offered = [one for one in held if one.required or (spoken_of(one, said) and to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *left_over(held, offered, said)])]
-    each = _each(offered, said)
+    spare = spare_values(told, offered)
+    each = each_value(offered, said)
     narrowed = shown(offered, said, about)
     narrow = {**schema, "properties": narrowed, "required": list(narrowed), "additionalProperties": False}
     settled = tuple(
         (find.start, find.end) for one in offered for find in one.values if narrowed[one.slot.name].get("enum") == [find.value]
     )
-    return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each, settled=settled)
+    return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each, settled=settled, spare=spare)
 
 
 def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> Said:
@@ -107,7 +106,7 @@ def only(filled: Filled, name: str, value: Any) -> Filled:
 
 def with_more(filled: Filled, more: dict[str, Schema]) -> Filled:
     """The same, with more parameters."""
-    properties = {**filled.schema["properties"], **more}
+    properties = {**properties_of(filled), **more}
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": properties, "required": list(properties)})
 
 
@@ -120,7 +119,7 @@ def in_words(filled: Filled) -> Filled:
 
 def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
     """A part, with the values of the whole for what it lacks; `same`: the part says that the rest is as before."""
-    own, all_ = filled.schema["properties"], whole.schema["properties"]
+    own, all_ = properties_of(filled), properties_of(whole)
     lacking = {*filled.missing, *filled.implied} if not same else own.keys() - set(filled.found)
     held = {name: all_[name] if name in lacking and name in all_ else own[name] for name in own}
     return msgspec.structs.replace(filled, schema={**filled.schema, "properties": held})
@@ -128,10 +127,9 @@ def inherited(filled: Filled, whole: Filled, *, same: bool) -> Filled:
 
 def _counted(held: list[Held], offered: list[Held]) -> Filled:
     due = [one for one in held if one.required]
-    lacking = [
-        one for one in due if not one.is_found and one.slot.kind not in _ANYTHING and default_of(one.slot.schema) is None
-    ]
-    lacking += _crowded([one for one in due if one.values and one.slot.kind != "array"])
+    lacking = [one for one in due if not one.is_found and one.slot.kind not in ANYTHING and default_of(one.slot.schema) is None]
+    choosing = sorted((one for one in due if one.values), key=lambda one: (one.slot.kind in SOFT, -one.clear))
+    lacking += _crowded([one for one in choosing if one.slot.kind != "array"])
     found = [one for one in due if one.is_found and not any(one is other for other in lacking)]
     return Filled(
         {},
@@ -143,6 +141,7 @@ def _counted(held: list[Held], offered: list[Held]) -> Filled:
         any(one.is_found and (one.inner.sharp if one.inner else _TELLS.get(one.slot.kind, 1.0) >= _SHARP) for one in offered),
         sum(one.clear for one in offered),
         tuple((find.start, find.end) for one in offered for find in one.values),
+        {one.slot.name: (one.values[0].start, one.values[0].end) for one in found if one.values},
         len(found) == len(due) and not any(one.slot.kind == "array" for one in due),
     )
 
@@ -253,48 +252,6 @@ def _tuple(schema: Schema, items: list[Schema]) -> Schema:
 
 
 # -- several values, and none
-
-
-def _each(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """Plain parameters whose value stands in a list of such, "Oslo, Madrid and Cairo", that no other needs a part of."""
-    lists = [one for one in held if one.slot.kind == "array" and (one.slot.schema.get("items") or {}).get("type") in _NUMERIC]
-    if len(lists) == 1 and len(rows := [row for row, _, _ in bracketed(said)]) > 1:
-        return ((lists[0].slot.name, tuple(rows)),)
-    found = []
-    for one in held:
-        if not one.values or one.schema is not None or one.slot.kind in _ANYTHING | {"array"}:
-            continue
-        others = [other for other in held if other is not one and other.is_found and other.slot.kind not in _ANYTHING]
-        taken = [find for other in others if other.clear >= CLEAR or other.slot.kind == "array" for find in other.values]
-        named = "enum" in one.slot.schema
-        every = mentioned(one.slot.schema["enum"], said) if named else sure(one.slot, said)
-        row = _row_of(one.values[0], [find for find in every if not any(overlap(find, other) for other in taken)], said)
-        if len(row) < 2 or any(_within(other.values, row) for other in others):
-            continue
-        found.append((one.slot.name, tuple(dict.fromkeys(find.value for find in row))))
-        for other in others:
-            other.values = [find for find in other.values if not any(overlap(find, own) for own in row)]
-    return tuple(found)
-
-
-def _within(values: list[Find], row: list[Find]) -> bool:
-    return bool(values) and all(any(overlap(find, own) for own in row) for find in values)
-
-
-def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
-    """The values that stand in one row with a value, nothing but commas and "and" between them."""
-    places = {find.start: find for find in every}
-    row = [places[start] for start in sorted(places)]
-    groups: list[list[Find]] = []
-    for find in row:
-        between = said.text[groups[-1][-1].end : find.start] if groups else ""
-        if groups and _ROW.fullmatch(between) and not BETWEEN.search(said.text[: groups[-1][0].end]):
-            groups[-1].append(find)
-        else:
-            groups.append([find])
-    own = next((group for group in groups if any(find.start == one.start for find in group)), [one])
-    last = said.text[own[-2].end : own[-1].start] if len(own) > 1 else ""
-    return own if re.search(r"and|or|&|as well as", last) else [one]  # Denver, Colorado is one place
 
 
 def _split_places(held: list[Held], said: Said) -> None:

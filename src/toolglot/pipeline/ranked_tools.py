@@ -21,7 +21,7 @@ Weights = dict[str, dict[str, float]]  # of each tool its words, and what each i
 _DUE = 1.0  # the score that a tool must have to be called
 NAMED = 0.6  # the worth of shared words from which a question is about a tool
 _MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
-_REACH = 0.85  # a tool is offered beside the best if it has this share of its score
+_REACH = 0.95  # a tool is offered beside the best if it has this share of its nearness
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
 _RELATED = 0.6  # what a word is worth that only speaks of the same thing
 _DOING = FUNCTION_WORDS | {
@@ -41,6 +41,11 @@ class Ranked(msgspec.Struct, frozen=True):
     filled: Filled
     named: float = 0.0  # the share of its name's words that the text has
     worth: dict[str, float] = {}  # what each of the shared words is worth
+
+    @property
+    def nearness(self) -> float:
+        """To tell tools apart, the words of their names say more, and values that any may have less, than for what is due."""
+        return self.score + 0.75 * self.named - 0.25 * self.filled.evidence
 
     @property
     def is_near(self) -> bool:
@@ -82,8 +87,8 @@ def rank(tools: tuple[Tool, ...], said: Said, weights: Weights) -> tuple[Ranked,
     return tuple(sorted((_ranked(tool, said, weights[tool.full_name]) for tool in tools), key=_order))
 
 
-def _order(one: Ranked) -> tuple[bool, bool, float]:
-    return not one.is_due, not one.is_full, -one.score
+def _order(one: Ranked) -> tuple[bool, float]:
+    return not one.is_due, -one.nearness
 
 
 def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
@@ -114,7 +119,8 @@ def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
 def _share_named(tool: Tool, said: Said) -> float:
     own = own_words_of(tool)
     text = {stem for word in said.about if word.low not in FUNCTION_WORDS for stem in words_of(word.text)}
-    return sum(any(begins_alike(stem, name) for stem in text) for name in own) / len(own) if own else 0.0
+    worth = (1.0 if any(begins_alike(stem, name) for stem in text) else 0.5 * bool(related(name) & text) for name in own)
+    return sum(worth) / len(own) if own else 0.0
 
 
 def _named_by(tool: Tool) -> frozenset[str]:
@@ -142,7 +148,9 @@ def weights_of(tools: tuple[Tool, ...]) -> Weights:
         for text, weight in ((_params(tool), 0.4), (tool.description or "", 0.8), (spaced(tool.name), 1.0)):
             for plain in re.findall(r"[^\W\d_]{2,}", text):
                 if plain.lower() not in FUNCTION_WORDS:
-                    found |= dict.fromkeys(words_of(plain), weight)
+                    found |= dict.fromkeys(
+                        words_of(plain), weight if weight == 1.0 or plain.lower() not in _DOING else 0.4 * weight
+                    )
         held[tool.full_name] = found
     counts = Counter(word for found in held.values() for word in found)
     return {
@@ -165,4 +173,6 @@ def _params(tool: Tool) -> str:
 
 def nearest(ranked: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
     best = ranked[0]
-    return tuple(one for one in ranked if one is best or (one.score >= _REACH * best.score and one.is_full == best.is_full))
+    return tuple(
+        one for one in ranked if one is best or (one.nearness >= _REACH * best.nearness and one.is_full == best.is_full)
+    )

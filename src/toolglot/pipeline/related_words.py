@@ -68,6 +68,105 @@ distance far
 route directions
 location where
 people person adult guest passenger traveler seat
+expense spend spent spending
+balance savings checking
+loan borrow mortgage lend
+salary wage earn income
+tax taxes vat
+account profile
+lyrics words sing
+playlist mix
+podcast episode
+concert gig
+book novel
+volume louder quieter loud quiet
+television tv
+apartment flat rent rental housing
+car vehicle automobile
+hire rent rental
+trip travel journey vacation
+itinerary trip
+directions way walk foot drive route
+nearby near close closest nearest
+flight airport
+train station
+delivery deliver ship shipping
+package delivery
+product item goods
+cart basket
+buy purchase shop
+book reserve reservation booking
+cancel call-off annul
+schedule arrange plan appointment
+doctor physician appointment
+symptom pain ache fever
+exercise workout gym training
+calorie nutrition
+recipe meal bake
+restaurant eat food cuisine dine hungry
+grocery supermarket shopping
+clean vacuum
+lock unlock door
+bright brightness dim
+call phone ring dial
+chat message
+note memo jot
+employee staff worker colleague
+hire recruit
+job vacancy position
+customer client
+invoice billing
+deadline due
+status health healthy uptime running
+restart reboot
+rollback revert back previous undo
+scale replica instance
+deploy release rollout
+log error
+server machine host
+database table query row column
+branch merge commit repository
+ticket task issue
+assign responsible
+comment remark
+backup restore snapshot
+password login
+user member
+website page url
+download fetch
+upload attach
+copy duplicate
+compress zip archive
+summarize summary
+sort order
+sum total
+percent percentage
+area surface
+temperature fahrenheit celsius
+length miles kilometers meters feet
+weight weigh pounds kilograms heavy
+height tall
+time clock zone
+population inhabitants
+museum exhibition gallery
+painting artwork
+sculpture statue
+game match
+team club
+player athlete
+score result
+law legal lawyer attorney
+court lawsuit case
+crime offense
+student pupil
+school university college
+course class lesson
+grade mark
+fuel gas petrol
+insurance policy
+random dice roll
+detect identify recognize
+language spanish french german english italian
 """
 _RELATED: dict[str, frozenset[str]] = {}
 for _line in _GROUPS.strip().splitlines():

@@ -7,15 +7,23 @@ from collections.abc import Callable
 
 from toolglot.pipeline.said import Said
 
+Fills = Callable[[Said], bool]  # whether a part says enough
+GoesOn = Callable[[list[Said], Said], bool]  # and whether it does so beside the parts before it
+
+MOST_CALLS = 8
 _CUT = re.compile(
-    r"(?:,\s+|;\s*|\s+)(?:and(?:\s+(?:also|then))?|as well as|then|plus|or)\s+|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
+    r"(?:,\s+|;\s*|\s+)(?:(?:and|but)(?:\s+(?:also|then|finally|lastly))?"
+    r"|as well as|then|plus|or|followed by|versus|vs\.?|finally|lastly)\s+"
+    r"|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
 )
 # where a text that goes step by step begins another: First, ... Then ... Lastly, ...
 _STEP = re.compile(
     r"(?:[.!?;,]+\s+|\n+)(?:and\s+)?(?=(?:first|second|third|fourth|last|final|additional)(?:ly)?,"
-    r"|(?:and )?(?:then|next|after (?:that|this)|also|additionally|lastly|finally)\b)",
+    r"|(?:and )?(?:then|next|after (?:that|this)|also|additionally|lastly|finally)\b"
+    r"|(?:(?:for|in|on) )?the (?:first|second|third|fourth|fifth)\b)",
     re.IGNORECASE,
 )
+_FIRST = re.compile(r"(?:(?:for|in|on) )?(?:the )?first(?:ly)?\b", re.IGNORECASE)  # what stands before it is of all steps
 BETWEEN = re.compile(r"\bbetween\s+[^,.;]{1,40}$", re.IGNORECASE)
 _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor Ana is here, Ben is there
     r"[A-Z][\w.-]*+(?: [A-Z][\w-]*+)*+(?!,? (?:and|or) [A-Z]|, [A-Z])"
@@ -23,39 +31,74 @@ _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor 
 )
 
 
-def parts(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
+def pieces_of(said: Said) -> list[tuple[int, int]]:
+    """Where the pieces stand that a text is cut into where it goes on to another thing."""
+    return _pieces(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)])
+
+
+def _pieces(said: Said, cuts: list[re.Match[str]]) -> list[tuple[int, int]]:
+    starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
+    return [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
+
+
+def parts(said: Said, fills: Fills, goes_on: GoesOn | None = None) -> list[Said]:
     """The text, cut where it goes on to another thing, so that each part fills on its own.
 
     Where two pieces do, what does not belongs to the one before. Else pieces are put together until they do.
     """
-    return _from_heads(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)], fills)
+    return _from_heads(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)], fills, goes_on)
 
 
-def _from_heads(said: Said, cuts: list[re.Match[str]], fills: Callable[[Said], bool]) -> list[Said]:
-    starts, ends = [0, *(cut.end() for cut in cuts)], [*(cut.start() for cut in cuts), len(said.text)]
-    pieces = [(start, end) for start, end in zip(starts, ends, strict=True) if said.text[start:end].strip()]
-    heads = [at for at, (start, end) in enumerate(pieces) if fills(said.part(start, end))]
+def _from_heads(
+    said: Said,
+    cuts: list[re.Match[str]],
+    fills: Fills,
+    goes_on: GoesOn | None = None,
+) -> list[Said]:
+    pieces = _pieces(said, cuts)
+    heads = [
+        (at, at)
+        for at, (start, end) in enumerate(pieces)
+        if not (at + 1 < len(pieces) and _FIRST.match(said.text, pieces[at + 1][0])) and fills(said.part(start, end))
+    ]
     if len(heads) < 2:
         heads = _joined(said, pieces, fills)
+    if goes_on is not None:
+        heads = _going_on(said, pieces, heads, goes_on)
     if len(heads) < 2:
         return [said] if heads else []
-    froms = [0, *heads[1:]]
-    untils = [*(at - 1 for at in heads[1:]), len(pieces) - 1]
+    starts = [first for first, _ in heads]
+    froms = [0, *starts[1:]]
+    untils = [*(at - 1 for at in starts[1:]), len(pieces) - 1]
     return [said.part(pieces[first][0], pieces[last][1]) for first, last in zip(froms, untils, strict=True)]
 
 
-def steps(said: Said, fills: Callable[[Said], bool]) -> list[Said]:
+def _going_on(
+    said: Said, pieces: list[tuple[int, int]], heads: list[tuple[int, int]], goes_on: GoesOn
+) -> list[tuple[int, int]]:
+    """The first, and those that go on from the ones before; no more than may be calls, and one."""
+    kept: list[tuple[int, int]] = []
+    held: list[Said] = []
+    for first, last in heads:
+        part = said.part(pieces[first][0], pieces[last][1])
+        if len(kept) <= MOST_CALLS and (not held or goes_on(held, part)):
+            kept.append((first, last))
+            held.append(part)
+    return kept
+
+
+def steps(said: Said, fills: Fills) -> list[Said]:
     """The text, cut where it says that another step begins; what does not fill belongs to the step before."""
     return _from_heads(said, list(_STEP.finditer(said.text)), fills)
 
 
-def _joined(said: Said, pieces: list[tuple[int, int]], fills: Callable[[Said], bool]) -> list[int]:
-    """Where the parts begin that are put together of pieces."""
-    found: list[int] = []
+def _joined(said: Said, pieces: list[tuple[int, int]], fills: Fills) -> list[tuple[int, int]]:
+    """The first and the last piece of each part that is put together of pieces."""
+    found: list[tuple[int, int]] = []
     first = 0
     for at, (_, end) in enumerate(pieces):
         if fills(said.part(pieces[first][0], end)):
-            found.append(first)
+            found.append((first, at))
             first = at + 1
     return found
 

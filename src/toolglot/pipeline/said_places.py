@@ -14,5 +14,5 @@ STREET_ADDRESS = re.compile(r"\b\d{1,5}[A-Za-z]?(?: [A-Z][\w'.-]*\w)+(?:, [A-Z]\
 PLACE = re.compile(  # Naples, Florida; but not Oslo, Rome and Cairo
     r"(?<![\w'-])(?<!, )[A-Z][\w.'-]*+(?: [A-Z][\w'-]*+)*+, (?!I\b|Can\b|Could\b|Please\b)"
     r"(?:(?:[A-Z]\.?){2,3}(?!\w)|[A-Z][a-z'-]++(?: [A-Z][\w'-]*+)*+)"
-    r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*,)|, [A-Z])"
+    r"(?!,? (?:and|or) (?:in )?[A-Z](?![^,.?!]*, [A-Z])|, [A-Z])"
 )

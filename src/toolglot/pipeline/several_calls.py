@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Callable, Set
+from functools import cache
 from itertools import product
 
 import msgspec
 
-from toolglot.core.tools import Tool
-from toolglot.pipeline.held import Filled
+from toolglot.core.tools import Tool, as_function
+from toolglot.pipeline.held import Filled, Schema, properties_of
 from toolglot.pipeline.own_words import inherited, only, with_more
 from toolglot.pipeline.ranked_tools import NAMED, Ranked, Weights, nearest, own_words_of, rank
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Said, Value
-from toolglot.pipeline.said_parts import parts, steps
+from toolglot.pipeline.said_parts import MOST_CALLS, parts, pieces_of, steps
+from toolglot.pipeline.value_forms import same_form, same_frame
 
 Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be of
 
-MOST_CALLS = 8
 _ALONE = 0.8  # what the words are worth, at least, that no other call speaks of
+_NEARER = 0.5  # than the best tool for the whole, the best one for a part
 _SENTENCE = re.compile(r"[.!?]\s+(?=\S)")
-_AS_BEFORE = re.compile(r"\b(?:same|another|instead|again)\b", re.IGNORECASE)  # what a part does not say is as before
+# what a part does not say is as before; but what is "the same price of $50" is said
+_AS_BEFORE = re.compile(r"\b(?:same(?! \w+(?: \w+)? of \W?\d)|another|instead|again)\b", re.IGNORECASE)
 _PAIRED = re.compile(r"\brespectively\b", re.IGNORECASE)
 
 
@@ -34,20 +37,76 @@ def of_steps(tools: tuple[Tool, ...], said: Said, weights: Weights) -> Calls:
     for step in told if 1 < len(told) <= MOST_CALLS else ():
         near = nearest(rank(tools, step, weights))
         own = of_parts(tools, near, step, weights)
-        mixed = len({options[0].tool.full_name for options in own}) > 1
-        calls += own if mixed else [(one,) for one in for_each(near[0], step)]
-    return tuple(calls)
+        calls += own or [(one,) for one in for_each(near[0], step)]
+    return tuple((one,) for one in _shared([options[0] for options in calls]))
 
 
 def of_parts(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weights: Weights) -> Calls:
     """The calls of the parts that each have all that a call needs; none, if there are no two."""
-    told = parts(said, lambda part: _stands_alone(near, tools, part, weights))
+    tool_of = cache(lambda part: _of_part(tools, near, part, weights))
+    told = parts(
+        said,
+        lambda part: _stands_alone(near, tools, part, weights),
+        lambda before, part: _goes_on(tool_of, before, part),
+    )
     if not 1 < len(told) <= MOST_CALLS:
         return ()
     whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
-    found = (_of_part(tools, near, part, weights) for part in told)
+    found = [tool_of(part) for part in told]
+    names = {one.tool.full_name for one in found}
+    if (
+        len(names) == 1
+        and not any(whole[name].spare for name in names)
+        and not any(_AS_BEFORE.search(part.text) for part in told[1:])
+    ):
+        return ()
     heirs = _shared([_inherits(one, whole[one.tool.full_name], part) for one, part in zip(found, told, strict=True)])
     return tuple((call,) for one, part in zip(heirs, told, strict=True) for call in for_each(one, part))
+
+
+def of_alike(one: Ranked, said: Said, weights: Weights) -> list[Ranked]:
+    """The calls of a tool that has no place for all that is said, where parts say some of it alike; none, if there is one."""
+    if not one.filled.spare or any(inner.get("type") == "array" for inner in properties_of(one.filled).values()):
+        return []
+
+    options = {name for name in one.filled.first if "enum" in (as_function(one.tool).schema or {})["properties"][name]}
+
+    @cache
+    def held(part: Said) -> Ranked:
+        return rank((one.tool,), part, weights)[0]
+
+    def goes_on(before: list[Said], part: Said) -> bool:
+        this = held(part).filled.first
+        for text in before:
+            other = held(text).filled.first
+            both = this.keys() & other.keys()
+            same = same_frame if len(both) == 1 and not both & options else same_form
+            if both and all(same(part, this[name], text, other[name]) for name in both):
+                return True
+        return False
+
+    told = parts(said, lambda part: bool(held(part).filled.first), goes_on)
+    if not 1 < len(told) <= MOST_CALLS:
+        return []
+    found = [held(part) for part in told]
+    if any(part.filled.spare for part in found):
+        return []
+    return _shared([_inherits(part, one.filled, text) for part, text in zip(found, told, strict=True)])
+
+
+def _goes_on(tool_of: Callable[[Said], Ranked], before: list[Said], part: Said) -> bool:
+    """Whether a part may be a call of its own beside those before: one of the same tool has values of the same forms."""
+    if _AS_BEFORE.search(part.text):
+        return True
+    this = tool_of(part)
+    alike = [(tool_of(other), other) for other in before if tool_of(other).tool.full_name == this.tool.full_name]
+    return not alike or any(_alike(this, part, one, other) for one, other in alike)
+
+
+def _alike(this: Ranked, part: Said, one: Ranked, other: Said) -> bool:
+    both = this.filled.first.keys() & one.filled.first.keys()
+    same = [same_form(part, this.filled.first[name], other, one.filled.first[name]) for name in both]
+    return 2 * sum(same) > len(same) or not same
 
 
 def _stands_alone(near: tuple[Ranked, ...], tools: tuple[Tool, ...], part: Said, weights: Weights) -> bool:
@@ -59,7 +118,7 @@ def _stands_alone(near: tuple[Ranked, ...], tools: tuple[Tool, ...], part: Said,
     names = {one.tool.full_name for one in near}
     if _AS_BEFORE.search(part.text) and any(one.filled.found for one in ranked if one.tool.full_name in names):
         return True
-    return any(_complete(one) for one in ranked if one.tool.full_name in names)
+    return any(_complete(one) and (one.tool.full_name in names or (one.is_due and one.overlap)) for one in ranked)
 
 
 def _inherits(one: Ranked, whole: Filled, part: Said) -> Ranked:
@@ -73,15 +132,36 @@ def _shared(parts_: list[Ranked]) -> list[Ranked]:
     found = []
     for one in parts_:
         alike = [other.filled for other in parts_ if other.tool.full_name == one.tool.full_name]
-        told = Counter(name for filled in alike for name in filled.schema["properties"])
+        told = Counter(name for filled in alike for name in properties_of(filled))
         more = {
             name: schema
             for filled in alike
-            for name, schema in filled.schema["properties"].items()
-            if told[name] == 1 and name not in one.filled.schema["properties"]
+            for name, schema in properties_of(filled).items()
+            if told[name] == 1 and name not in properties_of(one.filled)
         }
         found.append(msgspec.structs.replace(one, filled=with_more(one.filled, more)))
+    return _as_others_say(found)
+
+
+def _as_others_say(calls: list[Ranked]) -> list[Ranked]:
+    """What must be said, and a call does not say, is as in the nearest call before it that does, or else after it."""
+    found = []
+    for at, one in enumerate(calls):
+        others = [other.filled for other in [*calls[:at][::-1], *calls[at + 1 :]] if other.tool.full_name == one.tool.full_name]
+        told = {
+            name: [properties_of(other)[name] for other in others if name in other.first]
+            for name in properties_of(one.filled).keys() - one.filled.first.keys()
+        }
+        held = {name: [schema for schema in schemas if _is_told(schema)] for name, schemas in told.items()}
+        lent = {name: schemas[0] for name, schemas in held.items() if schemas}
+        found.append(msgspec.structs.replace(one, filled=with_more(one.filled, lent)))
     return found
+
+
+def _is_told(schema: Schema) -> bool:
+    """Whether it is held to one value, or to a few numbers."""
+    values = schema.get("enum") or []
+    return len(values) == 1 or (len(values) > 1 and not isinstance(values[0], str))
 
 
 def for_each(one: Ranked, said: Said) -> list[Ranked]:
@@ -104,7 +184,36 @@ def also_named(tools: tuple[Tool, ...], calls: Calls, said: Said, weights: Weigh
             own = next(other for other in rank(tools, part, weights) if other.tool.full_name == one.tool.full_name)
             if own.is_due:
                 found.append((_inherits(own, one.filled, part),))
+    if found and len(calls) == 1:
+        return _by_clauses([calls[0][0], *(one for (one,) in found)], said, weights) or (*calls, *found)
     return (*calls, *found)
+
+
+def _by_clauses(calls: list[Ranked], said: Said, weights: Weights) -> Calls:
+    """A call of each tool, by the clauses that speak of it; none, if one of them has no clause of its own."""
+    tools = tuple(one.tool for one in calls)
+    starts: list[tuple[int, Ranked]] = []
+    for start, end in pieces_of(said):
+        by_worth = sorted(rank(tools, said.part(start, end), weights), key=lambda one: -one.overlap)
+        if by_worth[0].overlap > by_worth[1].overlap and (not starts or starts[-1][1].tool is not by_worth[0].tool):
+            starts.append((start, by_worth[0]))
+    if len(starts) != len(calls) or len({one.tool.full_name for _, one in starts}) != len(calls):
+        return ()
+    ends = [*(start for start, _ in starts[1:]), len(said.text)]
+    clauses = [said.part(start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    whole = {one.tool.full_name: one.filled for one in rank(tools, said, weights)}
+    return tuple(
+        (_in_clause(rank((one.tool,), clause, weights)[0], clause, whole[one.tool.full_name], said),)
+        for (_, one), clause in zip(starts, clauses, strict=True)
+    )
+
+
+def _in_clause(one: Ranked, clause: Said, whole: Filled, said: Said) -> Ranked:
+    """What a clause says of itself, and of what it does not say, or not as the whole does, what the whole says."""
+    places, elsewhere = one.filled.first, whole.first
+    odd = {name for name in places.keys() & elsewhere if not same_form(clause, places[name], said, elsewhere[name])}
+    filled = inherited(one.filled, whole, same=True)
+    return msgspec.structs.replace(one, filled=with_more(filled, {name: properties_of(whole)[name] for name in odd}))
 
 
 def _sentence_with(stems: Set[str], said: Said) -> Said:
@@ -130,10 +239,11 @@ def _complete(one: Ranked) -> bool:
 
 def _of_part(tools: tuple[Tool, ...], near: tuple[Ranked, ...], part: Said, weights: Weights) -> Ranked:
     """The tool for a part: the best of the whole, unless its own words are nearer to another."""
-    ranked = rank(tools, part, weights)
-    named = max(ranked, key=lambda one: one.overlap)
-    if named.overlap >= NAMED and _complete(named):
-        return named
-    by_name = {one.tool.full_name: one for one in ranked}
+    by_name = {one.tool.full_name: one for one in rank(tools, part, weights)}
     own = [by_name[one.tool.full_name] for one in near]
-    return next((one for one in own if _complete(one)), own[0])
+    fits = next((one for one in own if _complete(one)), None)
+    spoken_of = [one for one in by_name.values() if one.is_due and one.overlap and _complete(one)]
+    best = max(spoken_of, key=lambda one: one.nearness, default=None)
+    if best is None or (fits and best.nearness < fits.nearness + (0.0 if best.overlap >= NAMED else _NEARER)):
+        return fits or own[0]
+    return best
