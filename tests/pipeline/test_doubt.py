@@ -8,7 +8,7 @@ import pytest
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
-from toolglot.pipeline.doubt import INVENTED, MADE_UP, REPEATED, UNRELATED, Doubts
+from toolglot.pipeline.doubt import INCOMPLETE, INVENTED, MADE_UP, REPEATED, UNRELATED, Doubts
 from toolglot.text.json_text import dumps
 
 
@@ -172,7 +172,7 @@ def test_a_tool_with_something_made_up_gives_way_to_one_that_finds_all() -> None
 
     found = why("Italian")
     assert found is not None
-    assert found[0] == UNRELATED
+    assert found[0] == INVENTED
     assert "cuisine is 'Italian', which nobody has said; call find_places, unless this is meant" in found[1]
 
 
@@ -272,3 +272,37 @@ def test_a_result_that_the_model_made_up(asked: str, text: str, doubted: bool) -
     if found is not None:
         assert Doubts(said(asked, f"Not run: {found[1]}."), TOOLS).of_text(text) is None  # it is told once
         assert Doubts(said(asked, a_result("8.05")), TOOLS).of_text(text) is None  # it has a result to tell of
+
+
+BMI = (
+    a_tool("calculate_bmi", "Body mass index.", weight_kg={"type": "number"}, height_cm={"type": "number"}),
+    a_tool("convert_units", "Convert a length.", value={"type": "number"}, unit={"enum": ["m", "ft"]}),
+)
+BOTH = "Work out the BMI for both of us: he has 91 kg and 185 cm, and I have 64 kg and 169 cm."
+HIS, HERS = {"weight_kg": 91, "height_cm": 185}, {"weight_kg": 64, "height_cm": 169.0}
+
+
+def of_all(messages: tuple[Message, ...], *made: dict[str, Any], name: str = "calculate_bmi") -> tuple[str, str] | None:
+    return Doubts(messages, BMI).of_all([ToolCall(f"c{at}", name, dumps(one)) for at, one in enumerate(made)])
+
+
+def test_one_call_of_several_that_a_question_tells_comes_with_the_others() -> None:
+    found = of_all(said(BOTH), HIS)
+    assert found is not None
+    assert found[0] == INCOMPLETE
+    assert found[1].endswith('all 2: with it make calculate_bmi with {"weight_kg":64,"height_cm":169}')
+    assert of_all(said(BOTH), HIS, HERS) is None
+    assert of_all(said(BOTH), {"weight_kg": 90, "height_cm": 185}) is None  # nobody knows what it is up to
+    assert of_all(said(BOTH), {"value": 185, "unit": "m"}, name="convert_units") is None
+    assert of_all(said("Work out my BMI: I have 64 kg and 169 cm."), HERS) is None
+    assert of_all(said(BOTH)) is None
+
+
+def test_who_makes_one_of_several_again_may_go_step_by_step() -> None:
+    found = of_all(said(BOTH), HIS)
+    assert found is not None
+    call = Message("assistant", (ToolCall("c0", "calculate_bmi", dumps(HIS)),))
+    told = Message("tool", (ToolResult("c0", "calculate_bmi", (Text(f"Not run: calculate_bmi: {found[1]}."),), is_error=True),))
+    assert of_all((*said(BOTH), call, told), HIS) is None
+    given = Message("tool", (ToolResult("c0", "calculate_bmi", (Text("26.6"),)),))
+    assert of_all((*said(BOTH), call, given), HERS) is None  # it was made before

@@ -9,13 +9,14 @@ import msgspec
 import pytest
 
 from tests.pipeline.answering import CALLS, PARIS, ROME, call, codes, plan_for, stream, text
-from toolglot.core.events import Event
+from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
 from toolglot.core.messages import Message, Text
 from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Output
 from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.errors import UpstreamError
 from toolglot.pipeline.doubting_answers import DoubtingAnswers, answers_to
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.refusals import refusals, sentence
@@ -115,3 +116,25 @@ def test_a_result_in_place_of_a_call_goes_back() -> None:
     assert sentence(told).endswith("Call the tools that give it, in the form that you were shown.")
     wanted = small(messages=IN_PARIS, output=Output())
     assert codes(heard(wanted, text('{"temperature": 21}'))) == []
+
+
+SEVERAL = (Message("user", (Text("How is the weather in Paris and in Rome?"),)),)
+
+
+def test_one_of_several_calls_is_told_to_come_with_the_others() -> None:
+    found = heard(small(messages=SEVERAL), call(0, "get_weather", PARIS), end=CALLS)
+    assert (found.calls, codes(found), found.stop) == ([], ["rejected_incomplete"], Stop("stop", "tool_calls"))
+    (refused,) = refusals(found)
+    assert 'with it make get_weather with {"city":"Rome"}' in sentence(refused)
+    both = (call(0, "get_weather", PARIS), call(1, "get_weather", ROME))
+    assert [one.arguments["city"] for one in heard(small(messages=SEVERAL), *both, end=CALLS).calls] == ["Paris", "Rome"]
+
+
+def test_who_wants_one_call_at_a_time_gets_one() -> None:
+    found = heard(small(messages=SEVERAL, parallel=False), call(0, "get_weather", PARIS), end=CALLS)
+    assert ([one.name for one in found.calls], codes(found)) == (["get_weather"], [])
+
+
+def test_of_a_reply_that_broke_off_nothing_is_lacking() -> None:
+    found = heard(small(messages=SEVERAL), call(0, "get_weather", PARIS), end=Fault(UpstreamError("it broke")))
+    assert [one.name for one in found.calls] == ["get_weather"]

@@ -35,7 +35,7 @@ class Conversation:
 
     def holds(self, value: str) -> bool:
         """Letters and digits are compared, no more."""
-        return _squeeze(value) in self._squeezed
+        return squeezed(value) in self._squeezed
 
     def traces(self, name: str) -> bool:
         """Whether a word begins like one of the name's, or has its first letters: nyc for New York City."""
@@ -60,7 +60,7 @@ class Conversation:
 
     @cached_property
     def _squeezed(self) -> str:
-        return _squeeze(self.text)
+        return squeezed(self.text)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -127,7 +127,8 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(letter))
 
 
-def _squeeze(text: str) -> str:
+def squeezed(text: str) -> str:
+    """Its letters and digits."""
     return _SQUEEZED.sub("", _plain(text))
 
 

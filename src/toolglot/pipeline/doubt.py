@@ -1,16 +1,17 @@
 """Calls that nothing in the conversation speaks for. Small models make them: an id of 12345, a city that nobody named.
 
-Five things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
-address that stands nowhere; a name, where nobody has named anything or an id is wanted; a call that was just made and has its
-result; a tool that is beside the question: no word in common, or nothing that the gate for still smaller models would call for;
-and a result in place of the call that would give it. The model is told why. Where it insists, it may know better than words can
-tell, and the call passes; but nobody knows an id that was never said.
+Six things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
+address that stands nowhere; a name or a date, where nobody has named or dated anything, or an id is wanted; a call that was
+just made and has its result; a tool that is beside the question: no word in common, or nothing that the gate for still smaller
+models would call for, or something made up while another tool finds all it needs; a result in place of the call that would give
+it; and one call of several, where the question tells the others in full. The model is told why. Where it insists, it may know
+better than words can tell, and the call passes; but nobody knows an id that was never said.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -25,18 +26,19 @@ from toolglot.pipeline.ranked_tools import TELLERS, Ranked
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import EMAIL
 from toolglot.pipeline.set_right import set_right
-from toolglot.pipeline.told_values import told_values
+from toolglot.pipeline.told_values import not_made, told_values
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
 
 INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
-MADE_UP = "rejected_result"
-DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP})
+MADE_UP, INCOMPLETE = "rejected_result", "rejected_incomplete"
+DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w \w+ \w")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _FEW_TOOLS = 8
+_NOT_ALL = "this is one of the calls that the question asks for, all"
 _UNASKED = "nothing in the conversation asks for what it does"
 _MOST_GIVEN = 5  # values that are told back
 _ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
@@ -114,6 +116,18 @@ class Doubts:
             return None
         return None if self._has_results else (MADE_UP, _NO_RESULT)
 
+    def of_all(self, calls: Sequence[ToolCall]) -> tuple[str, str] | None:
+        """The same of all calls of a reply together: those that the question asks for as plainly, and that are not made."""
+        if not calls or self._has_results or not self._asks_alone:
+            return None
+        if any(_NOT_ALL in told for call in calls for told in self._told.get(canonical(call), ())):
+            return None
+        left = not_made(gate(tuple(self._tools.values()), self._asked).calls, calls)
+        if not left:
+            return None
+        more = " and ".join(f"{name} with {dumps(arguments)}" for name, arguments in left[:_MOST_GIVEN])
+        return INCOMPLETE, f"{_NOT_ALL} {len(calls) + len(left)}: with it make {more}"
+
     def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
         if canonical(call) in self._just_made:
@@ -125,7 +139,7 @@ class Doubts:
             return
         better = self._better(tool, held)
         if better is not None:
-            yield UNRELATED, better
+            yield INVENTED, better
         elif not self._related(tool) and self._gives(held) < _ENOUGH:
             yield UNRELATED, _UNASKED
 
@@ -244,10 +258,12 @@ class Doubts:
 
     @cached_property
     def _gated(self) -> Verdict | None:
+        return gate(tuple(self._tools.values()), self._asked, several=False) if self._asks_alone else None
+
+    @cached_property
+    def _asks_alone(self) -> bool:
         """The gate knows one question in English and a few tools. Of anything else it is not asked."""
-        if len(self._asked) != 1 or len(self._tools) > _FEW_TOOLS or not self.spoken.is_english:
-            return None
-        return gate(tuple(self._tools.values()), self._asked, several=False)
+        return len(self._asked) == 1 and len(self._tools) <= _FEW_TOOLS and self.spoken.is_english
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""

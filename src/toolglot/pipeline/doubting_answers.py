@@ -29,10 +29,12 @@ class DoubtingAnswers(Answers):
         super().__init__(plan, policy=policy, calls=calls, make_id=make_id)
         self._doubts = Doubts(said, plan.tools)
         self._held: dict[int, list[Open | Delta]] = {}  # calls that are not whole yet
+        self._whole: list[tuple[Open, Close, ToolCall]] = []  # those that are; the end tells if they are all
         self._at: dict[int, int] = {}  # blocks by their index here: one that is held back leaves no gap
         self._left = self._taken = 0
         self._decided: list[Decision] = []
         self._asks_json = plan.request.output is not None
+        self._several = plan.request.parallel is not False and plan.route.profile.supports_parallel
         self._words: list[str] = []
 
     def _take(self, event: Event, out: list[Event]) -> None:
@@ -51,10 +53,11 @@ class DoubtingAnswers(Answers):
                     self._words.append(event.text)
                 out.append(self._moved(event))
             elif isinstance(event, Close):
-                self._whole(self._held.pop(event.index), event, out)
+                self._keep(self._held.pop(event.index), event)
             elif isinstance(event, Delta):
                 held.append(event)
         elif isinstance(event, (Finish, Fault)):
+            self._judge(out, ended=isinstance(event, Finish))
             out.append(self._ended_with(event))
         else:
             out.append(event)
@@ -65,7 +68,7 @@ class DoubtingAnswers(Answers):
             self._taken += 1
         return msgspec.structs.replace(event, index=self._at[event.index])
 
-    def _whole(self, events: list[Open | Delta], end: Close, out: list[Event]) -> None:
+    def _keep(self, events: list[Open | Delta], end: Close) -> None:
         opened = events[0]
         if not isinstance(opened, Open):
             return
@@ -74,17 +77,28 @@ class DoubtingAnswers(Answers):
         call = ToolCall(
             opened.call_id or "", name, arguments, place, opened.custom, end.sealed, opened.source, end.written, end.fixes
         )
-        right = None if self._policy == "strict" else self._doubts.set_right(call)
-        doubt = self._doubts.of(right or call)
-        if doubt is not None:
-            self._decided.append(refused(right or call, *doubt))
+        self._whole.append((opened, end, call))
+
+    def _judge(self, out: list[Event], *, ended: bool) -> None:
+        """Each call for itself, and then those that pass together: one of several may be told to come with the others."""
+        passed: list[tuple[Open, Close, ToolCall, ToolCall]] = []
+        for opened, end, call in self._whole:
+            right = None if self._policy == "strict" else self._doubts.set_right(call)
+            doubt = self._doubts.of(right or call)
+            if doubt is not None:
+                self._decided.append(refused(right or call, *doubt))
+            else:
+                passed.append((opened, end, call, right or call))
+        kept = [right for _, _, _, right in passed]
+        lacking = self._doubts.of_all(kept) if self._several and ended and not self._decided else None
+        if lacking is not None:
+            self._decided += [refused(right, *lacking) for right in kept]
             return
-        self._left += 1
-        if right is not None:
+        for opened, end, call, right in passed:
+            self._left += 1
             self._decided += told_fixes(right, right.fixes[len(call.fixes) :])
-            call = right
-        end = msgspec.structs.replace(end, written=call.written, fixes=call.fixes)
-        out += [self._moved(event) for event in (opened, Delta(opened.index, call.arguments_json), end)]
+            end = msgspec.structs.replace(end, written=right.written, fixes=right.fixes)
+            out += [self._moved(event) for event in (opened, Delta(opened.index, right.arguments_json), end)]
 
     def _ended_with(self, event: Finish | Fault) -> Event:
         if isinstance(event, Finish) and not self._left and not self._decided and not self._asks_json:

@@ -21,6 +21,7 @@ ADVICE = {
     "rejected_repeat": "Use the result: make the next call, or answer in plain words.",
     "rejected_unrelated": "Do without it: answer the user now, in your own words.",
     "rejected_result": "No tool has been run. Call the tools that give it, in the form that you were shown.",
+    "rejected_incomplete": "Make all of them in one reply.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
 _SHOWN = 300  # characters of what was written, told back
