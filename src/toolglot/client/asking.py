@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -17,7 +17,7 @@ from toolglot.client.remembered import Remembered, server_name, went_well
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
 from toolglot.client.transport import Limits, Transport
-from toolglot.core.events import Event
+from toolglot.core.events import Event, Fault, Finish
 from toolglot.core.fold import fold
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
@@ -84,13 +84,14 @@ class AsyncClient:
         """The whole reply: calls checked, text, usage, notes and decisions."""
         told: list[str] = []
         failed: UpstreamError | None = None
+        tools = _lasting(tools)
         for name in self._names(messages, model):
             plan = await self._plan(messages, name, tools, stream=False, **options)
             try:
                 events = await with_retries(lambda plan=plan: self._whole(plan), self._retries)  # type: ignore[misc]
             except UpstreamError as error:
                 failed = error
-                told.append(f"{name} failed before it answered: {error.message}")
+                told.append(_failed(name, error))
                 continue
             reply = fold(events)
             self._remember(plan, reply)
@@ -101,18 +102,23 @@ class AsyncClient:
         self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
     ) -> AsyncIterator[Event]:
         """Events as they come; `fold` makes a Reply of them. Leaving the loop early closes the upstream at once."""
+        told: list[str] = []
         failed: UpstreamError | None = None
+        tools = _lasting(tools)
         for name in self._names(messages, model):
             plan = await self._plan(messages, name, tools, stream=True, **options)
             try:
                 begun = await with_retries(lambda plan=plan: begin(self._sending(plan)), self._retries)  # type: ignore[misc]
             except UpstreamError as error:
                 failed = error
+                told.append(_failed(name, error))
                 continue
             left = events_of(begun, self._answers(plan))
             given: list[Event] = []
             try:
                 async for event in left:
+                    if told and isinstance(event, (Finish, Fault)):
+                        event = msgspec.structs.replace(event, notes=(*told, *event.notes))
                     given.append(event)
                     yield event
             finally:
@@ -188,3 +194,12 @@ class AsyncClient:
 
     async def _whole(self, plan: Plan) -> list[Event]:
         return await whole(self._sending(plan), self._answers(plan))
+
+
+def _lasting(tools: Iterable[Any]) -> Iterable[Any]:
+    """An iterator's tools are gone once they are read, and a fallback wants them too."""
+    return tuple(tools) if isinstance(tools, Iterator) else tools
+
+
+def _failed(name: str, error: UpstreamError) -> str:
+    return f"{name} failed before it answered: {error.message}"

@@ -6,9 +6,11 @@ import os
 from collections.abc import Mapping
 
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, UpstreamError
 
 _FROM_ENVIRONMENT = "env:"
+_CARRIERS = frozenset(name.lower() for name, _ in AUTH_HEADERS.values())
+_SHORTEST = 8  # what is shorter stands in too many words, and is no real key
 
 
 class Secret:
@@ -63,6 +65,18 @@ def auth_headers(row: Provider, key: Secret | None) -> dict[str, str]:
         return {}
     header, before = AUTH_HEADERS["bearer" if row.auth == "none" else row.auth]
     return {header: before + key.reveal()}
+
+
+def without_key(error: UpstreamError, headers: Mapping[str, str]) -> UpstreamError:
+    """Some servers repeat in an error the key that they were sent. It is told without."""
+    sent = [value.rpartition(" ")[2] for name, value in headers.items() if name.lower() in _CARRIERS]
+    message = error.message
+    for key in sent:
+        if len(key) >= _SHORTEST:
+            message = message.replace(key, "***")
+    if message == error.message:
+        return error
+    return UpstreamError(message, error.status, error.code, error.retry_after, error.should_retry)
 
 
 def _sound(value: str, source: str) -> Secret:
