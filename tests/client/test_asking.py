@@ -339,6 +339,20 @@ def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves
     assert not thread.is_alive()
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"retries": 3}, "retries: expected a Policy"),
+        ({"limits": 30}, "limits: expected Limits"),
+        ({"fallbacks": "opnai/b"}, "did you mean openai"),
+        ({"fallbacks": ["gpt-5"]}, "provider/model"),
+    ],
+)
+def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CallerError, match=told):
+        AsyncClient("openai/m", api_key="k", **options)
+
+
 def test_a_request_object_holds_its_own() -> None:
     async def work() -> None:
         client = AsyncClient("openai/m", api_key="k")

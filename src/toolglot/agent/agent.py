@@ -104,7 +104,7 @@ class Agent:
         record: str | os.PathLike[str] | Record | None = None,
         cache: ResultCache | None = _OWN_CACHE,
         client: Asking | None = None,
-        mcp: Iterable[Any] = (),
+        mcp: str | Iterable[Any] = (),
         parallel: int = PARALLEL,
         timeout: float | None = TIMEOUT,
         make_id: Callable[[], str] | None = None,
@@ -117,8 +117,12 @@ class Agent:
             self.limits = msgspec.structs.replace(self.limits, turns=max_turns)
         if self.limits.turns < 1:
             raise CallerError("the model must be asked at least once", "max_turns")
+        if parallel < 1:
+            raise CallerError("at least one tool must run at a time", "parallel")
+        if isinstance(tools, (str, Mapping)) or not isinstance(tools, Iterable):
+            raise CallerError("expected a list of tools; put a single one in [brackets]", "tools")
         self._own = _by_name(runnable(held) for held in tools)
-        self._mcp = tuple(mcp)
+        self._mcp = (mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp)
         self._approve, self._parallel, self._timeout = approve, parallel, timeout
         self._record = record if isinstance(record, Record) or record is None else Record(record)
         self._cache = ResultCache() if cache is _OWN_CACHE else cache

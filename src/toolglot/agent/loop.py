@@ -245,7 +245,7 @@ class Loop:
         """A call that gives something new each time, as one that polls does, is no repetition. Twins of one turn count once."""
         for key, result in {canonical(call): result for call, result in zip(self._calls, answers, strict=True)}.items():
             times, before = self._repeats.get(key, (0, ""))
-            told = msgspec.json.encode(result.parts).decode()
+            told = repr(result.parts)
             self._repeats[key] = (times + 1 if told == before else 1, told)
 
     def _close_turn(self, answers: Iterable[ToolResult]) -> None:

@@ -25,11 +25,13 @@ from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision, Reply
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.text.json_text import dumps, encode
 
 _SQLITE = frozenset({".sqlite", ".sqlite3", ".db"})
 _TABLE = "CREATE TABLE IF NOT EXISTS steps (run TEXT, at REAL, entry TEXT)"
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$")  # names of variables
 _SHORTEST = 8  # a value that is shorter stands in too many words
+_DEEP = 3  # as it is, as JSON, and as JSON in JSON: arguments are kept as text
 _ERROR = ("message", "status", "code", "retry_after", "should_retry")
 
 
@@ -101,6 +103,13 @@ _ENCODER = msgspec.json.Encoder(enc_hook=as_json)
 _DECODER = msgspec.json.Decoder(Entry, dec_hook=_from_json)
 
 
+def _encoded(entry: Entry) -> bytes:
+    try:
+        return _ENCODER.encode(entry)
+    except UnicodeError:  # half a pair of surrogates, in what the caller gave
+        return encode(msgspec.to_builtins(entry, enc_hook=as_json))
+
+
 def encode_run(run: Run) -> dict[str, Any]:
     """A Run as plain values: what `toolglot ask --json` prints."""
     held: dict[str, Any] = msgspec.to_builtins(run, enc_hook=as_json)
@@ -121,7 +130,7 @@ class Record:
         return self.path.suffix.lower() in _SQLITE
 
     def add(self, entry: Entry) -> None:
-        line = _hidden(_ENCODER.encode(entry))
+        line = _hidden(_encoded(entry))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
@@ -158,7 +167,9 @@ class Record:
 def _hidden(line: bytes) -> bytes:
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST and _SECRET.search(name.upper()):
-            line = line.replace(value.encode("utf-8", "surrogateescape"), b"***")
+            for _ in range(_DEEP):
+                line = line.replace(value.encode("utf-8", "surrogateescape"), b"***")
+                value = dumps(value)[1:-1]
     return line
 
 

@@ -21,7 +21,7 @@ from toolglot.cli.asking_view import View, plain
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.text.json_text import BadJson, decode, encode
+from toolglot.text.json_text import BadJson, decode, encode, sound
 
 EXAMPLES = """\b
 Examples:
@@ -91,7 +91,7 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
 
 def _question(words: tuple[str, ...]) -> str | None:
     """The words and what is piped in. None: there is neither, but a person who can be asked for one."""
-    said = " ".join(words).strip()
+    said = sound(" ".join(words)).strip()
     if sys.stdin.isatty():
         return said or None
     piped = sys.stdin.read().strip()

@@ -48,7 +48,7 @@ class AsyncClient:
         *,
         api_key: str | None = None,
         base_url: str | None = None,
-        fallbacks: Sequence[str] = (),
+        fallbacks: str | Sequence[str] = (),
         policy: Policy = "balanced",
         calls: Literal["hold", "pass"] = "hold",
         retries: RetryPolicy = _RETRIES,
@@ -61,7 +61,13 @@ class AsyncClient:
         self.model = model
         self._own = resolve(model).provider.name if model is not None else None  # whose key and address were given
         self._api_key, self._base_url = api_key, base_url
-        self._fallbacks = tuple(fallbacks)
+        if not isinstance(retries, RetryPolicy):
+            raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
+        if not isinstance(limits, Limits):
+            raise CallerError("expected Limits of toolglot.client.transport, as in Limits(first_byte=60)", "limits")
+        self._fallbacks = (fallbacks,) if isinstance(fallbacks, str) else tuple(fallbacks)
+        for name in self._fallbacks:
+            resolve(name)  # a wrong name is told now, not when it is needed
         self._policy: Policy = policy
         self._calls: Literal["hold", "pass"] = calls
         self._retries, self._limits = retries, limits
