@@ -65,7 +65,7 @@ def test_the_loop_goes_on_while_a_function_blocks() -> None:
 
 
 def test_an_async_function_is_awaited_on_the_loop_and_costs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("toolglot.agent.runnable._in_thread")
+    monkeypatch.delattr("toolglot.agent.runnable.in_thread")
 
     @tool
     async def where(x: int) -> Any:

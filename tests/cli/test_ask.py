@@ -136,6 +136,20 @@ def test_the_whole_run_as_json(ask: Asked, tools: str) -> None:
     assert done.stderr == ""
 
 
+def test_what_a_tool_prints_is_no_result(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("print('loaded')\ndef loud() -> str:\n    'Loud.'\n    print('noise')\n    return 'x'\n")
+    loud = called(("a", "loud", "{}"))
+    done = ask("go", "--tools", str(tmp_path / "t.py"), "--json", answers=[loud, said("ok")])
+    assert json.loads(done.stdout)["text"] == "ok"
+    assert done.stderr == "loaded\nnoise\n"
+    assert ask("go", "--tools", str(tmp_path / "t.py"), answers=[loud, said("ok")]).stdout == "ok\n"
+
+
+def test_words_that_no_encoding_carries(ask: Asked, tmp_path: Path) -> None:
+    done = ask("caf\udce9", "--record", str(tmp_path / "r.jsonl"), answers=[said("ok")])
+    assert (done.exit_code, ask.transport.sent[0]["messages"][0]["content"]) == (0, "caf\ufffd")
+
+
 def test_a_record_and_its_replay(ask: Asked, tools: str, tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     done = ask("go", "--tools", tools, "--record", str(path), "--json", answers=[CALL, said("Mild.")])
@@ -150,6 +164,14 @@ def test_dry_run_sends_nothing(ask: Asked, tools: str) -> None:
     assert held["body"]["tools"][0]["function"]["name"] == "get_weather"
     assert ask.transport.sent == []
     assert ask("x", "--dry-run", "--json").stdout.count("\n") == 1
+    shown = ask("x", "-m", "vllm/m", "--api-key", "env:MINE", "--dry-run").stdout
+    assert json.loads(shown)["headers"]["Authorization"] == "Bearer $MINE"
+
+
+def test_who_failed_is_named(ask: Asked) -> None:
+    done = ask("x", "--mcp", f"{sys.executable} -c 1")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"error: {sys.executable} -c 1 could not be reached")
 
 
 def test_ends_that_are_no_answer_exit_with_1_and_say_why(ask: Asked, tools: str) -> None:
@@ -297,6 +319,43 @@ def test_a_chat_on_a_terminal(tools: str) -> None:
     assert out.splitlines() == ["Mild.", "Rome.", "New."]
     assert [len(body["messages"]) for body in bodies] == [1, 3, 5, 1]
     assert "/new begins anew" in err
+
+
+def test_an_interrupt_while_it_asks_for_approval_ends_it(tools: str) -> None:
+    with serving(CALL) as (address, _):
+        words = ["go", "-m", "openai/gpt-5", "--tools", tools, "--approve", "--base-url", address]
+        ours, theirs = pty.openpty()
+        program = f"import toolglot.cli.ask as ask; ask.TERMINAL = {os.ttyname(theirs)!r}; ask.command()"
+        with subprocess.Popen(
+            [sys.executable, "-c", HEEDING + program, *words],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        ) as process:
+            assert process.stderr is not None
+            seen = b""
+            while not seen.endswith(b"say why not: "):
+                seen += process.stderr.read(1)
+            process.send_signal(signal.SIGINT)
+            assert process.stderr.read() == b"stopped\n"
+        os.close(ours)
+        os.close(theirs)
+    assert process.returncode == 1
+
+
+def test_a_chat_has_no_json_form() -> None:
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "--json", "-m", "openai/gpt-5"],
+        stdin=theirs,
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (2, "error: --json: a chat is for people; give a question\n")
 
 
 # -- the file of tools

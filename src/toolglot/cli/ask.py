@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
-from contextlib import aclosing, suppress
+from contextlib import aclosing, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ import click
 import msgspec
 
 from toolglot.agent.agent import Agent
+from toolglot.agent.mcp_connection import FAILED
 from toolglot.agent.record import encode_run
 from toolglot.agent.run import Run
+from toolglot.agent.runnable import in_thread
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
 from toolglot.cli.named_options import key_by_name, named_options
@@ -66,11 +69,14 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
+    logging.getLogger("toolglot").addHandler(logging.NullHandler())  # the view shows what the log would say
     try:
         asked = _question(question)
         agent = _agent(given)
         if dry_run:
             click.echo(asyncio.run(_prepared(agent, asked or "...", as_json=as_json)))
+        elif asked is None and as_json:
+            raise CallerError("a chat is for people; give a question", "--json")
         elif asked is None:
             _chat(agent)
         else:
@@ -79,7 +85,7 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     except UpstreamError as error:
-        click.echo(f"error: {given['model']}: {error}", err=True)
+        click.echo(f"error: {error}" if error.code == FAILED else f"error: {given['model']}: {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
@@ -106,9 +112,11 @@ def _agent(given: dict[str, Any]) -> Agent:
         options["response_schema"] = _schema(given["schema"])
     key_by_name(given["api_key"])
     client = {name: given[name] for name in ("base_url", "api_key") if given[name] is not None}
+    with redirect_stdout(sys.stderr):  # what the files print is no result
+        tools = [tool for path in given["files"] for tool in load_tools(path)]
     return Agent(
         given["model"],
-        [tool for path in given["files"] for tool in load_tools(path)],
+        tools,
         given["system"],
         max_turns=given["max_turns"],
         approve=_approve if given["approve"] else None,
@@ -135,9 +143,10 @@ def _ask(agent: Agent, question: Any, view: View) -> Run:
 
 async def _asked(agent: Agent, question: Any, view: View) -> Run:
     stream = agent.stream(question)
-    async with aclosing(stream):
-        async for event in stream:
-            view.show(event)
+    with redirect_stdout(sys.stderr):  # what tools print is no result: stdout is the view's
+        async with aclosing(stream):
+            async for event in stream:
+                view.show(event)
     view.close(stream.run)
     return stream.run
 
@@ -178,14 +187,29 @@ async def _approve(call: ToolCall) -> bool | str:
         click.echo(f"    as the model wrote it: {plain(call.raw.strip())}", err=True)
     click.echo("  run it? [y]es, [n]o, or say why not: ", err=True, nl=False)
     try:
-        with Path(TERMINAL).open("r", encoding="utf-8") as terminal:
-            said = (await asyncio.to_thread(terminal.readline)).strip()
+        said = (await _typed()).strip()
     except OSError:
         click.echo("there is nobody to ask", err=True)
         return "there is nobody to ask"
     if said.lower() in ("y", "yes"):
         return True
     return False if said.lower() in ("", "n", "no") else said
+
+
+async def _typed() -> str:
+    """A line of the terminal. Where the wait is interrupted, nobody is left who reads on."""
+    with Path(TERMINAL).open("r", encoding="utf-8", errors="replace") as terminal:
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        try:
+            loop.add_reader(terminal.fileno(), ready.set)
+        except (OSError, NotImplementedError):  # what this event loop can't wait for
+            return await in_thread(terminal.readline, "approval")
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(terminal.fileno())
+        return terminal.readline()
 
 
 # -- a chat

@@ -38,7 +38,8 @@ class View:
         self._arguments: dict[int, str] = {}
         self._mid_line = False  # stdout stands within a line
         self._thinking = False
-        self._terminal = sys.stdout.isatty()
+        self._out = sys.stdout  # as it is now: while tools run, it is elsewhere
+        self._terminal = self._out.isatty()
 
     def show(self, event: Event | ToolRun) -> None:
         if self._quiet:
@@ -60,7 +61,7 @@ class View:
         kind, text = self._open[event.index].kind, event.text
         if kind == "text" and text:
             self._thought_ends()
-            click.echo(plain(text) if self._terminal else text, nl=False)
+            click.echo(plain(text) if self._terminal else text, self._out, nl=False)
             self._mid_line = not text.endswith("\n")
         elif kind == "reasoning":
             self._thinking = True
@@ -100,7 +101,7 @@ class View:
 
     def _end_line(self) -> None:
         if self._mid_line:
-            click.echo()
+            click.echo(file=self._out)
             self._mid_line = False
 
     def close(self, run: Run) -> None:

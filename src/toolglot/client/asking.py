@@ -12,7 +12,7 @@ from toolglot.catalog.providers import Provider
 from toolglot.client.carriers import Carriers
 from toolglot.client.detect import detect
 from toolglot.client.exchange import Sending, begin, events_of, new_call_id, sending, whole
-from toolglot.client.keys import auth_headers, find_key
+from toolglot.client.keys import auth_headers, find_key, named_by
 from toolglot.client.remembered import Remembered, server_name, went_well
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
@@ -144,9 +144,12 @@ class AsyncClient:
     def route(self, model: str, wire: str | None = None) -> Route:
         """Where a model is; the caller's own address and the catalog's facts."""
         route = resolve(model, wire)
-        if self._base_url is not None and route.provider.name == self._own:
-            return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, base_url=self._base_url))
-        return route
+        if route.provider.name != self._own:
+            return route
+        row = named_by(self._api_key, route.provider)
+        if self._base_url is not None:
+            row = msgspec.structs.replace(row, base_url=self._base_url)
+        return msgspec.structs.replace(route, provider=row)
 
     async def _plan(
         self,

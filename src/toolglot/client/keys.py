@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+import msgspec
+
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
 from toolglot.errors import CallerError, UpstreamError
 
@@ -36,6 +38,14 @@ class Secret:
 
     def __reduce__(self) -> str:
         raise TypeError("a secret is not stored")
+
+
+def named_by(given: str | None, row: Provider) -> Provider:
+    """The row with the variable that the key was named by, so that what is shown is what is sent."""
+    if given is None or not given.startswith(_FROM_ENVIRONMENT):
+        return row
+    name = given.removeprefix(_FROM_ENVIRONMENT)
+    return msgspec.structs.replace(row, key=name, key_optional=False, auth="bearer" if row.auth == "none" else row.auth)
 
 
 def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str] | None = None) -> Secret | None:
