@@ -21,6 +21,7 @@ from toolglot.agent.run import Run
 from toolglot.agent.runnable import in_thread
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
+from toolglot.cli.completing import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
@@ -43,8 +44,23 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
 
 @click.command("ask", epilog=EXAMPLES)
 @click.argument("question", nargs=-1)
-@click.option("-m", "--model", default=DEFAULT_MODEL, envvar="TOOLGLOT_MODEL", show_default=True, help="provider/model")
-@click.option("--tools", "files", multiple=True, metavar="FILE.py", help="Its @tools, or its typed functions; may be repeated.")
+@click.option(
+    "-m",
+    "--model",
+    default=DEFAULT_MODEL,
+    envvar="TOOLGLOT_MODEL",
+    show_default=True,
+    help="provider/model",
+    shell_complete=complete_models,
+)
+@click.option(
+    "--tools",
+    "files",
+    multiple=True,
+    metavar="FILE.py",
+    type=click.Path(),
+    help="Its @tools, or its typed functions; may be repeated.",
+)
 @click.option("--mcp", multiple=True, metavar="CMD_OR_URL", help="An MCP server's tools; may be repeated.")
 @click.option("--approve", is_flag=True, help="Ask before each call is run.")
 @click.option(
@@ -53,7 +69,13 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
 @click.option("--schema", type=click.File("rb"), help="A JSON Schema that the answer has to satisfy.")
 @click.option("--system", help="The system prompt.")
 @click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="As in OpenAI Chat: -o temperature=0")
-@click.option("--record", metavar="FILE", envvar="TOOLGLOT_RECORD", help="Keep the run (.jsonl or .sqlite), for `explain`.")
+@click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(),
+    envvar="TOOLGLOT_RECORD",
+    help="Keep the run (.jsonl or .sqlite), for `explain`.",
+)
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
 @click.option("--api-key", metavar="env:NAME", help="The variable that holds the key, if not the provider's usual one.")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")

@@ -31,8 +31,10 @@ _LONG = 300
 
 
 @click.command("explain", epilog=EXAMPLES)
-@click.argument("run")
-@click.option("--record", metavar="FILE", envvar="TOOLGLOT_RECORD", help="Where RUN is kept, if RUN is an id.")
+@click.argument("run", type=click.Path())  # most often a file
+@click.option(
+    "--record", metavar="FILE", type=click.Path(), envvar="TOOLGLOT_RECORD", help="Where RUN is kept, if RUN is an id."
+)
 @click.option(
     "--gateway", metavar="URL", default=GATEWAY, show_default=True, help="Where RUN is asked for, if it is a request's id."
 )
