@@ -1,12 +1,8 @@
-"""`toolglot ask`: what a user types and sees, in this process and, over HTTP and on a terminal, as one of its own."""
+"""`toolglot ask`: what a user types and sees."""
 
 from __future__ import annotations
 
 import json
-import os
-import pty
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.agent.scripted import Scripted, called, fails, said, serving
+from tests.agent.scripted import Scripted, called, fails, said
 from toolglot.agent.agent import Agent
 from toolglot.agent.record import replay
 from toolglot.agent.tool_file import load_tools
@@ -235,129 +231,6 @@ def test_help_has_examples() -> None:
         assert word in done.stdout
 
 
-# -- as a process
-
-SLOW = '''
-import sys, time
-
-def slow() -> int:
-    """Slow."""
-    sys.stderr.write("begun\\n")
-    sys.stderr.flush()
-    time.sleep(60)
-    return 1
-'''
-PROGRAM = "from toolglot.cli.ask import command; command()"
-# tests that run in the background have interrupts ignored, and what they start would, too
-HEEDING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "OPENAI_API_KEY": "k", "NO_COLOR": "1", "TOOLGLOT_REMEMBER": "0"}
-
-
-def test_a_process_over_http(tools: str) -> None:
-    with serving(CALL, said("Mild.")) as (address, _):
-        words = ["Weather?", "-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
-        )
-    assert (done.returncode, done.stdout) == (0, "Mild.\n")
-    assert "result get_weather: 18C in Rome" in done.stderr
-
-
-def test_an_interrupt_ends_it_at_once_and_is_on_record(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text(SLOW)
-    record = tmp_path / "runs.sqlite"
-    with serving(called(("a", "slow", "{}"))) as (address, _):
-        words = [
-            "go",
-            "-m",
-            "openai/gpt-5",
-            "--tools",
-            str(tmp_path / "slow.py"),
-            "--base-url",
-            address,
-            "--record",
-            str(record),
-        ]
-        with subprocess.Popen(
-            [sys.executable, "-c", HEEDING + PROGRAM, *words],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        ) as process:
-            assert process.stderr is not None
-            assert [process.stderr.readline() for _ in range(2)] == ["call slow({})\n", "begun\n"]
-            process.send_signal(signal.SIGINT)
-            assert process.stderr.read() == "stopped\n"
-            assert process.wait(20) == 1
-    run = replay(record)
-    assert run.end == "stopped"
-    assert run.messages[-1]["content"].startswith("Error: Broken off, maybe half done")
-
-
-def test_a_chat_on_a_terminal(tools: str) -> None:
-    """The conversation is kept: the second question goes out with the first answer before it."""
-    with serving(CALL, said("Mild."), said("Rome."), said("New.")) as (address, bodies):
-        words = ["-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
-        ours, theirs = pty.openpty()
-        with subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *words],
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        ) as process:
-            os.write(ours, b"Weather?\nWhere?\n/new\nHello\n\x04")
-            out, err = process.communicate(timeout=60)
-        os.close(ours)
-        os.close(theirs)
-    assert process.returncode == 0, err
-    assert out.splitlines() == ["Mild.", "Rome.", "New."]
-    assert [len(body["messages"]) for body in bodies] == [1, 3, 5, 1]
-    assert "/new begins anew" in err
-
-
-def test_an_interrupt_while_it_asks_for_approval_ends_it(tools: str) -> None:
-    with serving(CALL) as (address, _):
-        words = ["go", "-m", "openai/gpt-5", "--tools", tools, "--approve", "--base-url", address]
-        ours, theirs = pty.openpty()
-        program = f"import toolglot.cli.ask as ask; ask.TERMINAL = {os.ttyname(theirs)!r}; ask.command()"
-        with subprocess.Popen(
-            [sys.executable, "-c", HEEDING + program, *words],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=environment(),
-        ) as process:
-            assert process.stderr is not None
-            seen = b""
-            while not seen.endswith(b"say why not: "):
-                seen += process.stderr.read(1)
-            process.send_signal(signal.SIGINT)
-            assert process.stderr.read() == b"stopped\n"
-        os.close(ours)
-        os.close(theirs)
-    assert process.returncode == 1
-
-
-def test_a_chat_has_no_json_form() -> None:
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "--json", "-m", "openai/gpt-5"],
-        stdin=theirs,
-        capture_output=True,
-        text=True,
-        env=environment(),
-        check=False,
-    )
-    os.close(ours)
-    os.close(theirs)
-    assert (done.returncode, done.stderr) == (2, "error: --json: a chat is for people; give a question\n")
-
-
 # -- the file of tools
 
 
@@ -375,6 +248,7 @@ def test_tools_of_a_file(tmp_path: Path) -> None:
         ("x = 1\n", "has no tools"),
         ("def f(x): ...\n", "f has parameters without type hints"),
         ("\n1/0\n", "line 2: ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit(4)\n", "line 2: SystemExit: 4"),
         ("def f(:\n", "SyntaxError"),
     ],
 )

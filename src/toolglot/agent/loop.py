@@ -235,6 +235,8 @@ class Loop:
         given: dict[str, ToolResult] = {}
         known = {call.id for call in self._calls}
         for result in results:
+            if not isinstance(result, ToolResult):
+                raise CallerError(f"expected a ToolResult for each call, got {type(result).__name__}", "seen")
             if result.call_id not in known or result.call_id in given:
                 problem = "has its result already" if result.call_id in given else "was not asked for"
                 raise CallerError(f"the call {result.call_id!r} {problem}", "seen")

@@ -120,9 +120,9 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
 def _question(words: tuple[str, ...]) -> str | None:
     """The words and what is piped in. None: there is neither, but a person who can be asked for one."""
     said = sound(" ".join(words)).strip()
-    if sys.stdin.isatty():
+    if sys.stdin is not None and sys.stdin.isatty():
         return said or None
-    piped = sys.stdin.read().strip()
+    piped = sys.stdin.read().strip() if sys.stdin is not None else ""  # None: it was closed
     if not said and not piped:
         raise CallerError('there is no question: toolglot ask "..."')
     return "\n\n".join(part for part in (said, piped) if part)

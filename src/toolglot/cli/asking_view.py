@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from io import TextIOWrapper
 
 import click
 
@@ -39,7 +40,9 @@ class View:
         self._mid_line = False  # stdout stands within a line
         self._thinking = False
         self._out = sys.stdout  # as it is now: while tools run, it is elsewhere
-        self._terminal = self._out.isatty()
+        self._terminal = self._out is not None and self._out.isatty()
+        if isinstance(self._out, TextIOWrapper):
+            self._out.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to lose the answer
 
     def show(self, event: Event | ToolRun) -> None:
         if self._quiet:
