@@ -142,6 +142,9 @@ def test_a_run_that_was_raised_or_killed_is_on_record(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(kept[:-3]) + b"\n" + kept[-3][:40])  # killed amid a line
     run = replay(path)
     assert (run.end, run.why) == ("stopped", "the record ends while tools worked")
+    later = agent(said("ok"), record=path)[0].run_sync("and now")
+    assert replay(path) == later
+    assert Record(path).runs()[-2:] == [run.id, later.id]
 
 
 def test_what_is_no_record_says_so(tmp_path: Path) -> None:

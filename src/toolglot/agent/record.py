@@ -133,10 +133,10 @@ class Record:
         line = _hidden(_encoded(entry))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+            descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600)
             try:
                 if not self._sqlite:
-                    os.write(descriptor, line + b"\n")
+                    os.write(descriptor, (b"\n" if _amid_a_line(descriptor) else b"") + line + b"\n")
             finally:
                 os.close(descriptor)
             if self._sqlite:
@@ -151,8 +151,8 @@ class Record:
         return [entry for entry in map(_read, self._lines()) if entry is not None and run in {None, entry.run}]
 
     def runs(self) -> list[str]:
-        """The ids, the latest last."""
-        return list(dict.fromkeys(entry.run for entry in self.entries()))
+        """The ids, the latest last; of those whose beginning is there, for without it nothing can be told."""
+        return list(dict.fromkeys(entry.run for entry in self.entries() if isinstance(entry, Begun)))
 
     def _lines(self) -> Iterable[str | bytes]:
         try:
@@ -162,6 +162,14 @@ class Record:
                 return [row[0] for row in base.execute("SELECT entry FROM steps ORDER BY rowid")]
         except (OSError, sqlite3.Error) as error:
             raise CallerError(f"{self.path} is no record that can be read: {error}", "record") from None
+
+
+def _amid_a_line(descriptor: int) -> bool:
+    """A process that was killed may have left half a line: what is written behind it would be lost with it."""
+    if not os.fstat(descriptor).st_size:
+        return False
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1) != b"\n"
 
 
 def _hidden(line: bytes) -> bytes:
