@@ -122,6 +122,20 @@ def test_options_reach_the_request(ask: Asked, tmp_path: Path) -> None:
     assert sent["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
 
+def test_an_answer_that_misses_its_schema_is_no_answer(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"]}')
+    for text, code, told in (
+        ('{"age": 36}', 0, ""),
+        ('{"age": "old"}', 1, 'asks for: age: expected an integer, got a string ("old")'),
+        ("36.", 1, "asks for: it is no JSON"),
+    ):
+        done = ask("go", "--schema", str(tmp_path / "s.json"), answers=[said(text)])
+        assert (done.exit_code, done.stdout) == (code, f"{text}\n")
+        assert told in done.stderr
+    run = json.loads(ask("go", "--schema", str(tmp_path / "s.json"), "--json", answers=[said("36.")]).stdout)
+    assert run["notes"] == ["the answer is not what the schema asks for: it is no JSON"]
+
+
 def test_the_whole_run_as_json(ask: Asked, tools: str) -> None:
     done = ask("go", "--tools", tools, "--json", answers=[CALL, said("Mild.")])
     held = json.loads(done.stdout)

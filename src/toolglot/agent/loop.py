@@ -14,6 +14,7 @@ import msgspec
 
 from toolglot.agent.limits import Limits
 from toolglot.agent.run import End, Run, total_tokens
+from toolglot.agent.structured import missed
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
@@ -201,6 +202,9 @@ class Loop:
             self._notes.append("the answer was cut short: it reached its limit of tokens")
         elif not reply.text.strip():
             self._notes.append("the model ended without a word")
+        unmet = missed(self.request.output, reply.text)
+        if unmet is not None:
+            self._notes.append(unmet)
         return self._done("finished", "the model answered")
 
     # -- tools

@@ -19,6 +19,7 @@ from toolglot.agent.mcp_connection import FAILED
 from toolglot.agent.record import encode_run
 from toolglot.agent.run import Run
 from toolglot.agent.runnable import in_thread
+from toolglot.agent.structured import MISSED
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
 from toolglot.cli.completing import complete_models
@@ -176,7 +177,8 @@ async def _asked(agent: Agent, question: Any, view: View) -> Run:
 def _end(run: Run, *, as_json: bool) -> None:
     if as_json:
         click.echo(encode(as_object(run)).decode())
-    sys.exit(0 if run.ok else 1)
+    structured = not any(note.startswith(MISSED) for note in run.notes)
+    sys.exit(0 if run.ok and structured else 1)
 
 
 def as_object(run: Run) -> dict[str, Any]:
