@@ -221,6 +221,23 @@ def test_a_fallback_gets_the_tools_and_is_told_of_in_a_stream_too(tmp_path: Path
     run(work())
 
 
+def test_a_stream_that_was_not_asked_for_is_read_all_the_same(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", http(stream("one_call", "openai-chat"), "text/event-stream; charset=utf-8"))
+            client = asking(server, tmp=tmp_path)
+            request = msgspec.structs.replace(meaning("one_call").request, model="openai/m", choice=None)
+            reply = await client.complete(request)
+            wanted = [(call.name, call.arguments) for call in meaning("one_call").reply.calls]
+            assert [(call.name, call.arguments) for call in reply.calls] == wanted
+            server.says("/v1/chat/completions", http(b"", "text/event-stream"))
+            with pytest.raises(UpstreamError, match="broke off"):
+                await client.complete(request)
+            await client.aclose()
+
+    run(work())
+
+
 PAGE = http(b"<html>log in</html>", "text/html; charset=utf-8")
 
 

@@ -102,18 +102,26 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
         body = await answer.read()
     finally:
         await answer.aclose()
-    wire = this.plan.route.wire
+    events = _events_in(body, this, answer)
+    last = events[-1]
+    if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
+        raise _told(last.error, this, answer)
+    return answers.feed(*events) + answers.close()
+
+
+def _events_in(body: bytes, this: Sending, answer: Answer) -> list[Event]:
+    """Of one JSON object; or of a stream, which some servers send whether it was asked for or not."""
+    route = this.plan.route
+    if answer.headers.get("content-type", "").startswith("text/event-stream"):
+        reader = open_reader(Speech(route.wire, route.provider.quirks), channel(this.plan))
+        return [*reader.feed(body), *reader.close()]
     try:
         held = decode_leniently(body)
     except BadJson:
         held = None
     if not isinstance(held, dict):
         raise without_key(_unreadable(answer, body), this.headers)
-    events = wire.read_events(held, channel(this.plan))
-    last = events[-1]
-    if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
-        raise _told(last.error, this, answer)
-    return answers.feed(*events) + answers.close()
+    return route.wire.read_events(held, channel(this.plan))
 
 
 # -- streamed
