@@ -249,7 +249,12 @@ def test_what_would_be_sent() -> None:
     [
         ({"tools": [weather, weather]}, "two tools with the name 'weather'"),
         ({"tools": [{"name": "x"}]}, "nothing behind it"),
+        ({"tools": weather}, "expected a list of tools"),
+        ({"tools": "weather"}, "expected a list of tools"),
         ({"max_turns": 0}, "at least once"),
+        ({"parallel": 0}, "at least one tool"),
+        ({"limits": 60}, "limits: expected Limits"),
+        ({"approve": True}, "approve: expected a function"),
         ({"model": "gpt-5"}, "provider/model"),
         ({"model": "opnai/gpt-5"}, "did you mean openai"),
         ({"client": object(), "api_key": "x"}, "api_key: the client that is given has its own"),

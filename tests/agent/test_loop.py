@@ -364,6 +364,8 @@ def test_what_does_not_fit_is_the_callers_error() -> None:
     step = loop.next(calls(("a", "Rome")))
     with pytest.raises(CallerError, match="'z' was not asked for"):
         loop.next([ToolResult("z")])
+    with pytest.raises(CallerError, match="expected a ToolResult for each call, got str"):
+        loop.next(["18 degrees"])  # type: ignore[list-item]
     with pytest.raises(CallerError, match="'a' has its result already"):
         loop.next(results(step) * 2)
     request = asked(loop.next([]))

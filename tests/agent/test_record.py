@@ -78,13 +78,14 @@ def test_steps_with_their_times(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["jsonl", "db"])
 def test_no_key_is_in_it(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_TOKEN", "in-the-environment")
+    monkeypatch.setenv("SOME_PASSWORD", 'odd"quoted\\one')
 
-    def printenv() -> str:
+    def printenv(given: str = "") -> str:
         """The environment."""
-        return "SOME_TOKEN is in-the-environment"
+        return f"SOME_TOKEN is in-the-environment, and the password {given}"
 
     path = tmp_path / f"runs.{suffix}"
-    first = called(("a", "printenv", "{}"))
+    first = called(("a", "printenv", json.dumps({"given": 'odd"quoted\\one'})))
     broken = [*said("Hm")[:2], b'data: {"error": {"message": "bad key sk-not-to-be-seen-0123456789", "code": 500}}\n\n']
     for last in (fails(401, f"Incorrect API key provided: {SECRET}"), broken):
         asked, _ = agent(first, last, tools=[printenv], record=path)
@@ -94,6 +95,24 @@ def test_no_key_is_in_it(suffix: str, tmp_path: Path, monkeypatch: pytest.Monkey
     kept = path.read_bytes()
     assert SECRET.encode() not in kept
     assert b"in-the-environment" not in kept
+    assert b"quoted" not in kept
+
+
+def test_text_that_no_encoding_carries_is_kept_as_well_as_it_can_be(tmp_path: Path) -> None:
+    def listed() -> list[str]:
+        """Files."""
+        return ["caf\udce9", "other"]
+
+    def named() -> str:
+        """A file."""
+        return "caf\udce9"
+
+    asked, _ = agent(
+        called(("a", "listed", "{}"), ("b", "named", "{}")), said("ok"), tools=[listed, named], record=tmp_path / "r.jsonl"
+    )
+    assert asked.run_sync("caf\udce9?").end == "finished"
+    again = replay(tmp_path / "r.jsonl")
+    assert (again.end, again.messages[0]["content"], again.messages[3]["content"]) == ("finished", "caf\ufffd?", "caf\ufffd")
 
 
 def test_many_runs_in_one_file(tmp_path: Path) -> None:
@@ -123,6 +142,9 @@ def test_a_run_that_was_raised_or_killed_is_on_record(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(kept[:-3]) + b"\n" + kept[-3][:40])  # killed amid a line
     run = replay(path)
     assert (run.end, run.why) == ("stopped", "the record ends while tools worked")
+    later = agent(said("ok"), record=path)[0].run_sync("and now")
+    assert replay(path) == later
+    assert Record(path).runs()[-2:] == [run.id, later.id]
 
 
 def test_what_is_no_record_says_so(tmp_path: Path) -> None:

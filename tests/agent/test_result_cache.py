@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from tests.agent.scripted import agent, called, said
 from toolglot.agent.result_cache import ResultCache
 from toolglot.agent.run import ToolRun
@@ -82,9 +84,24 @@ def test_only_tools_that_allow_it_are_answered_from_the_cache() -> None:
     assert counted["kept"] == 3
 
 
-def test_a_run_says_that_its_result_is_an_old_one() -> None:
-    import asyncio
+def test_equal_calls_of_one_turn_are_run_once() -> None:
+    counted: list[int] = []
 
+    @tool(cache_for=60)
+    async def kept(n: int) -> int:
+        """Kept."""
+        await asyncio.sleep(0)
+        counted.append(n)
+        return n
+
+    turn = called(*((f"k{at}", "kept", f'{{"n":{at % 2}}}') for at in range(6)))
+    asked, sent = agent(turn, said("ok"), tools=[kept], parallel=3)
+    asked.run_sync("go")
+    assert sorted(counted) == [0, 1]
+    assert [held["content"] for held in sent.told(1)] == ["0", "1"] * 3
+
+
+def test_a_run_says_that_its_result_is_an_old_one() -> None:
     @tool(cache_for=60)
     def kept() -> str:
         """Kept."""

@@ -65,7 +65,7 @@ def test_the_loop_goes_on_while_a_function_blocks() -> None:
 
 
 def test_an_async_function_is_awaited_on_the_loop_and_costs_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("toolglot.agent.runnable._in_thread")
+    monkeypatch.delattr("toolglot.agent.runnable.in_thread")
 
     @tool
     async def where(x: int) -> Any:
@@ -228,6 +228,7 @@ class Mute:
         (Mute(), "(a Mute that can't be shown: ValueError)"),
         (b"bytes of text", "bytes of text"),
         (Text("said"), "said"),
+        ("caf\udce9", "caf\ufffd"),
     ],
 )
 def test_what_is_no_media_is_text(value: Any, text: str) -> None:
@@ -258,6 +259,7 @@ def test_pictures_and_files_are_media(value: Any, parts: Any) -> None:
         (ValueError("no such city\nTraceback: line 3"), "ValueError: no such city"),
         (KeyError("x"), "KeyError: 'x'"),
         (RuntimeError(), "RuntimeError"),
+        (OSError("no caf\udce9"), "OSError: no caf\ufffd"),
         (TimeoutError(), "the tool took too long"),
         (ExceptionGroup("many", [ValueError("first"), KeyError("y")]), "ValueError: first"),
         (ArgumentsError("x: is missing"), "x: is missing"),

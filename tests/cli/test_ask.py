@@ -1,12 +1,8 @@
-"""`toolglot ask`: what a user types and sees, in this process and, over HTTP and on a terminal, as one of its own."""
+"""`toolglot ask`: what a user types and sees."""
 
 from __future__ import annotations
 
 import json
-import os
-import pty
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.agent.scripted import Scripted, called, fails, said, serving
+from tests.agent.scripted import Scripted, called, fails, said
 from toolglot.agent.agent import Agent
 from toolglot.agent.record import replay
 from toolglot.agent.tool_file import load_tools
@@ -126,6 +122,20 @@ def test_options_reach_the_request(ask: Asked, tmp_path: Path) -> None:
     assert sent["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
 
+def test_an_answer_that_misses_its_schema_is_no_answer(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"]}')
+    for text, code, told in (
+        ('{"age": 36}', 0, ""),
+        ('{"age": "old"}', 1, 'asks for: age: expected an integer, got a string ("old")'),
+        ("36.", 1, "asks for: it is no JSON"),
+    ):
+        done = ask("go", "--schema", str(tmp_path / "s.json"), answers=[said(text)])
+        assert (done.exit_code, done.stdout) == (code, f"{text}\n")
+        assert told in done.stderr
+    run = json.loads(ask("go", "--schema", str(tmp_path / "s.json"), "--json", answers=[said("36.")]).stdout)
+    assert run["notes"] == ["the answer is not what the schema asks for: it is no JSON"]
+
+
 def test_the_whole_run_as_json(ask: Asked, tools: str) -> None:
     done = ask("go", "--tools", tools, "--json", answers=[CALL, said("Mild.")])
     held = json.loads(done.stdout)
@@ -134,6 +144,20 @@ def test_the_whole_run_as_json(ask: Asked, tools: str) -> None:
     assert [message["role"] for message in held["messages"]] == ["user", "assistant", "tool", "assistant"]
     assert held["usage"] == {"input": 20, "output": 10}
     assert done.stderr == ""
+
+
+def test_what_a_tool_prints_is_no_result(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("print('loaded')\ndef loud() -> str:\n    'Loud.'\n    print('noise')\n    return 'x'\n")
+    loud = called(("a", "loud", "{}"))
+    done = ask("go", "--tools", str(tmp_path / "t.py"), "--json", answers=[loud, said("ok")])
+    assert json.loads(done.stdout)["text"] == "ok"
+    assert done.stderr == "loaded\nnoise\n"
+    assert ask("go", "--tools", str(tmp_path / "t.py"), answers=[loud, said("ok")]).stdout == "ok\n"
+
+
+def test_words_that_no_encoding_carries(ask: Asked, tmp_path: Path) -> None:
+    done = ask("caf\udce9", "--record", str(tmp_path / "r.jsonl"), answers=[said("ok")])
+    assert (done.exit_code, ask.transport.sent[0]["messages"][0]["content"]) == (0, "caf\ufffd")
 
 
 def test_a_record_and_its_replay(ask: Asked, tools: str, tmp_path: Path) -> None:
@@ -150,6 +174,14 @@ def test_dry_run_sends_nothing(ask: Asked, tools: str) -> None:
     assert held["body"]["tools"][0]["function"]["name"] == "get_weather"
     assert ask.transport.sent == []
     assert ask("x", "--dry-run", "--json").stdout.count("\n") == 1
+    shown = ask("x", "-m", "vllm/m", "--api-key", "env:MINE", "--dry-run").stdout
+    assert json.loads(shown)["headers"]["Authorization"] == "Bearer $MINE"
+
+
+def test_who_failed_is_named(ask: Asked) -> None:
+    done = ask("x", "--mcp", f"{sys.executable} -c 1")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"error: {sys.executable} -c 1 could not be reached")
 
 
 def test_ends_that_are_no_answer_exit_with_1_and_say_why(ask: Asked, tools: str) -> None:
@@ -213,92 +245,6 @@ def test_help_has_examples() -> None:
         assert word in done.stdout
 
 
-# -- as a process
-
-SLOW = '''
-import sys, time
-
-def slow() -> int:
-    """Slow."""
-    sys.stderr.write("begun\\n")
-    sys.stderr.flush()
-    time.sleep(60)
-    return 1
-'''
-PROGRAM = "from toolglot.cli.ask import command; command()"
-# tests that run in the background have interrupts ignored, and what they start would, too
-HEEDING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "OPENAI_API_KEY": "k", "NO_COLOR": "1", "TOOLGLOT_REMEMBER": "0"}
-
-
-def test_a_process_over_http(tools: str) -> None:
-    with serving(CALL, said("Mild.")) as (address, _):
-        words = ["Weather?", "-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
-        )
-    assert (done.returncode, done.stdout) == (0, "Mild.\n")
-    assert "result get_weather: 18C in Rome" in done.stderr
-
-
-def test_an_interrupt_ends_it_at_once_and_is_on_record(tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text(SLOW)
-    record = tmp_path / "runs.sqlite"
-    with serving(called(("a", "slow", "{}"))) as (address, _):
-        words = [
-            "go",
-            "-m",
-            "openai/gpt-5",
-            "--tools",
-            str(tmp_path / "slow.py"),
-            "--base-url",
-            address,
-            "--record",
-            str(record),
-        ]
-        with subprocess.Popen(
-            [sys.executable, "-c", HEEDING + PROGRAM, *words],
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        ) as process:
-            assert process.stderr is not None
-            assert [process.stderr.readline() for _ in range(2)] == ["call slow({})\n", "begun\n"]
-            process.send_signal(signal.SIGINT)
-            assert process.stderr.read() == "stopped\n"
-            assert process.wait(20) == 1
-    run = replay(record)
-    assert run.end == "stopped"
-    assert run.messages[-1]["content"].startswith("Error: Broken off, maybe half done")
-
-
-def test_a_chat_on_a_terminal(tools: str) -> None:
-    """The conversation is kept: the second question goes out with the first answer before it."""
-    with serving(CALL, said("Mild."), said("Rome."), said("New.")) as (address, bodies):
-        words = ["-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
-        ours, theirs = pty.openpty()
-        with subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *words],
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        ) as process:
-            os.write(ours, b"Weather?\nWhere?\n/new\nHello\n\x04")
-            out, err = process.communicate(timeout=60)
-        os.close(ours)
-        os.close(theirs)
-    assert process.returncode == 0, err
-    assert out.splitlines() == ["Mild.", "Rome.", "New."]
-    assert [len(body["messages"]) for body in bodies] == [1, 3, 5, 1]
-    assert "/new begins anew" in err
-
-
 # -- the file of tools
 
 
@@ -316,6 +262,7 @@ def test_tools_of_a_file(tmp_path: Path) -> None:
         ("x = 1\n", "has no tools"),
         ("def f(x): ...\n", "f has parameters without type hints"),
         ("\n1/0\n", "line 2: ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit(4)\n", "line 2: SystemExit: 4"),
         ("def f(:\n", "SyntaxError"),
     ],
 )

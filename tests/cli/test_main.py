@@ -1,0 +1,46 @@
+"""The program as a whole: what its help says, and what the shell offers."""
+
+from __future__ import annotations
+
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+
+from toolglot.cli.main import COMMANDS, main
+
+
+def offered(*words: str) -> list[str]:
+    """What completes the last word: the words themselves, or the kind of thing (a file)."""
+    shell = ShellComplete(main, {}, "toolglot", "_TOOLGLOT_COMPLETE")
+    found = shell.get_completions(list(words[:-1]), words[-1])
+    return [item.value if item.type == "plain" else item.type for item in found]
+
+
+def test_help_names_every_command_and_how_the_shell_learns_them() -> None:
+    told = CliRunner().invoke(main, ["--help"]).stdout
+    for word in (*COMMANDS, "_TOOLGLOT_COMPLETE=bash_source", "zsh_source", "fish_source"):
+        assert word in told
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("ex",), ["explain"]),
+        (("ask", "--dry"), ["--dry-run"]),
+        (("ask", "-m", "local/smol"), ["local/smollm2"]),
+        (("ask", "-m", "ollama"), ["ollama-cloud/", "ollama/"]),
+        (("ask", "--tools", "my"), ["file"]),
+        (("ask", "--record", ""), ["file"]),
+        (("explain", "runs"), ["file"]),
+        (("eval", "-m", "vl"), ["vllm/"]),
+        (("eval", "--ask", "na"), ["native"]),
+        (("eval", "--questions", ""), ["file"]),
+        (("probe", "anth"), ["anthropic/"]),
+        (("convert", "--from", "openai-r"), ["openai-responses"]),
+        (("convert", "--to", "groq"), ["groq"]),
+        (("parse", "--dialect", "herm"), ["hermes"]),
+        (("models", "--provider", "lms"), ["lmstudio"]),
+    ],
+)
+def test_what_the_shell_offers(words: tuple[str, ...], wanted: list[str]) -> None:
+    assert offered(*words) == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,100 @@ def test_fallbacks_are_asked_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
     run(work())
 
 
+def test_a_fallback_gets_the_tools_and_is_told_of_in_a_stream_too(tmp_path: Path) -> None:
+    whole = http(stream("one_call", "openai-chat"), "text/event-stream")
+
+    async def work() -> None:
+        async with fault_server() as server:
+
+            async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, held: FaultServer) -> None:
+                model = msgspec.json.decode(held.requests[-1].body)["model"]
+                writer.write(whole if model == "b" else http(b"{}", status="400 Bad"))
+                await writer.drain()
+                writer.close()
+
+            server.scripts["/v1/chat/completions"] = script
+            client = asking(server, tmp=tmp_path, fallbacks=["openai/b"])
+            reply = fold([event async for event in client.stream("hello", tools=iter([TOOL]))])
+            assert any("openai/m failed" in note for note in reply.notes)
+            assert ["tools" in msgspec.json.decode(held.body) for held in server.requests] == [True, True]
+            await client.aclose()
+
+    run(work())
+
+
+def test_a_stream_that_was_not_asked_for_is_read_all_the_same(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", http(stream("one_call", "openai-chat"), "text/event-stream; charset=utf-8"))
+            client = asking(server, tmp=tmp_path)
+            request = msgspec.structs.replace(meaning("one_call").request, model="openai/m", choice=None)
+            reply = await client.complete(request)
+            wanted = [(call.name, call.arguments) for call in meaning("one_call").reply.calls]
+            assert [(call.name, call.arguments) for call in reply.calls] == wanted
+            server.says("/v1/chat/completions", http(b"", "text/event-stream"))
+            with pytest.raises(UpstreamError, match="broke off"):
+                await client.complete(request)
+            await client.aclose()
+
+    run(work())
+
+
+PAGE = http(b"<html>log in</html>", "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said", "asked"),
+    [
+        (http(b"", status="301 Moved", headers="Location: https://h/v2?key=k\r\n"), "redirected", "to https://h/v2: if", 1),
+        (PAGE, "bad_answer", "a web page: check base_url", 1),
+        (http(b"[1]"), "bad_answer", "no JSON object", 1),
+        (http(b""), "cut_off", "breaks off", 3),
+        (http(b'{"choices": ['), "cut_off", "breaks off", 3),
+    ],
+)
+def test_an_answer_of_another_kind_is_named_and_not_asked_for_again(
+    answer: bytes, code: str, said: str, asked: int, tmp_path: Path
+) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", answer)
+            client = asking(server, tmp=tmp_path)
+            with pytest.raises(UpstreamError, match=said) as caught:
+                await client.complete("hello")
+            assert (caught.value.code, len(server.requests)) == (code, asked)
+            await client.aclose()
+
+    run(work())
+
+
+@pytest.mark.parametrize("answer", [PAGE, http(b"", status="301 Moved", headers="Location: https://h/\r\n")])
+def test_so_it_is_where_a_stream_was_asked_for(answer: bytes, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", answer)
+            client = asking(server, tmp=tmp_path)
+            with pytest.raises(UpstreamError, match="base_url"):
+                await anext(client.stream("hello"))
+            assert len(server.requests) == 1
+            await client.aclose()
+
+    run(work())
+
+
+def test_a_key_that_the_server_repeats_is_not_told(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", http(b'{"error": {"message": "bad key sk-12345678!"}}', status="401 No"))
+            client = AsyncClient("openai/m", base_url=server.url(""), api_key="sk-12345678", detect=False)
+            for asked in (client.complete("hello"), anext(client.stream("hello"))):
+                with pytest.raises(UpstreamError, match=r"bad key \*\*\*!"):
+                    await asked
+            await client.aclose()
+
+    run(work())
+
+
 def test_the_key_goes_to_its_own_provider_and_into_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
 
@@ -244,6 +339,35 @@ def test_the_blocking_twin() -> None:
         assert caught.value.code == "connect_failed"
         with pytest.raises(UpstreamError):
             list(client.stream("hello"))
+
+
+def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves_no_thread() -> None:
+    with Client("openai/m", base_url="http://127.0.0.1:9", api_key="k") as client:
+        begun = client.stream("hello")
+    for use in (lambda: client.complete("hello"), lambda: next(begun)):
+        with pytest.raises(CallerError, match="closed"):
+            use()
+    client.close()
+    dropped = Client("openai/m", api_key="k")
+    thread = dropped._thread
+    assert thread.is_alive()
+    del dropped
+    gc.collect()
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"retries": 3}, "retries: expected a Policy"),
+        ({"limits": 30}, "limits: expected Limits"),
+        ({"fallbacks": "opnai/b"}, "did you mean openai"),
+        ({"fallbacks": ["gpt-5"]}, "provider/model"),
+    ],
+)
+def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CallerError, match=told):
+        AsyncClient("openai/m", api_key="k", **options)
 
 
 def test_a_request_object_holds_its_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,40 @@ def test_where_a_key_comes_from() -> None:
     other = find_key(row, "env:OTHER", {"OTHER": "there", "OPENAI_API_KEY": "hush"})
     assert other is not None
     assert (other.reveal(), other.source) == ("there", "OTHER")
+
+
+def test_a_file_of_keys(tmp_path: Path) -> None:
+    folder = tmp_path / "toolglot"
+    folder.mkdir()
+    (folder / "keys.toml").write_text('openai = "kept"\nopt = "env:OTHER"\n')
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "OTHER": "there"}
+    row = provider("openai")
+
+    def found(row: Provider, given: str | None = None, **more: str) -> str | None:
+        key = find_key(row, given, environ | more)
+        return key.reveal() if key is not None else None
+
+    assert found(row) == "kept"
+    assert found(row, OPENAI_API_KEY="hush") == "hush"
+    assert found(row, "mine") == "mine"
+    assert found(OPTIONAL) == "there"
+    assert found(NONE) is None
+    with pytest.raises(CallerError, match=r"ANTHROPIC_API_KEY.*keys.toml"):
+        found(provider("anthropic"))
+    (tmp_path / ".config").mkdir()
+    folder.rename(tmp_path / ".config" / "toolglot")
+    key = find_key(row, environ={"HOME": str(tmp_path)})
+    assert key is not None
+    assert key.reveal() == "kept"
+
+
+@pytest.mark.parametrize("text", ["openai = hush", 'openai = ["hush"]', "openai = 5\n"])
+def test_a_file_of_keys_that_cant_be_read_says_none_of_it(text: str, tmp_path: Path) -> None:
+    (tmp_path / "toolglot").mkdir()
+    (tmp_path / "toolglot" / "keys.toml").write_text(text)
+    with pytest.raises(CallerError, match=r"keys.toml: .*openai = ") as caught:
+        find_key(provider("openai"), environ={"XDG_CONFIG_HOME": str(tmp_path)})
+    assert "hush" not in str(caught.value)
 
 
 def test_no_key_where_none_is_needed() -> None:

@@ -8,6 +8,8 @@ from toolglot.client.http.proxy import from_environment, parse_proxy
 from toolglot.client.http.url import parse_url
 from toolglot.errors import CallerError
 
+BAD = ("socks5://p:1", "http://", "http://p:hush", "http://[p")
+
 
 def chosen(url: str, **environ: str) -> str | None:
     proxy = from_environment(environ).for_target(parse_url(url))
@@ -68,11 +70,21 @@ def test_a_proxys_address() -> None:
     assert proxy.auth == "Basic dXNAZXI6aDp1c2g="
     assert "dXNA" not in repr(proxy)
     assert parse_proxy("https://p").port == 443
-    for bad in ("socks5://p:1", "http://", "http://p:hush", "http://[p"):
+    for bad in BAD:
         with pytest.raises(CallerError) as caught:
             parse_proxy(bad, "HTTPS_PROXY")
         assert "HTTPS_PROXY" in str(caught.value)
         assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_a_proxy_that_cant_be_used_is_told_to_those_who_would_go_through_it(bad: str) -> None:
+    with pytest.raises(CallerError, match=r"^ALL_PROXY: .* NO_PROXY$") as caught:
+        chosen("http://a.b/", ALL_PROXY=bad)
+    assert "hush" not in str(caught.value)
+    assert chosen("http://127.0.0.1:11434/", ALL_PROXY=bad) is None
+    assert chosen("http://a.b/", ALL_PROXY=bad, NO_PROXY="a.b") is None
+    assert chosen("http://a.b/", ALL_PROXY=bad, HTTP_PROXY="p:1") == "p"
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class Agent:
         record: str | os.PathLike[str] | Record | None = None,
         cache: ResultCache | None = _OWN_CACHE,
         client: Asking | None = None,
-        mcp: Iterable[Any] = (),
+        mcp: str | Iterable[Any] = (),
         parallel: int = PARALLEL,
         timeout: float | None = TIMEOUT,
         make_id: Callable[[], str] | None = None,
@@ -112,13 +112,17 @@ class Agent:
     ) -> None:
         resolve(model)  # a wrong name is told now, not when it is asked
         self.model, self.system = model, system
+        _must(limits is None or isinstance(limits, Limits), "limits", "expected Limits of toolglot.agent.limits")
+        _must(approve is None or callable(approve), "approve", "expected a function that is asked about each call")
+        _must(parallel >= 1, "parallel", "at least one tool must run at a time")
+        listed = isinstance(tools, Iterable) and not isinstance(tools, (str, Mapping))
+        _must(listed, "tools", "expected a list of tools; put a single one in [brackets]")
         self.limits = limits or Limits()
         if max_turns is not None:
             self.limits = msgspec.structs.replace(self.limits, turns=max_turns)
-        if self.limits.turns < 1:
-            raise CallerError("the model must be asked at least once", "max_turns")
+        _must(self.limits.turns >= 1, "max_turns", "the model must be asked at least once")
         self._own = _by_name(runnable(held) for held in tools)
-        self._mcp = tuple(mcp)
+        self._mcp = (mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp)
         self._approve, self._parallel, self._timeout = approve, parallel, timeout
         self._record = record if isinstance(record, Record) or record is None else Record(record)
         self._cache = ResultCache() if cache is _OWN_CACHE else cache
@@ -233,6 +237,11 @@ class Agent:
             options = dict(server) if isinstance(server, Mapping) else {"server": server}
             found += await stack.enter_async_context(mcp_tools(**options))
         return _Open(client, _by_name(found))
+
+
+def _must(holds: bool, where: str, told: str) -> None:
+    if not holds:
+        raise CallerError(told, where)
 
 
 def _by_name(tools: Iterable[Runnable]) -> dict[str, Runnable]:

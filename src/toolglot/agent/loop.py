@@ -14,6 +14,7 @@ import msgspec
 
 from toolglot.agent.limits import Limits
 from toolglot.agent.run import End, Run, total_tokens
+from toolglot.agent.structured import missed
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
@@ -201,6 +202,9 @@ class Loop:
             self._notes.append("the answer was cut short: it reached its limit of tokens")
         elif not reply.text.strip():
             self._notes.append("the model ended without a word")
+        unmet = missed(self.request.output, reply.text)
+        if unmet is not None:
+            self._notes.append(unmet)
         return self._done("finished", "the model answered")
 
     # -- tools
@@ -235,6 +239,8 @@ class Loop:
         given: dict[str, ToolResult] = {}
         known = {call.id for call in self._calls}
         for result in results:
+            if not isinstance(result, ToolResult):
+                raise CallerError(f"expected a ToolResult for each call, got {type(result).__name__}", "seen")
             if result.call_id not in known or result.call_id in given:
                 problem = "has its result already" if result.call_id in given else "was not asked for"
                 raise CallerError(f"the call {result.call_id!r} {problem}", "seen")
@@ -245,7 +251,7 @@ class Loop:
         """A call that gives something new each time, as one that polls does, is no repetition. Twins of one turn count once."""
         for key, result in {canonical(call): result for call, result in zip(self._calls, answers, strict=True)}.items():
             times, before = self._repeats.get(key, (0, ""))
-            told = msgspec.json.encode(result.parts).decode()
+            told = repr(result.parts)
             self._repeats[key] = (times + 1 if told == before else 1, told)
 
     def _close_turn(self, answers: Iterable[ToolResult]) -> None:

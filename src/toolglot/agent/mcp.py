@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from toolglot.agent.mcp_connection import connect, read_server
+from toolglot.agent.mcp_connection import FAILED, connect, read_server
 from toolglot.agent.results import Parts, ToolError, media_kind, without_secrets
 from toolglot.agent.runnable import Context, Runnable, Work
 from toolglot.core.messages import Media, Text
@@ -44,7 +44,7 @@ async def mcp_tools(
                 found = await _listed(session)
         except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
             said = without_secrets(str(error)) or type(error).__name__
-            raise UpstreamError(f"{there.label} does not list its tools: {said}") from None
+            raise UpstreamError(f"{there.label} does not list its tools: {said}", code=FAILED) from None
         yield tuple(
             Runnable(_tool(held, namespace), _work(session, held["name"], timeout), timeout, source=f"mcp:{there.label}")
             for held in found

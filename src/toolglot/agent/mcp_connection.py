@@ -24,6 +24,8 @@ from toolglot.text.json_text import shown
 
 log = logging.getLogger("toolglot")
 
+FAILED = "mcp_failed"  # the code of errors that are no model's
+
 _CLOSING = 10.0  # seconds for a server to end, of which the package itself takes six at most before it kills
 _LAST_WORDS = 400  # characters of what a server wrote to its error output
 
@@ -85,7 +87,8 @@ async def connect(server: Server, seconds: float) -> AsyncIterator[Any]:
                     session = await asyncio.shield(ready)
             except TimeoutError:
                 task.cancel()
-                raise UpstreamError(f"{server.label} did not answer within {seconds:g} s{_last_words(heard)}") from None
+                said = f"{server.label} did not answer within {seconds:g} s{_last_words(heard)}"
+                raise UpstreamError(said, code=FAILED) from None
             yield session
         finally:
             leave.set()
@@ -153,7 +156,8 @@ def _fault(error: Exception, server: Server, heard: IO[str]) -> ToolglotError:
     if isinstance(error, (FileNotFoundError, PermissionError)):
         return CallerError(f"{server.command[0] if server.command else server.label} can't be started: {error.strerror}", "mcp")
     said = without_secrets(str(error).strip().partition("\n")[0])
-    return UpstreamError(f"{server.label} could not be reached: {said or type(error).__name__}{_last_words(heard)}")
+    problem = f"{server.label} could not be reached: {said or type(error).__name__}{_last_words(heard)}"
+    return UpstreamError(problem, code=FAILED)
 
 
 def _last_words(heard: IO[str]) -> str:

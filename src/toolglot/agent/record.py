@@ -25,11 +25,13 @@ from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision, Reply
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.text.json_text import dumps, encode
 
 _SQLITE = frozenset({".sqlite", ".sqlite3", ".db"})
 _TABLE = "CREATE TABLE IF NOT EXISTS steps (run TEXT, at REAL, entry TEXT)"
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$")  # names of variables
 _SHORTEST = 8  # a value that is shorter stands in too many words
+_DEEP = 3  # as it is, as JSON, and as JSON in JSON: arguments are kept as text
 _ERROR = ("message", "status", "code", "retry_after", "should_retry")
 
 
@@ -101,6 +103,13 @@ _ENCODER = msgspec.json.Encoder(enc_hook=as_json)
 _DECODER = msgspec.json.Decoder(Entry, dec_hook=_from_json)
 
 
+def _encoded(entry: Entry) -> bytes:
+    try:
+        return _ENCODER.encode(entry)
+    except UnicodeError:  # half a pair of surrogates, in what the caller gave
+        return encode(msgspec.to_builtins(entry, enc_hook=as_json))
+
+
 def encode_run(run: Run) -> dict[str, Any]:
     """A Run as plain values: what `toolglot ask --json` prints."""
     held: dict[str, Any] = msgspec.to_builtins(run, enc_hook=as_json)
@@ -121,13 +130,13 @@ class Record:
         return self.path.suffix.lower() in _SQLITE
 
     def add(self, entry: Entry) -> None:
-        line = _hidden(_ENCODER.encode(entry))
+        line = _hidden(_encoded(entry))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+            descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600)
             try:
                 if not self._sqlite:
-                    os.write(descriptor, line + b"\n")
+                    os.write(descriptor, (b"\n" if _amid_a_line(descriptor) else b"") + line + b"\n")
             finally:
                 os.close(descriptor)
             if self._sqlite:
@@ -142,8 +151,8 @@ class Record:
         return [entry for entry in map(_read, self._lines()) if entry is not None and run in {None, entry.run}]
 
     def runs(self) -> list[str]:
-        """The ids, the latest last."""
-        return list(dict.fromkeys(entry.run for entry in self.entries()))
+        """The ids, the latest last; of those whose beginning is there, for without it nothing can be told."""
+        return list(dict.fromkeys(entry.run for entry in self.entries() if isinstance(entry, Begun)))
 
     def _lines(self) -> Iterable[str | bytes]:
         try:
@@ -155,10 +164,20 @@ class Record:
             raise CallerError(f"{self.path} is no record that can be read: {error}", "record") from None
 
 
+def _amid_a_line(descriptor: int) -> bool:
+    """A process that was killed may have left half a line: what is written behind it would be lost with it."""
+    if not os.fstat(descriptor).st_size:
+        return False
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1) != b"\n"
+
+
 def _hidden(line: bytes) -> bytes:
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST and _SECRET.search(name.upper()):
-            line = line.replace(value.encode("utf-8", "surrogateescape"), b"***")
+            for _ in range(_DEEP):
+                line = line.replace(value.encode("utf-8", "surrogateescape"), b"***")
+                value = dumps(value)[1:-1]
     return line
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from toolglot.core.messages import Media, Text
 from toolglot.errors import ToolglotError
-from toolglot.text.json_text import shown
+from toolglot.text.json_text import shown, sound
 
 Parts = tuple[Text | Media, ...]
 
@@ -62,7 +62,7 @@ def _part(value: Any) -> Text | Media | None:
     if isinstance(value, (Text, Media)):
         return value
     if isinstance(value, str):
-        return Text(value)
+        return Text(sound(value))
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _file(bytes(value))
     if isinstance(value, tuple) and len(value) == _PAIR and isinstance(value[0], bytes) and isinstance(value[1], str):
@@ -107,7 +107,7 @@ def _json(value: Any) -> str:
         return msgspec.json.encode(value, enc_hook=_plain).decode()
     except (TypeError, ValueError, RecursionError, UnicodeError, OverflowError):
         try:
-            return str(value)
+            return sound(str(value))
         except Exception as error:  # noqa: BLE001  (an object of the user's)
             return f"(a {type(value).__name__} that can't be shown: {type(error).__name__})"
 
@@ -143,7 +143,7 @@ _SHORTEST_SECRET = 8
 def error_result(error: BaseException) -> Parts:
     """How a tool failed, for the model: one short line, without a traceback and without what looks like a secret."""
     if isinstance(error, ToolError):
-        return tuple(Text(without_secrets(part.text)) if isinstance(part, Text) else part for part in error.parts)
+        return tuple(Text(sound(without_secrets(part.text))) if isinstance(part, Text) else part for part in error.parts)
     return (Text(_sentence(error)),)
 
 
@@ -151,7 +151,7 @@ def _sentence(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     try:
-        said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+        said = next((line.strip() for line in sound(str(error)).splitlines() if line.strip()), "")
     except Exception:  # noqa: BLE001  (an error of the user's, whose words fail too)
         said = ""
     said = shown(without_secrets(said), _MOST_SAID)

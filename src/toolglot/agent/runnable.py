@@ -7,7 +7,7 @@ import contextvars
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -30,6 +30,7 @@ class Context(msgspec.Struct, frozen=True):
     state: dict[str, Any] = {}  # shared by the tools of a run, which may change it
 
 
+T = TypeVar("T")
 Work = Callable[[dict[str, Any], Context], Awaitable[Any]]
 
 
@@ -65,7 +66,7 @@ def _work(read: ReadFunction) -> Work:
             if read.is_async:
                 value = read.function(*bound.args, **bound.kwargs)
             else:
-                value = await _in_thread(lambda: _whole(read.function(*bound.args, **bound.kwargs)), read.tool.name)
+                value = await in_thread(lambda: _whole(read.function(*bound.args, **bound.kwargs)), read.tool.name)
             if inspect.isasyncgen(value):
                 return [item async for item in value]
             return await value if inspect.isawaitable(value) else value
@@ -80,14 +81,14 @@ def _whole(value: Any) -> Any:
     return list(value) if inspect.isgenerator(value) else value
 
 
-async def _in_thread(work: Callable[[], Any], name: str) -> Any:
+async def in_thread(work: Callable[[], T], name: str) -> T:
     """In a thread of its own, with the caller's context variables.
 
     A thread can't be ended from outside: one whose caller stopped waiting runs on. So it is none of the event loop's
     pool, which waits for its threads when the program ends.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
+    done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
 
     def settle(value: Any, error: BaseException | None) -> None:

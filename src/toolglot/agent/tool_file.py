@@ -44,7 +44,7 @@ def _load(path: Path) -> ModuleType:
         sys.path.insert(0, str(path.parent))  # for what stands beside it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise CallerError(f"{path} can't be run: {_where(error, path)}{type(error).__name__}: {error}", "tools") from error
     return module

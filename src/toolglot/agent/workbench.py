@@ -17,6 +17,7 @@ from toolglot.agent.runnable import Context, Runnable, as_result, error_result
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Toolset
 from toolglot.errors import ToolglotError
+from toolglot.pipeline.guard_calls import canonical
 from toolglot.text.json_text import shown
 
 PARALLEL = 8
@@ -41,6 +42,7 @@ class Workbench:
         self._tools, self._approve, self._timeout, self._cache, self._clock = tools, approve, timeout, cache, clock
         self._known = Toolset(held.tool for held in tools.values())
         self._asking, self._slots = asyncio.Lock(), asyncio.Semaphore(parallel)
+        self._same: dict[tuple[str, str], asyncio.Lock] = {}  # equal calls whose result is kept: the second waits for it
 
     async def run_all(self, step: RunTools, seconds: float | None = None) -> AsyncGenerator[ToolRun]:
         """Each run as it ends. TimeoutError when the seconds are over; whoever leaves cancels what still runs."""
@@ -66,9 +68,15 @@ class Workbench:
         held = self._tools.get(todo.full_name)
         if held is None:
             return _failed(call, f"{todo.full_name} has no code behind it here.")
-        kept = self._cache.get(todo) if self._cache is not None and held.cache_for else None
-        if kept is not None:
-            return ToolRun(call, _told(kept, call, todo), cached=True)
+        if self._cache is None or not held.cache_for:
+            return await self._ran(held, call, todo, messages)
+        async with self._same.setdefault(canonical(todo), asyncio.Lock()):
+            kept = self._cache.get(todo)
+            if kept is not None:
+                return ToolRun(call, _told(kept, call, todo), cached=True)
+            return await self._ran(held, call, todo, messages)
+
+    async def _ran(self, held: Runnable, call: ToolCall, todo: ToolCall, messages: tuple[Message, ...]) -> ToolRun:
         began = self._clock()
         result = await self._result(held, todo, messages)
         if self._cache is not None and held.cache_for:

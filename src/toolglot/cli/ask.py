@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
-from contextlib import aclosing, suppress
+from contextlib import aclosing, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,18 @@ import click
 import msgspec
 
 from toolglot.agent.agent import Agent
+from toolglot.agent.mcp_connection import FAILED
 from toolglot.agent.record import encode_run
 from toolglot.agent.run import Run
+from toolglot.agent.runnable import in_thread
+from toolglot.agent.structured import MISSED
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
+from toolglot.cli.completing import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.text.json_text import BadJson, decode, encode
+from toolglot.text.json_text import BadJson, decode, encode, sound
 
 EXAMPLES = """\b
 Examples:
@@ -40,8 +45,23 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
 
 @click.command("ask", epilog=EXAMPLES)
 @click.argument("question", nargs=-1)
-@click.option("-m", "--model", default=DEFAULT_MODEL, envvar="TOOLGLOT_MODEL", show_default=True, help="provider/model")
-@click.option("--tools", "files", multiple=True, metavar="FILE.py", help="Its @tools, or its typed functions; may be repeated.")
+@click.option(
+    "-m",
+    "--model",
+    default=DEFAULT_MODEL,
+    envvar="TOOLGLOT_MODEL",
+    show_default=True,
+    help="provider/model",
+    shell_complete=complete_models,
+)
+@click.option(
+    "--tools",
+    "files",
+    multiple=True,
+    metavar="FILE.py",
+    type=click.Path(),
+    help="Its @tools, or its typed functions; may be repeated.",
+)
 @click.option("--mcp", multiple=True, metavar="CMD_OR_URL", help="An MCP server's tools; may be repeated.")
 @click.option("--approve", is_flag=True, help="Ask before each call is run.")
 @click.option(
@@ -50,7 +70,13 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
 @click.option("--schema", type=click.File("rb"), help="A JSON Schema that the answer has to satisfy.")
 @click.option("--system", help="The system prompt.")
 @click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="As in OpenAI Chat: -o temperature=0")
-@click.option("--record", metavar="FILE", envvar="TOOLGLOT_RECORD", help="Keep the run (.jsonl or .sqlite), for `explain`.")
+@click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(),
+    envvar="TOOLGLOT_RECORD",
+    help="Keep the run (.jsonl or .sqlite), for `explain`.",
+)
 @click.option("--base-url", help="Where the provider is, if not at its usual address.")
 @click.option("--api-key", metavar="env:NAME", help="The variable that holds the key, if not the provider's usual one.")
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
@@ -66,11 +92,14 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
+    logging.getLogger("toolglot").addHandler(logging.NullHandler())  # the view shows what the log would say
     try:
         asked = _question(question)
         agent = _agent(given)
         if dry_run:
             click.echo(asyncio.run(_prepared(agent, asked or "...", as_json=as_json)))
+        elif asked is None and as_json:
+            raise CallerError("a chat is for people; give a question", "--json")
         elif asked is None:
             _chat(agent)
         else:
@@ -79,7 +108,7 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     except UpstreamError as error:
-        click.echo(f"error: {given['model']}: {error}", err=True)
+        click.echo(f"error: {error}" if error.code == FAILED else f"error: {given['model']}: {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
@@ -91,10 +120,10 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
 
 def _question(words: tuple[str, ...]) -> str | None:
     """The words and what is piped in. None: there is neither, but a person who can be asked for one."""
-    said = " ".join(words).strip()
-    if sys.stdin.isatty():
+    said = sound(" ".join(words)).strip()
+    if sys.stdin is not None and sys.stdin.isatty():
         return said or None
-    piped = sys.stdin.read().strip()
+    piped = sys.stdin.read().strip() if sys.stdin is not None else ""  # None: it was closed
     if not said and not piped:
         raise CallerError('there is no question: toolglot ask "..."')
     return "\n\n".join(part for part in (said, piped) if part)
@@ -106,9 +135,11 @@ def _agent(given: dict[str, Any]) -> Agent:
         options["response_schema"] = _schema(given["schema"])
     key_by_name(given["api_key"])
     client = {name: given[name] for name in ("base_url", "api_key") if given[name] is not None}
+    with redirect_stdout(sys.stderr):  # what the files print is no result
+        tools = [tool for path in given["files"] for tool in load_tools(path)]
     return Agent(
         given["model"],
-        [tool for path in given["files"] for tool in load_tools(path)],
+        tools,
         given["system"],
         max_turns=given["max_turns"],
         approve=_approve if given["approve"] else None,
@@ -135,9 +166,10 @@ def _ask(agent: Agent, question: Any, view: View) -> Run:
 
 async def _asked(agent: Agent, question: Any, view: View) -> Run:
     stream = agent.stream(question)
-    async with aclosing(stream):
-        async for event in stream:
-            view.show(event)
+    with redirect_stdout(sys.stderr):  # what tools print is no result: stdout is the view's
+        async with aclosing(stream):
+            async for event in stream:
+                view.show(event)
     view.close(stream.run)
     return stream.run
 
@@ -145,7 +177,8 @@ async def _asked(agent: Agent, question: Any, view: View) -> Run:
 def _end(run: Run, *, as_json: bool) -> None:
     if as_json:
         click.echo(encode(as_object(run)).decode())
-    sys.exit(0 if run.ok else 1)
+    structured = not any(note.startswith(MISSED) for note in run.notes)
+    sys.exit(0 if run.ok and structured else 1)
 
 
 def as_object(run: Run) -> dict[str, Any]:
@@ -178,14 +211,29 @@ async def _approve(call: ToolCall) -> bool | str:
         click.echo(f"    as the model wrote it: {plain(call.raw.strip())}", err=True)
     click.echo("  run it? [y]es, [n]o, or say why not: ", err=True, nl=False)
     try:
-        with Path(TERMINAL).open("r", encoding="utf-8") as terminal:
-            said = (await asyncio.to_thread(terminal.readline)).strip()
+        said = (await _typed()).strip()
     except OSError:
         click.echo("there is nobody to ask", err=True)
         return "there is nobody to ask"
     if said.lower() in ("y", "yes"):
         return True
     return False if said.lower() in ("", "n", "no") else said
+
+
+async def _typed() -> str:
+    """A line of the terminal. Where the wait is interrupted, nobody is left who reads on."""
+    with Path(TERMINAL).open("r", encoding="utf-8", errors="replace") as terminal:
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        try:
+            loop.add_reader(terminal.fileno(), ready.set)
+        except (OSError, NotImplementedError):  # what this event loop can't wait for
+            return await in_thread(terminal.readline, "approval")
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(terminal.fileno())
+        return terminal.readline()
 
 
 # -- a chat

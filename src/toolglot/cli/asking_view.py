@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from io import TextIOWrapper
 
 import click
 
@@ -38,7 +39,10 @@ class View:
         self._arguments: dict[int, str] = {}
         self._mid_line = False  # stdout stands within a line
         self._thinking = False
-        self._terminal = sys.stdout.isatty()
+        self._out = sys.stdout  # as it is now: while tools run, it is elsewhere
+        self._terminal = self._out is not None and self._out.isatty()
+        if isinstance(self._out, TextIOWrapper):
+            self._out.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to lose the answer
 
     def show(self, event: Event | ToolRun) -> None:
         if self._quiet:
@@ -60,7 +64,7 @@ class View:
         kind, text = self._open[event.index].kind, event.text
         if kind == "text" and text:
             self._thought_ends()
-            click.echo(plain(text) if self._terminal else text, nl=False)
+            click.echo(plain(text) if self._terminal else text, self._out, nl=False)
             self._mid_line = not text.endswith("\n")
         elif kind == "reasoning":
             self._thinking = True
@@ -100,7 +104,7 @@ class View:
 
     def _end_line(self) -> None:
         if self._mid_line:
-            click.echo()
+            click.echo(file=self._out)
             self._mid_line = False
 
     def close(self, run: Run) -> None:

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import click
 import msgspec
 
+from toolglot.cli.completing import complete_ends
 from toolglot.errors import CallerError
 from toolglot.pipeline.convert import KINDS, convert, convert_stream
 from toolglot.text.json_text import BadJson, decode, encode
@@ -24,8 +25,22 @@ Examples:
 
 @click.command("convert", epilog=EXAMPLES)
 @click.argument("file", type=click.File("rb"), default="-")
-@click.option("--from", "source", default="openai-chat", show_default=True, help="The wire or provider it is from.")
-@click.option("--to", "target", default="anthropic", show_default=True, help="The wire or provider it is for.")
+@click.option(
+    "--from",
+    "source",
+    default="openai-chat",
+    show_default=True,
+    help="The wire or provider it is from.",
+    shell_complete=complete_ends,
+)
+@click.option(
+    "--to",
+    "target",
+    default="anthropic",
+    show_default=True,
+    help="The wire or provider it is for.",
+    shell_complete=complete_ends,
+)
 @click.option("--kind", type=click.Choice([*KINDS, "stream"]), default="request", show_default=True)
 @click.option("--model", help="The model's name, instead of the one in the input.")
 @click.option("--tools", type=click.File("rb"), help="The request's tools: restores their names in a response or stream.")

@@ -15,6 +15,7 @@ from typing import Any
 import click
 import msgspec
 
+from toolglot.cli.completing import complete_models, complete_ways
 from toolglot.cli.eval_asking import Asker
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.client.carriers import Carriers
@@ -49,13 +50,24 @@ _MINUTE = 60
 
 
 @click.command("eval", epilog=EXAMPLES)
-@click.option("-m", "--model", envvar="TOOLGLOT_MODEL", help="provider/model")
+@click.option("-m", "--model", envvar="TOOLGLOT_MODEL", help="provider/model", shell_complete=complete_models)
 @click.option(
-    "--questions", "files", multiple=True, metavar="FILE", help="A file of ours or of BFCL's; `own` is ours. May be repeated."
+    "--questions",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="A file of ours or of BFCL's; `own` is ours. May be repeated.",
 )
 @click.option("--only", multiple=True, metavar="TAG", help="Questions with this tag or id; may be repeated.")
 @click.option("--limit", type=click.IntRange(1), help="At most so many, of each kind alike, always the same ones.")
-@click.option("--ask", default="auto", show_default=True, help="auto, native, constrained, or a dialect's name.")
+@click.option(
+    "--ask",
+    default="auto",
+    show_default=True,
+    help="auto, native, constrained, or a dialect's name.",
+    shell_complete=complete_ways,
+)
 @click.option("--policy", type=click.Choice(POLICIES), default="balanced", show_default=True, help="What the guard lets pass.")
 @click.option("--save", metavar="FILE.jsonl", type=click.Path(path_type=Path), help="Keep each answer in a new file.")
 @click.option(

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import msgspec
 
-from toolglot.agent.record import Record, as_json
+from toolglot.agent.record import Begun, Entry, Record, as_json
 from toolglot.agent.story import CallStory, Story, Turn, tell
 from toolglot.cli.asking_view import colour, plain
 from toolglot.cli.explain_request import GATEWAY, fetched, lines
@@ -31,8 +31,10 @@ _LONG = 300
 
 
 @click.command("explain", epilog=EXAMPLES)
-@click.argument("run")
-@click.option("--record", metavar="FILE", envvar="TOOLGLOT_RECORD", help="Where RUN is kept, if RUN is an id.")
+@click.argument("run", type=click.Path())  # most often a file
+@click.option(
+    "--record", metavar="FILE", type=click.Path(), envvar="TOOLGLOT_RECORD", help="Where RUN is kept, if RUN is an id."
+)
 @click.option(
     "--gateway", metavar="URL", default=GATEWAY, show_default=True, help="Where RUN is asked for, if it is a request's id."
 )
@@ -59,7 +61,7 @@ def command(
             return
         kept, wanted = _found(run, record)
         if only_list:
-            stories = [tell(kept.entries(one)) for one in kept.runs()]
+            stories = [tell(entries) for entries in _by_run(kept)]
             click.echo(_json([_head(story) for story in stories]) if in_json else "\n".join(map(_summary, stories)))
             return
         story = tell(kept.entries(wanted))
@@ -84,6 +86,15 @@ def _found(run: str, record: str | None) -> tuple[Record, str]:
     if len(same) != 1:
         raise CallerError(f"{record} holds {'no run' if not same else f'{len(same)} runs'} {run}", "RUN")
     return kept, same[0]
+
+
+def _by_run(kept: Record) -> list[list[Entry]]:
+    """The file is read once, however many runs it holds."""
+    found: dict[str, list[Entry]] = {}
+    for entry in kept.entries():
+        if isinstance(entry, Begun) or entry.run in found:
+            found.setdefault(entry.run, []).append(entry)
+    return list(found.values())
 
 
 def _json(value: Any) -> str:

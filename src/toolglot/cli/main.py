@@ -37,7 +37,16 @@ class Lazy(click.Group):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+EPILOG = """\b
+Examples, and what each exit code means: toolglot COMMAND --help.
+Completion of commands, options, models and files, for good:
+  bash   echo 'eval "$(_TOOLGLOT_COMPLETE=bash_source toolglot)"' >> ~/.bashrc
+  zsh    echo 'eval "$(_TOOLGLOT_COMPLETE=zsh_source toolglot)"' >> ~/.zshrc
+  fish   _TOOLGLOT_COMPLETE=fish_source toolglot > ~/.config/fish/completions/toolglot.fish
+"""
+
+
+@click.group(cls=Lazy, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="toolglot")
 def main() -> None:
     """Any client, any model, reliable tool calls."""

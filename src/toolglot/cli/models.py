@@ -13,6 +13,7 @@ from toolglot.catalog.bare_names import bare_name
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families, profile
 from toolglot.catalog.providers import Provider, providers
+from toolglot.cli.completing import complete_providers
 from toolglot.client.detect import detect
 from toolglot.client.embedded import SCHEME, Embedded
 from toolglot.client.http import HttpTransport
@@ -40,7 +41,7 @@ _YES = {True: "yes", False: "no"}
 
 @click.command("models", epilog=EXAMPLES)
 @click.argument("name", required=False)
-@click.option("--provider", help="As it is on this provider's kind of server.")
+@click.option("--provider", help="As it is on this provider's kind of server.", shell_complete=complete_providers)
 @click.option("--ask-server", is_flag=True, help="Ask the running server about NAME, which is provider/model.")
 @click.option("--base-url", help="Where the server is, if not at its usual address; with --ask-server.")
 @click.option("--export", "out", type=click.File("wb"), help="Write what has worked to a file, or to - for stdout.")

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from toolglot.cli.completing import complete_dialects
 from toolglot.cli.convert import read_json
 from toolglot.core.extraction import Extraction
 from toolglot.core.messages import ToolCall
@@ -28,7 +29,9 @@ _COLOURS = {"rejected": "red", "abstained": "yellow", "rescued": "green", "unche
 @click.command("parse", epilog=EXAMPLES)
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--tools", type=click.File("rb"), help="The registered tools, in any API's form.")
-@click.option("--dialect", default="auto", show_default=True, help="How the model writes calls.")
+@click.option(
+    "--dialect", default="auto", show_default=True, help="How the model writes calls.", shell_complete=complete_dialects
+)
 @click.option("--policy", type=click.Choice(["strict", "balanced", "eager"]), default="balanced", show_default=True)
 @click.option("--starts-in-reasoning", is_flag=True, help="The opening think tag was in the prompt.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON even on a terminal.")

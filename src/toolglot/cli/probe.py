@@ -10,6 +10,7 @@ from typing import Any
 import click
 import msgspec
 
+from toolglot.cli.completing import complete_models
 from toolglot.client.carriers import Carriers
 from toolglot.client.probe.seen import FAULTS, Finding
 from toolglot.client.probe.verdict import Verdict, WayResult
@@ -36,7 +37,7 @@ _COLOURS = {"works well": "green", "works": "yellow", "fails": "red", "refused":
 
 
 @click.command("probe", epilog=EXAMPLES)
-@click.argument("model")
+@click.argument("model", shell_complete=complete_models)
 @click.option("--base-url", help="Where the server is, if not at its usual address.")
 @click.option("--api-key", help="The key, as env:NAME for the variable that holds it.")
 @click.option("--ways", default="", help="Ask in these only: native, constrained, a dialect's name; with commas between.")

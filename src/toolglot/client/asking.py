@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -12,12 +12,12 @@ from toolglot.catalog.providers import Provider
 from toolglot.client.carriers import Carriers
 from toolglot.client.detect import detect
 from toolglot.client.exchange import Sending, begin, events_of, new_call_id, sending, whole
-from toolglot.client.keys import auth_headers, find_key
+from toolglot.client.keys import auth_headers, find_key, named_by
 from toolglot.client.remembered import Remembered, server_name, went_well
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
 from toolglot.client.transport import Limits, Transport
-from toolglot.core.events import Event
+from toolglot.core.events import Event, Fault, Finish
 from toolglot.core.fold import fold
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
@@ -48,7 +48,7 @@ class AsyncClient:
         *,
         api_key: str | None = None,
         base_url: str | None = None,
-        fallbacks: Sequence[str] = (),
+        fallbacks: str | Sequence[str] = (),
         policy: Policy = "balanced",
         calls: Literal["hold", "pass"] = "hold",
         retries: RetryPolicy = _RETRIES,
@@ -61,7 +61,13 @@ class AsyncClient:
         self.model = model
         self._own = resolve(model).provider.name if model is not None else None  # whose key and address were given
         self._api_key, self._base_url = api_key, base_url
-        self._fallbacks = tuple(fallbacks)
+        if not isinstance(retries, RetryPolicy):
+            raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
+        if not isinstance(limits, Limits):
+            raise CallerError("expected Limits of toolglot.client.transport, as in Limits(first_byte=60)", "limits")
+        self._fallbacks = (fallbacks,) if isinstance(fallbacks, str) else tuple(fallbacks)
+        for name in self._fallbacks:
+            resolve(name)  # a wrong name is told now, not when it is needed
         self._policy: Policy = policy
         self._calls: Literal["hold", "pass"] = calls
         self._retries, self._limits = retries, limits
@@ -84,13 +90,14 @@ class AsyncClient:
         """The whole reply: calls checked, text, usage, notes and decisions."""
         told: list[str] = []
         failed: UpstreamError | None = None
+        tools = _lasting(tools)
         for name in self._names(messages, model):
             plan = await self._plan(messages, name, tools, stream=False, **options)
             try:
                 events = await with_retries(lambda plan=plan: self._whole(plan), self._retries)  # type: ignore[misc]
             except UpstreamError as error:
                 failed = error
-                told.append(f"{name} failed before it answered: {error.message}")
+                told.append(_failed(name, error))
                 continue
             reply = fold(events)
             self._remember(plan, reply)
@@ -101,18 +108,23 @@ class AsyncClient:
         self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
     ) -> AsyncIterator[Event]:
         """Events as they come; `fold` makes a Reply of them. Leaving the loop early closes the upstream at once."""
+        told: list[str] = []
         failed: UpstreamError | None = None
+        tools = _lasting(tools)
         for name in self._names(messages, model):
             plan = await self._plan(messages, name, tools, stream=True, **options)
             try:
                 begun = await with_retries(lambda plan=plan: begin(self._sending(plan)), self._retries)  # type: ignore[misc]
             except UpstreamError as error:
                 failed = error
+                told.append(_failed(name, error))
                 continue
             left = events_of(begun, self._answers(plan))
             given: list[Event] = []
             try:
                 async for event in left:
+                    if told and isinstance(event, (Finish, Fault)):
+                        event = msgspec.structs.replace(event, notes=(*told, *event.notes))
                     given.append(event)
                     yield event
             finally:
@@ -132,9 +144,12 @@ class AsyncClient:
     def route(self, model: str, wire: str | None = None) -> Route:
         """Where a model is; the caller's own address and the catalog's facts."""
         route = resolve(model, wire)
-        if self._base_url is not None and route.provider.name == self._own:
-            return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, base_url=self._base_url))
-        return route
+        if route.provider.name != self._own:
+            return route
+        row = named_by(self._api_key, route.provider)
+        if self._base_url is not None:
+            row = msgspec.structs.replace(row, base_url=self._base_url)
+        return msgspec.structs.replace(route, provider=row)
 
     async def _plan(
         self,
@@ -188,3 +203,12 @@ class AsyncClient:
 
     async def _whole(self, plan: Plan) -> list[Event]:
         return await whole(self._sending(plan), self._answers(plan))
+
+
+def _lasting(tools: Iterable[Any]) -> Iterable[Any]:
+    """An iterator's tools are gone once they are read, and a fallback wants them too."""
+    return tuple(tools) if isinstance(tools, Iterator) else tools
+
+
+def _failed(name: str, error: UpstreamError) -> str:
+    return f"{name} failed before it answered: {error.message}"

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any, TypeVar
 
 from toolglot.client.asking import AsyncClient
 from toolglot.core.events import Event
 from toolglot.core.reply import Reply
+from toolglot.errors import CallerError
 
 T = TypeVar("T")
 
@@ -24,10 +26,13 @@ class Client:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="toolglot-client", daemon=True)
         self._thread.start()
+        held: list[AsyncClient] = []
+        self._ended = weakref.finalize(self, _end, self._loop, self._thread, held)  # also where it is dropped without a close
         try:
             self._client = self._run(_made(model, options))
+            held.append(self._client)
         except BaseException:
-            self._stop()
+            self._ended()
             raise
 
     def __enter__(self) -> Client:
@@ -37,9 +42,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        if self._loop.is_running():
-            self._run(self._client.aclose())
-            self._stop()
+        self._ended()
 
     def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
         return self._run(self._client.complete(messages, model, tools, **options))
@@ -50,9 +53,13 @@ class Client:
             while (event := self._run(_next(events))) is not None:
                 yield event
         finally:
-            self._run(events.aclose())  # type: ignore[attr-defined]
+            if self._ended.alive:
+                self._run(events.aclose())  # type: ignore[attr-defined]
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if not self._ended.alive:
+            work.close()
+            raise CallerError("the client is closed: make a new one", "client")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -60,10 +67,18 @@ class Client:
             future.cancel()  # an interrupt here ends the work there
             raise
 
-    def _stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, held: list[AsyncClient]) -> None:
+    """Its connections, its loop and its thread. It knows no Client, which else would never be dropped."""
+    here = thread is threading.current_thread()  # dropped by the loop's own work: nothing can be waited for
+    try:
+        for client in () if here else held:
+            asyncio.run_coroutine_threadsafe(client.aclose(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        if not here:
+            thread.join()
+            loop.close()
 
 
 async def _made(model: str | None, options: dict[str, Any]) -> AsyncClient:

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import msgspec
 
+from toolglot.client.keys import without_key
 from toolglot.client.retry import with_late_wait
 from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.core.events import Event, Fault, Open, Start
@@ -56,8 +57,34 @@ async def send(this: Sending) -> Answer:
         body = await answer.read()
     finally:
         await answer.aclose()
-    error = this.plan.route.wire.read_fault(answer.status, answer.headers, body)
-    raise with_late_wait(error, answer.headers, time.time())
+    if answer.status < 400:
+        raise _redirected(answer)
+    raise _told(this.plan.route.wire.read_fault(answer.status, answer.headers, body), this, answer)
+
+
+def _told(error: UpstreamError, this: Sending, answer: Answer) -> UpstreamError:
+    """The provider's error as the caller sees it: with the time that it asks for, and without the key."""
+    return with_late_wait(without_key(error, this.headers), answer.headers, time.time())
+
+
+def _redirected(answer: Answer) -> UpstreamError:
+    """Not followed: the key would go wherever the answer says. Asked again, it would say the same."""
+    there = answer.headers.get("location", "").partition("?")[0] or "no named address"
+    message = f"the server redirects ({answer.status}) to {there}: if that is the right place, give it as base_url"
+    return UpstreamError(message, None, "redirected", should_retry=False)
+
+
+def _unreadable(answer: Answer, body: bytes) -> UpstreamError:
+    """What is empty, or begins as it should, was cut off; an answer of another kind would come again."""
+    said = body[:200].decode("utf-8", "replace").strip()
+    if said[:1] in {"", "{"}:
+        return UpstreamError(f"the answer breaks off: {said!r}", None, "cut_off")
+    what = "a web page" if _is_page(answer) else "no JSON object"
+    return UpstreamError(f"the answer is {what}: check base_url. It begins: {said!r}", None, "bad_answer", should_retry=False)
+
+
+def _is_page(answer: Answer) -> bool:
+    return answer.headers.get("content-type", "").startswith("text/html")
 
 
 def channel(plan: Plan) -> str | None:
@@ -75,19 +102,26 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
         body = await answer.read()
     finally:
         await answer.aclose()
-    wire = this.plan.route.wire
+    events = _events_in(body, this, answer)
+    last = events[-1]
+    if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
+        raise _told(last.error, this, answer)
+    return answers.feed(*events) + answers.close()
+
+
+def _events_in(body: bytes, this: Sending, answer: Answer) -> list[Event]:
+    """Of one JSON object; or of a stream, which some servers send whether it was asked for or not."""
+    route = this.plan.route
+    if answer.headers.get("content-type", "").startswith("text/event-stream"):
+        reader = open_reader(Speech(route.wire, route.provider.quirks), channel(this.plan))
+        return [*reader.feed(body), *reader.close()]
     try:
         held = decode_leniently(body)
     except BadJson:
         held = None
     if not isinstance(held, dict):
-        said = body[:200].decode("utf-8", "replace")
-        raise UpstreamError(f"the answer is no JSON object: {said!r}", None, "bad_answer")
-    events = wire.read_events(held, channel(this.plan))
-    last = events[-1]
-    if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
-        raise with_late_wait(last.error, answer.headers, time.time())
-    return answers.feed(*events) + answers.close()
+        raise without_key(_unreadable(answer, body), this.headers)
+    return route.wire.read_events(held, channel(this.plan))
 
 
 # -- streamed
@@ -110,14 +144,17 @@ async def begin(this: Sending) -> Begun:
         reader = open_reader(Speech(route.wire, route.provider.quirks), channel(this.plan))
         chunks = aiter(answer)
         first: list[Event] = []
+        heard = b""
         while not any(not isinstance(event, Start) for event in first):
             chunk = await anext(chunks, None)
             first += reader.close() if chunk is None else reader.feed(chunk)
             if chunk is None:
                 break
+            heard = heard or chunk
         fault = next((event for event in first if not isinstance(event, Start)), None)
         if isinstance(fault, Fault):
-            raise with_late_wait(fault.error, answer.headers, time.time())
+            error = _unreadable(answer, heard) if _is_page(answer) and heard else fault.error
+            raise _told(error, this, answer)
     except BaseException:
         await answer.aclose()
         raise

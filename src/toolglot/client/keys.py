@@ -1,14 +1,26 @@
-"""Keys: from the environment or from configuration, to a header, and nowhere else."""
+"""Keys: from the environment or from configuration, to a header, and nowhere else.
+
+The user's configuration may hold `toolglot/keys.toml`: a line for each provider, `openai = "sk-..."` or `openai = "env:NAME"`.
+"""
 
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, UpstreamError
 
 _FROM_ENVIRONMENT = "env:"
+_FILE = "keys.toml"
+_CARRIERS = frozenset(name.lower() for name, _ in AUTH_HEADERS.values())
+_SHORTEST = 8  # what is shorter stands in too many words, and is no real key
 
 
 class Secret:
@@ -36,25 +48,65 @@ class Secret:
         raise TypeError("a secret is not stored")
 
 
-def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str] | None = None) -> Secret | None:
-    """The key for a provider. `given`: from the caller or a config file, as itself or as `env:NAME`; else the row's variable.
+def named_by(given: str | None, row: Provider) -> Provider:
+    """The row with the variable that the key was named by, so that what is shown is what is sent."""
+    if given is None or not given.startswith(_FROM_ENVIRONMENT):
+        return row
+    name = given.removeprefix(_FROM_ENVIRONMENT)
+    return msgspec.structs.replace(row, key=name, key_optional=False, auth="bearer" if row.auth == "none" else row.auth)
 
-    None where the row needs none, or may do without and has none.
+
+def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str] | None = None) -> Secret | None:
+    """The key for a provider. `given`: by the caller or the gateway's configuration, as itself or as `env:NAME`.
+
+    Else it is that of the row's variable, or of the user's file of keys. None where the row needs none, or may do without
+    and has none.
     """
     environ = os.environ if environ is None else environ
     if row.auth == "none" and given is None:
         return None
+    if given is None and not _set(row.key, environ):
+        given = _kept(row, environ)
     if given is not None and not given.startswith(_FROM_ENVIRONMENT):
         return _sound(given, "the configuration")
     name = given.removeprefix(_FROM_ENVIRONMENT) if given is not None else row.key
-    held = environ.get(name, "").strip() if name else ""
+    held = _set(name, environ)
     if name and held:
         return _sound(held, name)
     if given is None and (row.key_optional or name is None):
         return None
-    raise CallerError(
-        f"no key for {row.name or 'the provider'}: set the environment variable {name}, or give api_key", "api_key"
-    )
+    told = f"no key for {row.name or 'the provider'}: set the environment variable {name}, give api_key, or keep it in {_FILE}"
+    raise CallerError(told, "api_key")
+
+
+def _set(name: str | None, environ: Mapping[str, str]) -> str:
+    return environ.get(name, "").strip() if name else ""
+
+
+def _kept(row: Provider, environ: Mapping[str, str]) -> str | None:
+    """From the user's file of keys, of which no word is repeated where it can't be read."""
+    home = environ.get("HOME") or environ.get("USERPROFILE")
+    config = environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else None)
+    if config is None:
+        return None
+    path = os.path.join(config, "toolglot", _FILE)
+    try:
+        changed = os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+    try:
+        held = _read(path, changed).get(row.name)
+    except (OSError, ValueError):
+        raise CallerError(f'can\'t be read; a line of it is {row.name} = "..."', path) from None
+    if held is not None and not isinstance(held, str):
+        raise CallerError(f'expected {row.name} = "..."', path)
+    return held
+
+
+@lru_cache(maxsize=4)
+def _read(path: str, changed: int) -> dict[str, Any]:
+    """It is asked for with every request, and read again when it has changed."""
+    return tomllib.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def auth_headers(row: Provider, key: Secret | None) -> dict[str, str]:
@@ -63,6 +115,18 @@ def auth_headers(row: Provider, key: Secret | None) -> dict[str, str]:
         return {}
     header, before = AUTH_HEADERS["bearer" if row.auth == "none" else row.auth]
     return {header: before + key.reveal()}
+
+
+def without_key(error: UpstreamError, headers: Mapping[str, str]) -> UpstreamError:
+    """Some servers repeat in an error the key that they were sent. It is told without."""
+    sent = [value.rpartition(" ")[2] for name, value in headers.items() if name.lower() in _CARRIERS]
+    message = error.message
+    for key in sent:
+        if len(key) >= _SHORTEST:
+            message = message.replace(key, "***")
+    if message == error.message:
+        return error
+    return UpstreamError(message, error.status, error.code, error.retry_after, error.should_retry)
 
 
 def _sound(value: str, source: str) -> Secret:

@@ -28,6 +28,11 @@ def encode(value: Any) -> bytes:
         return _ENCODER.encode(_scrubbed(value))
 
 
+def sound(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate: names of files and words of a command line may hold some."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
 def dumps(value: Any) -> str:
     """As `encode`, but text."""
     return encode(value).decode()
@@ -88,8 +93,8 @@ def values(data: bytes) -> tuple[list[Any], str]:
 
 def _scrubbed(value: Any) -> Any:
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
+        return sound(value)
+    if isinstance(value, (list, tuple)):
         return [_scrubbed(item) for item in value]
     if isinstance(value, dict):
         return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}

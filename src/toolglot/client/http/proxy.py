@@ -26,6 +26,7 @@ class Proxy(msgspec.Struct, frozen=True):
     host: str
     port: int
     auth: str | None = None  # a Proxy-Authorization header: a secret
+    problem: str | None = None  # why it can't be used: told to those alone who would go through it
 
     @property
     def shown(self) -> str:
@@ -47,7 +48,11 @@ class Proxies(msgspec.Struct, frozen=True):
         chosen = self.https if target.secure else self.http
         if chosen is None or (not self.loopback and is_loopback(target.host)):
             return None
-        return None if any(_covers(entry, target.host, target.port) for entry in self.exempt) else chosen
+        if any(_covers(entry, target.host, target.port) for entry in self.exempt):
+            return None
+        if chosen.problem is not None:
+            raise CallerError(chosen.problem)
+        return chosen
 
 
 def from_environment(environ: Mapping[str, str] | None = None) -> Proxies:
@@ -59,12 +64,17 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Proxies:
             held = environ.get(name)
         return (held or "").strip()
 
-    everything = value("ALL_PROXY")
-    http, https = value("HTTP_PROXY") or everything, value("HTTPS_PROXY") or everything
+    def proxy(*names: str) -> Proxy | None:
+        name = next((name for name in names if value(name)), None)
+        if name is None:
+            return None
+        try:
+            return parse_proxy(value(name), name)
+        except CallerError as error:
+            return Proxy(False, "", 0, problem=f"{error}; name another, or the host in NO_PROXY")
+
     exempt = tuple(value("NO_PROXY").replace(",", " ").lower().split())
-    return Proxies(
-        parse_proxy(http, "HTTP_PROXY") if http else None, parse_proxy(https, "HTTPS_PROXY") if https else None, exempt
-    )
+    return Proxies(proxy("HTTP_PROXY", "ALL_PROXY"), proxy("HTTPS_PROXY", "ALL_PROXY"), exempt)
 
 
 def parse_proxy(url: str, where: str = "proxy") -> Proxy:
