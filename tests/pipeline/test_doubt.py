@@ -153,6 +153,21 @@ def test_a_date_where_nobody_said_which_day_it_is(asked: str, date: str, doubted
     assert (found is not None and found[0] == INVENTED) is doubted
 
 
+@pytest.mark.parametrize(
+    ("asked", "number", "doubted"),
+    [
+        ("Renew my library books, they are due today.", "1234567890", True),
+        ("Where is my parcel 12 345 678 90?", "1234567890", False),
+        ("Where is my parcel, ordered on 3 May?", "2023-05-03", False),  # a date may be told otherwise
+        ("Where is parcel seven?", "7", False),
+    ],
+)
+def test_a_long_number_that_nobody_said(asked: str, number: str, doubted: bool) -> None:
+    tools = (a_tool("track_package", "Where a package is.", tracking_number="Number of the package"),)
+    found = Doubts(said(asked), tools).of(ToolCall("c", "track_package", dumps({"tracking_number": number})))
+    assert (found is not None and found[0] == INVENTED) is doubted
+
+
 def test_the_reason_names_a_tool_that_has_all_it_needs() -> None:
     asked = said("Am I free on 2025-07-08? Show me all events.")
     found = Doubts(asked, CALENDAR).of(ToolCall("c", "search_email", dumps({"sender": "a@b.example"})))

@@ -63,6 +63,10 @@ class Conversation:
         return squeezed(self.text)
 
     @cached_property
+    def digits(self) -> str:
+        return "".join(filter(str.isdigit, self.text))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(WORD.findall(_plain(self.text)))
 

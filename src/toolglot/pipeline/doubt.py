@@ -1,11 +1,11 @@
 """Calls that nothing in the conversation speaks for. Small models make them: an id of 12345, a city that nobody named.
 
-Six things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id or an e-mail
-address that stands nowhere; a name or a date, where nobody has named or dated anything, or an id is wanted; a call that was
-just made and has its result; a tool that is beside the question: no word in common, or nothing that the gate for still smaller
-models would call for, or something made up while another tool finds all it needs; a result in place of the call that would give
-it; and one call of several, where the question tells the others in full. The model is told why. Where it insists, it may know
-better than words can tell, and the call passes; but nobody knows an id that was never said.
+Six things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id, a long number
+or an e-mail address that stands nowhere; a name or a date, where nobody has named or dated anything, or an id is wanted; a call
+that was just made and has its result; a tool that is beside the question: no word in common, or nothing that the gate for still
+smaller models would call for, or something made up while another tool finds all it needs; a result in place of the call that
+would give it; and one call of several, where the question tells the others in full. The model is told why. Where it insists, it
+may know better than words can tell, and the call passes; but nobody knows an id that was never said.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import msgspec
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import WORD, Conversation, stems_of
-from toolglot.pipeline.gate import Verdict, gate, is_small_talk
+from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.ranked_tools import TELLERS, Ranked
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import EMAIL
 from toolglot.pipeline.set_right import set_right
+from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.pipeline.told_values import not_made, told_values
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
@@ -55,6 +56,8 @@ _NAME_KEY = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[^\W\d_a-z](?=[\w'.-]*[a-z])[\w'.-]*+(?:,? [^\W\d_][\w'.-]*+){0,4}")
+_NUMERAL = re.compile(r"\d{3,}")
+_A_DATE = re.compile(r"\d[-/.]\d")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 _ADVISED = re.compile(r"; call (.{1,300}?) first, which may give it")
 _FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
@@ -150,7 +153,7 @@ class Doubts:
         for key, schema, value in _free(tool, held):
             if _is_placeholder(key, value) and not self.spoken.holds(value):
                 return f"{key} is {shown(value, 60)!r}, which stands for a value and is none{self._advice(key, tool)}"
-            is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", "")))
+            is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", ""))) or self._miscounts(value)
             if not EMAIL.fullmatch(value) and (not is_id or _names_what_it_makes(tool, key)):
                 continue
             if not self.spoken.holds(value):
@@ -158,6 +161,11 @@ class Doubts:
                 mails = self.spoken.mails[:_MOST_GIVEN] if "@" in value else ()
                 return told + (f"; it has {' and '.join(mails)}" if mails else self._advice(key, tool))
         return None
+
+    def _miscounts(self, value: str) -> bool:
+        """A long number in a text that is no date, where nobody has said one of its parts: a tracking number of 1234567890."""
+        runs = _NUMERAL.findall(value)
+        return bool(runs) and not _A_DATE.search(value) and not any(run in self.spoken.digits for run in runs)
 
     def _advice(self, key: str, wanted: Tool) -> str:
         given = self._given(key)
@@ -240,10 +248,10 @@ class Doubts:
         if any(isinstance(key, str) and _SERVES_ALL.search(spaced(key)) for key in required):
             return True
         said, needed = self._gives(held), {key: value for key, value in held.items() if key in required}
-        if said >= _ENOUGH or self._under_way(tool):
-            return True
         if self._wanted_another:
             return self._gate_opens and said >= len(held)
+        if said >= _ENOUGH or self._under_way(tool):
+            return True
         return self._gate_opens or all(isinstance(value, int | float) or self._is_said(value) for value in needed.values())
 
     @property

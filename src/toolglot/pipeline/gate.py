@@ -21,25 +21,19 @@ from toolglot.pipeline.said import FUNCTION_WORDS, Said
 from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
 from toolglot.pipeline.several_calls import Calls, also_named, for_each, of_alike, of_parts, of_steps
+from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
 _SHORT = 6  # words of a question that may go on from the one before
 _TODAY = re.compile(r"\b(?:today|date|now)\b", re.IGNORECASE)
 # what is said to be answered in words
-_GREETING = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|bye|goodbye|good (?:morning|evening|night|afternoon))(?:\W+[\w'-]+){0,2}"
-    r"|(?:many )?thank(?:s| you)(?: so| very| a| lot| much| again)*(?: for [^.?!,]{1,40})?"
-    r"|(?:\w+\W+){0,3}how are you(?: doing)?(?: today)?)\W*$",
-    re.IGNORECASE,
-)
 _ABOUT = re.compile(
     r"^\W*(?:what (?:is|are|does|do) (?:an? |the )?[\w\s-]*(?:mean|in plain|difference)|what(?:'s| is) an? |explain\b"
     r"|why (?:is|are|do|does)\b|define\b|who (?:are|made|built) you|tell me (?:a joke|about yourself)"
     r"|write (?:me )?a (?:poem|haiku|story|joke|song))",
     re.IGNORECASE,
 )
-_MUSING = re.compile(r"^[^?]*\bI (?:loved|lived|used to|remember|hated?|enjoyed|adored?)\b[^?]*$")
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -86,11 +80,6 @@ def _several(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
     calls = all_ if len(all_) <= MOST_CALLS else calls
     shown = near[:1] if names else near
     return calls, f"gate: {len(calls)} calls are due{names}: {_told(shown)}" if len(calls) > 1 else ""
-
-
-def is_small_talk(text: str) -> bool:
-    """Nobody wants anything done."""
-    return _GREETING.match(text) is not None or _MUSING.search(text) is not None
 
 
 def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
