@@ -17,7 +17,8 @@ _MUSING = re.compile(r"^[^?]*\bI (?:loved|lived|used to|remember|hated?|enjoyed|
 # what people say to be polite, by itself or one after another, without case
 _POLITE = r"""
 (?:ha){2,}\w* | (?:he){2,} | lol | wow | cool | nice | great | awesome | perfect | wonderful | ok | okay | all ?right | sure
-fine | yes | no | yeah | bye | bye bye | hi | hello | hey | (?:hi|hello) there | cheers | got it | i see | sounds good | never ?mind
+fine | yes | no | yeah | bye | bye bye | hi | hello | hey | (?:hi|hello) there | cheers | got it | i see | sounds good
+never ?mind
 no (?:thanks|thank you|worries|problem) | you too | take care | sleep well | well done | nice (?:work|one|to meet you)
 good ?(?:job|work|one|morning|evening|night|afternoon|bot|bye) | i appreciate (?:it|that|your help)
 (?:many |ok |okay )?thank(?:s| you)(?: so| very| a| lot| bunch| much| again)*(?: for [\w' ]{1,40})?
