@@ -321,3 +321,28 @@ def test_who_makes_one_of_several_again_may_go_step_by_step() -> None:
     assert of_all((*said(BOTH), call, told), HIS) is None
     given = Message("tool", (ToolResult("c0", "calculate_bmi", (Text("26.6"),)),))
     assert of_all((*said(BOTH), call, given), HERS) is None  # it was made before
+
+
+TRIP = (
+    a_tool("find_restaurants", "Find restaurants.", cuisine="Kind of food", city="City"),
+    a_tool("book_restaurant", "Book a table.", restaurant="Its name", date="YYYY-MM-DD"),
+    a_tool("search_recipes", "Find recipes.", ingredients={"type": "array", "items": {"type": "string"}}),
+    a_tool("get_price", "Price of a share.", ticker="Its ticker"),
+)
+
+
+def strays(asked: str, *calls: tuple[str, dict[str, Any]]) -> list[str]:
+    made = [ToolCall(f"c{at}", name, dumps(held)) for at, (name, held) in enumerate(calls)]
+    return list(Doubts(said(asked), TRIP).strays(made))
+
+
+def test_what_is_made_up_beside_a_call_that_was_said_in_full() -> None:
+    asked = "Find a French restaurant in Lyon for our anniversary."
+    found = ("find_restaurants", {"cuisine": "French", "city": "Lyon"})
+    booked = ("book_restaurant", {"restaurant": "Le Jules Verne", "date": "2023-10-15"})
+    cooked = ("search_recipes", {"ingredients": ["eggs", "flour"]})
+    assert strays(asked, found, booked, cooked) == ["c1", "c2"]
+    assert strays(asked, booked, cooked) == []  # nothing tells which of them is meant
+    assert strays(asked, booked) == []
+    assert strays(asked, found, ("search_recipes", {"ingredients": ["eggs", "French bread"]})) == []
+    assert strays("Prices of Apple and of IBM?", ("get_price", {"ticker": "IBM"}), ("get_price", {"ticker": "AAPL"})) == []

@@ -138,3 +138,9 @@ def test_who_wants_one_call_at_a_time_gets_one() -> None:
 def test_of_a_reply_that_broke_off_nothing_is_lacking() -> None:
     found = heard(small(messages=SEVERAL), call(0, "get_weather", PARIS), end=Fault(UpstreamError("it broke")))
     assert [one.name for one in found.calls] == ["get_weather"]
+
+
+def test_of_several_calls_only_those_that_were_said_leave() -> None:
+    calls = (call(0, "get_weather", PARIS), call(1, "get_time", '{"city": "Tokyo"}'))
+    found = heard(small(messages=IN_PARIS), *calls, end=CALLS)
+    assert ([one.name for one in found.calls], codes(found)) == (["get_weather"], ["rejected_invented"])

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
-from toolglot.core.tools import Tool, as_function
+from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import WORD, Conversation, stems_of
 from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
@@ -28,6 +28,7 @@ from toolglot.pipeline.said import EMAIL
 from toolglot.pipeline.set_right import set_right
 from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.pipeline.told_values import not_made, told_values
+from toolglot.pipeline.tool_needs import is_placeholder, names_what_it_makes, open_texts, required_of, words_of_tool
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
 
@@ -41,12 +42,12 @@ _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
 _FEW_TOOLS = 8
 _NOT_ALL = "this is one of the calls that the question asks for, all"
 _UNASKED = "nothing in the conversation asks for what it does"
+_CODE = re.compile(r"[A-Z]{1,5}")
+_SHORT = 2  # letters of a word that tells nothing
 _MOST_GIVEN = 5  # values that are told back
 _ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
 _ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
 _IN_WORDS = re.compile(r"[^\W\d_]+[.,]?(?: [^\W\d_]+[.,]?)+")
-_STANDS_FOR = re.compile(r"(?:some|your|any|unknown|example|placeholder|the)\b[ _]?(.*)|[<\[{](.*)[>\]}]", re.IGNORECASE)
-_MAKES = re.compile(r"(?:^|[._])(?:create|add|new|make|write|set|register|insert|generate|save|start|open|todo)", re.IGNORECASE)
 _SERVES_ALL = re.compile(
     r"\b(?:code|command|script|sql|query|expression|prompt|message|question|text|content|input|keywords?|url|path)\b"
 )
@@ -119,6 +120,19 @@ class Doubts:
             return None
         return None if self._has_results else (MADE_UP, _NO_RESULT)
 
+    def strays(self, calls: Sequence[ToolCall]) -> dict[str, tuple[str, str]]:
+        """Of several calls at once, by their ids: those with something made up beside one that was said in full."""
+        read = [(call, *self._read(call)) for call in calls]
+        if (
+            len(calls) < 2
+            or self._has_results
+            or not any(tool and held and self._all_said(tool, held) for _, tool, held in read)
+        ):
+            return {}
+        found = {call.id: self._made_up(tool, held) for call, tool, held in read if tool is not None and held is not None}
+        told = {call.id: " ".join(self._told.get(canonical(call), ())) for call in calls}
+        return {id: (INVENTED, why) for id, why in found.items() if why is not None and why not in told[id]}
+
     def of_all(self, calls: Sequence[ToolCall]) -> tuple[str, str] | None:
         """The same of all calls of a reply together: those that the question asks for as plainly, and that are not made."""
         if not calls or self._has_results or not self._asks_alone:
@@ -150,11 +164,11 @@ class Doubts:
 
     def _invented(self, tool: Tool, held: dict[str, Any]) -> str | None:
         """What stands for a value, and an id or an address that was not given; who makes something may choose its id."""
-        for key, schema, value in _free(tool, held):
-            if _is_placeholder(key, value) and not self.spoken.holds(value):
+        for key, schema, value in open_texts(tool, held):
+            if is_placeholder(key, value) and not self.spoken.holds(value):
                 return f"{key} is {shown(value, 60)!r}, which stands for a value and is none{self._advice(key, tool)}"
             is_id = _ID_KEY.search(key) or _ID_TOLD.search(str(schema.get("description", ""))) or self._miscounts(value)
-            if not EMAIL.fullmatch(value) and (not is_id or _names_what_it_makes(tool, key)):
+            if not EMAIL.fullmatch(value) and (not is_id or names_what_it_makes(tool, key)):
                 continue
             if not self.spoken.holds(value):
                 told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
@@ -185,21 +199,21 @@ class Doubts:
         return [
             name
             for name, tool in self._tools.items()
-            if TELLERS.search(tool.name) and key not in _required(tool) and about & stems_of(_words_of_tool(tool))
+            if TELLERS.search(tool.name) and key not in required_of(tool) and about & stems_of(words_of_tool(tool))
         ]
 
     def _unnamed(self, tool: Tool, held: dict[str, Any]) -> str | None:
         """A name, where the user has named nothing at all."""
         if self.spoken.names_something:
             return None
-        for key, _, value in _free(tool, held):
+        for key, _, value in open_texts(tool, held):
             if _NAME_KEY.search(key) and _NAME.fullmatch(value) and not self.spoken.traces(value):
                 return f"{key} is {shown(value, 60)!r}, and nobody has said so{self._advice(key, tool)}"
         return None
 
     def _no_id(self, tool: Tool, held: dict[str, Any]) -> str | None:
         """Words where an id is wanted, and there is a tool that may give it."""
-        for key, _, value in _free(tool, held):
+        for key, _, value in open_texts(tool, held):
             if _ID_KEY.search(key) and _IN_WORDS.fullmatch(value) and self._tellers(key, tool):
                 return f"{key} is {shown(value, 60)!r}, which is a name and no id{self._advice(key, tool)}"
         return None
@@ -208,7 +222,7 @@ class Doubts:
         """A date, where nothing tells any: neither the user nor the system says which day it is."""
         if self.spoken.dates_something:
             return None
-        for key, _, value in _free(tool, held):
+        for key, _, value in open_texts(tool, held):
             if _DATE.match(value):
                 return f"{key} is {shown(value, 60)!r}, and nobody has said which day it is; {self._instead(tool)}"
         return None
@@ -227,24 +241,40 @@ class Doubts:
         best = self._best
         if best is None or best.tool.full_name == tool.full_name:
             return None
-        unsaid = [(key, value) for key, _, value in _free(tool, held) if not self._hints_at(value)]
-        given = sum(self._is_said(value) for key, value in held.items() if key in _required(tool))
+        unsaid = [(key, value) for key, _, value in open_texts(tool, held) if not self._hints_at(value)]
+        given = sum(self._is_said(value) for key, value in held.items() if key in required_of(tool))
         if not unsaid or len(best.filled.found) <= given:
             return None
         told = f"{unsaid[0][0]} is {shown(unsaid[0][1], 60)!r}, which nobody has said"
         return f"{told}; call {best.tool.full_name}, unless this is meant: it needs nothing that was not said"
 
+    def _all_said(self, tool: Tool, held: dict[str, Any]) -> bool:
+        required = required_of(tool)
+        return bool(required) and all(self._is_said(held[key]) for key in required if key in held)
+
+    def _made_up(self, tool: Tool, held: dict[str, Any]) -> str | None:
+        """A text that is needed, or all of a list of them, with no trace in the conversation."""
+        lists = [(key, value) for key, value in held.items() if key in required_of(tool) and isinstance(value, list)]
+        texts = [(key, [value]) for key, _, value in open_texts(tool, held)]
+        for key, values in [*texts, *lists]:
+            if values and all(isinstance(one, str) and not self._hints_at(one) for one in values):
+                return f"{key} is {shown(', '.join(values), 60)!r}, which nobody has said"
+        return None
+
     def _hints_at(self, value: str) -> bool:
-        """In doubt it does: what has digits may be a date or a measure in another form."""
-        return any(map(str.isdigit, value)) or self.spoken.holds(value) or self.spoken.traces(value)
+        """In doubt it does: what has digits may be a date or a measure in another form, and a code stands for a name."""
+        if any(map(str.isdigit, value)) or _CODE.fullmatch(value) or self.spoken.holds(value):
+            return True
+        words = [word for word in WORD.findall(value) if len(word) > _SHORT]
+        return not words or self.spoken.traces(" ".join(words))
 
     def _related(self, tool: Tool) -> bool:
         """Words are no measure for a conversation in another script."""
-        return self.spoken.in_other_script or self.spoken.speaks_of(_words_of_tool(tool))
+        return self.spoken.in_other_script or self.spoken.speaks_of(words_of_tool(tool))
 
     def _asked_for(self, tool: Tool, held: dict[str, Any]) -> bool:
         """What the gate says, unless the tool was given what was said, or may serve whatever is asked (a shell, a search)."""
-        required = _required(tool)
+        required = required_of(tool)
         if any(isinstance(key, str) and _SERVES_ALL.search(spaced(key)) for key in required):
             return True
         said, needed = self._gives(held), {key: value for key, value in held.items() if key in required}
@@ -335,45 +365,3 @@ class Doubts:
             if isinstance(part, ToolCall) and part.id in failed:
                 told.setdefault(canonical(part), []).append(failed[part.id])
         return told
-
-
-def _free(tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """The texts that had to be given, and that the schema leaves open."""
-    properties, required = (as_function(tool).schema or {}).get("properties"), _required(tool)
-    if not isinstance(properties, dict):
-        return
-    for key, value in held.items():
-        own = properties.get(key)
-        if key not in required or not isinstance(own, dict) or {"enum", "const", "default"} & own.keys():
-            continue
-        if isinstance(value, str) and value.strip():
-            yield key, own, value
-
-
-def _names_what_it_makes(tool: Tool, key: str) -> bool:
-    """`create_task` may choose a task's id, `add_to_cart` not a product's."""
-    return _MAKES.search(tool.name) is not None and _words_in(key) - {"id", "ids", "uuid", "guid"} <= _words_in(tool.name)
-
-
-def _is_placeholder(key: str, value: str) -> bool:
-    """`some train id` for train_id, `<title>` for title: the parameter's own name, and nothing beside it."""
-    found = _STANDS_FOR.fullmatch(value.strip())
-    told = _words_in(found[1] or found[2] or "") if found is not None else frozenset()
-    return bool(told) and told <= {*_words_in(key), "id", "name", "value"}
-
-
-def _words_in(name: str) -> frozenset[str]:
-    return frozenset(WORD.findall(spaced(name).lower().replace("_", " ")))
-
-
-def _required(tool: Tool) -> list[Any]:
-    held = (as_function(tool).schema or {}).get("required")
-    return held if isinstance(held, list) else []
-
-
-def _words_of_tool(tool: Tool) -> str:
-    told = [spaced(tool.full_name), tool.description or ""]
-    properties = (as_function(tool).schema or {}).get("properties")
-    for key, own in properties.items() if isinstance(properties, dict) else ():
-        told += [spaced(key), *(str(own.get(name, "")) for name in ("description", "enum") if isinstance(own, dict))]
-    return " ".join(told)

@@ -89,6 +89,9 @@ class DoubtingAnswers(Answers):
                 self._decided.append(refused(right or call, *doubt))
             else:
                 passed.append((opened, end, call, right or call))
+        strays = self._doubts.strays([right for _, _, _, right in passed])
+        self._decided += [refused(right, *strays[right.id]) for _, _, _, right in passed if right.id in strays]
+        passed = [one for one in passed if one[3].id not in strays]
         kept = [right for _, _, _, right in passed]
         lacking = self._doubts.of_all(kept) if self._several and ended and not self._decided else None
         if lacking is not None:
