@@ -32,7 +32,7 @@ from toolglot.pipeline.spoken_of import left_over, spoken_of, to_spare
 from toolglot.pipeline.whose_values import settle
 
 _TOWNS, _LANDS = frozenset({"city", "town"}), frozenset({"country", "state", "province"})
-_FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b", re.IGNORECASE)
+_FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b|\bpath\b", re.IGNORECASE)
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
@@ -46,6 +46,7 @@ _APART = re.compile(r"[,;:?!]|\.\s")
 _BEHIND = re.compile(r"['\"”’]? (?:(?:in|as) (?:the|a|its|my) )?([^\W\d_]+)")
 _EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
 _AMOUNT = re.compile(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million|half|dozen))[ -]?$", re.IGNORECASE)
+_CODED = re.compile(r"[A-Z]{2,}-?\d[A-Z\d-]*")
 _SAYS_SO = 2.5  # a name that has its own word in it: Premier League
 _PERSONS = frozenset({"artist", "author", "singer", "actor", "director", "painter", "person", "contact", "player"})
 _AHEAD = 2  # words after a number
@@ -57,10 +58,11 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
     """How clearly the words beside a value say that it is this parameter's."""
     score = 0.0
     before = _before(one, said)
+    coded = this.kind == "name" and _CODED.fullmatch(str(one.value)) is not None  # in CO2, one of CUP-008: nobody's name
     for far, word in enumerate(reversed(before)):
         if far and (word.text[0].isdigit() or _APART.search(said.text[word.end : one.start])):
             break
-        if this.own & POINTED.get(word.low, frozenset()) and not (this.kind == "number" and word.low == "at"):
+        if this.own & POINTED.get(word.low, frozenset()) and not (this.kind == "number" and word.low == "at") and not coded:
             score += 2.0 if not far else 1.0 if far == 1 and before[-1].low in FUNCTION_WORDS else 0.0
         score += _shared(word.low, this) / (1 + far / 2)
     if this.kind == "name" and this.own & _PERSONS and one in said.quoted and said.names:
@@ -83,9 +85,13 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
 
 
 def _before(one: Find, said: Said) -> list[Word]:
-    """The words before a value. What follows another number is that one's."""
+    """The words before a value. What follows another number is that one's, unless a sign parts them."""
     found = [word for word in said.words if word.end <= one.start][-_WITHIN:]
-    counts = [at for at, word in enumerate(found) if word.text[0].isdigit() and at + 1 < len(found)]
+    counts = [
+        at
+        for at, (word, behind) in enumerate(pairwise(found))
+        if word.text[0].isdigit() and not _APART.search(said.text[word.end : behind.start])
+    ]
     if counts and len(found) - counts[-1] > 1:
         found = [*found[: counts[-1] + 1], *found[counts[-1] + 2 :]]
     return found

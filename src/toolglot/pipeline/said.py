@@ -44,7 +44,7 @@ _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?:-[a-z]+\.?\d*)?(?![\w.]\w|%)", re.IGNORECASE)
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
-_NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please)\b)\w[\w'-]*"
+_NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please|I|we|you|he|she|they)\b)\w[\w'-]*"
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
 _ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&|or) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
 _ITEM = re.compile(rf"\b{_THING}")
@@ -66,9 +66,9 @@ what's when where where's which while who who's whom whose why will with within 
 your yours
 """
 FUNCTION_WORDS = frozenset(_PLAIN.split())
-_NOT_NAMES = FUNCTION_WORDS | DATED
+_NOT_NAMES = FUNCTION_WORDS | DATED | {"celsius", "fahrenheit"}
 _JOINS = frozenset(
-    {"of", "de", "da", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "the", "and", "&", "y"}
+    {"of", "de", "da", "del", "della", "di", "do", "dos", "du", "la", "le", "van", "von", "der", "den", "the", "and", "&", "y", "v."}
 )
 
 
@@ -134,7 +134,7 @@ class Said:
     def words(self) -> list[Word]:
         found = []
         for match in _TOKEN.finditer(self.text):
-            text = match[0].strip(_TRIM)
+            text = match[0].strip(_TRIM) if match[0] not in _JOINS else match[0]  # Roe v. Wade
             if text:
                 start = match.start() + match[0].index(text)
                 found.append(Word(text, start, start + len(text), self._begins(start)))

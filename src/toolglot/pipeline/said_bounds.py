@@ -17,8 +17,11 @@ _AFTER = {
     "most": r"at (?:the )?most|or (?:less|fewer|under|below|cheaper|lower)|max(?:imum)?|tops|or so at most",
     "least": r"at (?:the )?least|or (?:more|higher|above|over|better|later|larger)|and (?:up|above|over)|min(?:imum)?|plus",
 }
+_BEFORE_YEARS = {"most": r"before|until|prior to|earlier than", "least": r"after|since|later than"}
 _SIGN = r"(?:[$€£¥]|about |around |a |the )*"
 _IN_FRONT = {side: re.compile(rf"\b(?:{words}) {_SIGN}$", re.IGNORECASE) for side, words in _BEFORE.items()}
+_DATING = {side: re.compile(rf"\b(?:{words}) (?:the year )?$", re.IGNORECASE) for side, words in _BEFORE_YEARS.items()}
+_YEARS = range(1000, 3000)
 _BEHIND = {
     side: re.compile(rf"(?:[+]?(?: ?[a-z%°$€£]+){{0,4}}?) (?:{words})\b", re.IGNORECASE) for side, words in _AFTER.items()
 }
@@ -34,11 +37,11 @@ _EACH = re.compile(r"(?: [a-z$€£]+){0,2} (?:each|apiece|per |an? (?:piece|uni
 _AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
 _OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b|(?: [a-z-]+){1,3}?s\b(?! (?:of|old)\b)", re.IGNORECASE)
 
-UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up"})
+UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up", "to", "until", "before"})
 _PAID = "price cost amount fee rent budget salary total fare payment deposit revenue income"
 _PRICES = frozenset(_PAID.split())
 _COUNTS = frozenset({"quantity", "qty", "count", "number", "units", "copies", "pieces", "limit"})
-LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest"})
+LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest", "from", "since", "after"})
 
 
 def bound(one: Find, said: Said) -> str:
@@ -47,6 +50,8 @@ def bound(one: Find, said: Said) -> str:
         return side
     before = said.text[max(0, one.start - _LOOK) : one.start]
     for side in ("most", "least"):
+        if one.value in _YEARS and _DATING[side].search(before):
+            return side
         if _IN_FRONT[side].search(before) or _BEHIND[side].match(said.text, one.end):
             return side
     return ""

@@ -65,6 +65,19 @@ _MEANT = {
     "upscale|high-end|luxury|fancy": "expensive luxury high",
     "woman|women|lady": "female",
     "man|men|gentleman": "male",
+    "over|exceeds|more than|greater than|higher than|rises above": "above gt greater greater_than over",
+    "under|less than|lower than|fewer than|drops below|falls below": "below lt less less_than under",
+    "block|forbid|reject|refuse": "deny block drop reject",
+    "permit|accept": "allow permit accept",
+    "shut down|shut off|turn off|switch off|kill": "stop off shutdown",
+    "bring up|boot|launch|fire up": "start",
+    "monday to friday|monday through friday|mon-fri|working days?|workdays?": "weekdays weekday workdays",
+    "saturdays? and sundays?": "weekends weekend",
+    "lunch|dinner|breakfast|restaurant": "meals meal food dining",
+    "hotel|hostel": "lodging accommodation hotel",
+    "flight|train ticket|taxi": "travel transport transportation",
+    "too small|too big|too large|too tight|doesn't fit": "does_not_fit wrong_size size",
+    "pick it up|collect it|collect them|pick them up": "pickup pick_up collection",
 }  # fmt: skip
 _MEANS = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), frozenset(options.split())) for words, options in _MEANT.items()]
 

@@ -6,6 +6,7 @@ import re
 
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Said
+from toolglot.pipeline.said_units import unit_of
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
 
 Flag = tuple[bool, tuple[int, int]]
@@ -37,7 +38,7 @@ def flag(this: Slot, said: Said) -> Flag | None:
 
 
 def _by_name(this: Slot, said: Said) -> Flag | None:
-    own = {stem for word in this.own - FUNCTION_WORDS for stem in words_of(word)} - _SWITCHING
+    own = {stem for word in this.own - FUNCTION_WORDS if not unit_of(word) for stem in words_of(word)} - _SWITCHING
     for at, word in enumerate(said.words):
         if any(begins_alike(stem, name) for stem in words_of(word.low) for name in own):
             denied = _denied(at, said) or _WAIVED.match(said.text, word.end) is not None

@@ -78,7 +78,7 @@ def marked(own: frozenset[str], said: Said) -> list[Find]:
     """What is written as no plain word is, for a parameter whose values are written so."""
     if not own & (_TECHNICAL | _USERS):
         return []
-    others = [*said.quoted, *said.urls, *said.emails, *said.paths]
+    others = [*said.quoted, *said.urls, *said.emails, *([] if own & _USERS else said.paths)]
     plain = [word for word in said.words if not any(one.start <= word.start < one.end for one in others)]
     if own & _USERS:
         return [Find(word.text, word.start, word.end) for word in plain if _USER.fullmatch(word.text)]

@@ -19,12 +19,12 @@ _WHOLE = {"dozen": 12, "couple": 2, "pair": 2, "once": 1, "twice": 2, "thrice": 
 
 _SPELT = "|".join([*NUMBER_WORDS, "hundred", "thousand", "million", "billion", *_WHOLE])
 _WORDS = re.compile(rf"\b(?:a )?(?:{_SPELT})(?:(?:[ -]|,? and )(?:{_SPELT}))*\b", re.IGNORECASE)
-_ARTICLES = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "a quarter of an": 0.25}
+_ARTICLES = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "a quarter of an": 0.25, "three quarters of an": 0.75, "a half": 0.5}
 _ONE_OF = re.compile(
-    r"\b(half an?|a quarter of an|an?)(?=\s(?:second|minute|hour|day|week|kilo|kilogram|gallon|liter|litre|mile)s?\b)",
+    r"\b(half an?|a quarter of an|three quarters of an|a half|an?)(?: (?:free|full|whole|spare|good|solid))?(?=[\s-](?:second|minute|hour|day|week|kilo|kilogram|gallon|liter|litre|mile)s?\b)",
     re.IGNORECASE,
 )
-_AND_PART = re.compile(r"(?: [a-z]+)? and (?:a|one|three) (half|quarters?|thirds?)\b", re.IGNORECASE)  # an hour and a quarter
+_AND_PART = re.compile(r"(?P<unit> [a-z]+)? and (?:a|one|three) (?P<part>half|quarters?|thirds?)\b", re.IGNORECASE)
 _PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.75, "third": 0.333333, "thirds": 0.666667}
 _SINGLE = re.compile(r"\b(?:a|one) single\b", re.IGNORECASE)  # a single room in a text with numbers is a kind of room
 _RATE = re.compile(r"\d\S*(?: (?!for\b|in\b|after\b|within\b|and\b|lasting\b)[a-z]+){0,3} $")  # 20 miles a day
@@ -65,11 +65,12 @@ def numbers(text: str) -> list[Number]:
 
 
 def _with_part(number: Number, text: str) -> Number:
-    """Twelve and a half; an hour and a quarter. It ends where it did: what stands behind says what is counted."""
+    """Twelve and a half minutes; an hour and a quarter, which ends where it did: what stands behind says what is counted."""
     match = _AND_PART.match(text, number.end)
     if match is None or number.forms[0] != int(number.forms[0]):
         return number
-    return Number(number.start, number.end, tuple(_plain(form + _PARTS[match[1].lower()]) for form in number.forms))
+    end = number.end if match["unit"] else match.end()
+    return Number(number.start, end, tuple(_plain(form + _PARTS[match["part"].lower()]) for form in number.forms))
 
 
 def _spelt_out(text: str) -> Iterator[tuple[int, int]]:
@@ -105,7 +106,7 @@ def _of_digits(match: re.Match[str]) -> Number:
         times, end = "", match.end("digits")
     if times:
         priced = re.match(r"[-−–\s]*[$€£¥]", match[0]) is not None
-        forms = (_plain(value * _TIMES[times]),) if len(times) > 1 or priced else (value, _plain(value * _TIMES[times]))
+        forms = (_plain(value * _TIMES[times]),) if len(times) > 1 or priced or match["times"] == "k" else (value, _plain(value * _TIMES[times]))
     elif match["percent"]:
         forms = (value, _plain(value / 100))
     if match["minus"]:

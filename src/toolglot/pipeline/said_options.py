@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from os.path import commonprefix
 from typing import Any
 
 from toolglot.pipeline.related_words import related
@@ -11,6 +12,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
 from toolglot.pipeline.said_codes import coded_options
 
+_LONG_STEM, _ENDING = 8, 4  # letters
 _ALIKE = 0.84  # kilometres and kilometers
 _ABBREVIATED = {
     "km": "kilometers", "m": "meters", "cm": "centimeters", "mm": "millimeters", "mi": "miles", "ft": "feet", "in": "inches",
@@ -18,7 +20,7 @@ _ABBREVIATED = {
     "lbs": "pounds", "oz": "ounces", "l": "liters", "ml": "milliliters", "gal": "gallons", "€": "eur", "$": "usd", "£": "gbp",
     "c": "celsius", "f": "fahrenheit", "k": "kelvin", "h": "hours", "hr": "hours", "hrs": "hours", "min": "minutes",
     "mins": "minutes", "s": "seconds", "sec": "seconds", "secs": "seconds", "ms": "milliseconds", "foot": "feet",
-    "inch": "inches", "ascending": "asc", "descending": "desc", "°c": "celsius", "°f": "fahrenheit",
+    "inch": "inches", "ascending": "asc", "descending": "desc", "dev": "development", "prod": "production", "°c": "celsius", "°f": "fahrenheit",
 }  # fmt: skip
 
 
@@ -144,5 +146,8 @@ def _same(word: str, wanted: str) -> bool:
     if len(wanted) < 3 or len(word) < 3:
         return False
     if set(words_of(word)) & set(words_of(wanted)):
+        return True
+    shared = len(commonprefix([word, wanted]))
+    if shared >= _LONG_STEM and max(len(word), len(wanted)) - shared <= _ENDING:  # a pediatrician's is pediatrics
         return True
     return word[:3] == wanted[:3] and min(len(word), len(wanted)) > 4 and SequenceMatcher(None, word, wanted).ratio() > _ALIKE

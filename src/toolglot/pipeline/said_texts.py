@@ -20,9 +20,18 @@ _ENDING = (
     r"|made|costing|priced|around|within|to|and|or|please|paying|where|using|as|before|after|since|due|do|does|are|is|have|has|can"
 )
 _THING = rf"\w[\w'-]*(?: (?!(?:{_ENDING})\b)[\w'-]+)*"
+_TREATING = (
+    r"quiz|questions?|courses?|lessons?|papers?|articles?|books?|essays?|reports?|presentations?|talks?|lectures?|class(?:es)?"
+    r"|tutorials?|news|research|facts|information|videos?|studies|exam|test|flashcards"
+)
+_ROOM_OF = r"master|guest|spare|main|upstairs|downstairs|front|back|home|(?:kid|child|children|baby|boy|girl)(?:'?s'?)?"
+_ROOMS = (
+    r"(?:living|dining|laundry|utility|guest|sitting|play|meeting|conference|baby's|kids') ?room|bedroom|bathroom|kitchen|nursery"
+    r"|study|office|hallway|hall|corridor|garage|basement|attic|cellar|lounge|den|pantry|conservatory|porch|loft|playroom|sauna"
+)
 _ANY = r"(?:some |an? |the |any |all |all the )?"
 _SAID = (
-    rf"\b(?:tell|text|message|email|mail|notify|inform|ping|warn) {_WHOM}(?::|,? that\b|,? saying(?: that)?\b) {_TOLD}",
+    rf"\b(?:tell|text|message|email|mail|notify|inform|ping|warn|dm) {_WHOM}(?::|,? that\b|,? saying(?: that)?\b) {_TOLD}",
     rf"\blet {_WHOM} know(?: that|:)? {_TOLD}",
     rf"\b(?:send|write|shoot|drop)\b(?: an?| the)?{_NOTE}(?: to)? {_WHOM}(?: an?)?{_NOTE},?"
     rf" (?:saying|that says|to say)(?: that)? {_TOLD}",
@@ -61,8 +70,13 @@ _FORMS = (
         rf"\b(?:turn|switch|dim|start|stop|open|close|pause|power)\b(?: on| off| up| down)? (?:the|my|our) (?P<told>{_THING})",
     ),
     _form(
-        r"^(?:topic|subject|theme)\b",
+        r"^(?:topic|subject|theme)\b|^(?:query|q|search)\b.*\b(?:topic|subject|keywords?)\b",
         rf"\b(?:about|regarding|concerning) (?:the )?(?P<told>{_THING}(?: (?:of|and) {_THING})?)",
+        rf"\b(?:{_TREATING}) on (?:the )?(?P<told>{_THING}(?: (?:of|and) {_THING})?)",
+    ),
+    _form(
+        r"^room\b|^(?:zone|area) .*\broom\b",
+        rf"\b(?P<told>(?:(?:{_ROOM_OF}) )?(?:{_ROOMS}))\b(?! (?:temperature|service|number))",
     ),
     _form(
         r"^(?:query|q|search|search query|search term)\b",

@@ -46,7 +46,7 @@ _BY_DESCRIPTION = (
     (re.compile(r"e-?mail address", re.IGNORECASE), "email"),
     (re.compile(r"phone number", re.IGNORECASE), "phone"),
     (re.compile(r"ticker|stock symbol", re.IGNORECASE), "ticker"),
-    (re.compile(r"\bIATA\b|airport code", re.IGNORECASE), "airport"),
+    (re.compile(r"\bIATA\b(?! flight| airline)|airport code", re.IGNORECASE), "airport"),
 )
 _BY_FORMAT = {"date": "date", "time": "time", "date-time": "date", "email": "email", "uri": "url", "hostname": "host"}
 

@@ -30,7 +30,9 @@ def spoken_of(one: Held, said: Said) -> bool:
     if kind == "boolean":
         return flag(one.slot, said) is not None
     if one.inner is not None:
-        return fills(one.inner) and one.inner.pointed >= CLEAR
+        needs = one.slot.kind == "array" or bool(one.slot.schema.get("required"))
+        told = fills(one.inner) if needs else bool(one.inner.places)
+        return told and one.inner.pointed >= CLEAR
     if kind == "array" and "enum" in (one.slot.schema.get("items") or {}):
         return bool(one.values)
     if kind == "array":

@@ -53,6 +53,7 @@ def settle(held: list[Held], said: Said) -> None:
         if at not in settled:
             rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
             one.values = rest or (one.values if one.required else [])
+            one.clear = one.clear if rest else 0.0  # what is surely another's is not surely its own
     _apart([one for at, one in enumerate(open_) if at not in settled and not one.required])
     _in_order([one for at, one in enumerate(open_) if at not in settled and one.required])
     for one in lists:
