@@ -32,11 +32,20 @@ _DOING = re.compile(
     r"(?P<whom>(?!the\b|my\b|a\b|me\b)[^\W\d_])",
     re.IGNORECASE,
 )
+_DID = re.compile(r" (?:has |had |have )?(?P<verb>[a-z]+ed)\b(?! (?:by|to)\b)")
 _SHORT = 4  # letters of a stem
-_COLOUR = re.compile(
-    r"\b(?:(?:dark|light|navy|pale|bright|hot) )?"
-    r"(?:red|blue|green|yellow|black|white|orange|purple|pink|brown|gr[ae]y|silver|gold|beige|turquoise|violet|navy|teal|maroon)\b",
-    re.IGNORECASE,
+# parameters whose values everyone knows
+_KNOWN = tuple(
+    (frozenset(own.split()), re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+    for own, words in {
+        "color colour": r"(?:(?:dark|light|navy|pale|bright|hot) )?(?:red|blue|green|yellow|black|white|orange|purple|pink|brown"
+        r"|gr[ae]y|silver|gold|beige|turquoise|violet|navy|teal|maroon)",
+        "genre genres": r"action|adventure|animation|comedy|crime|documentary|drama|fantasy|horror|mystery|noir|romance|romantic comedy"
+        r"|science fiction|sci-fi|thriller|western|jazz|rock|pop|classical|hip[- ]hop|rap|techno|house|metal|folk|country|blues|reggae"
+        r"|soul|funk|punk|electronic|indie|ambient|r&b|biography|poetry",
+        "cuisine": r"american|brazilian|chinese|ethiopian|french|german|greek|indian|italian|japanese|korean|lebanese|mediterranean"
+        r"|mexican|middle eastern|moroccan|peruvian|polish|portuguese|spanish|thai|turkish|vietnamese|vegan|vegetarian|sushi",
+    }.items()
 )
 # what a description may ask for by its name, and how that is written
 _WRITTEN = tuple(
@@ -85,9 +94,9 @@ def _repeated(this: Slot, said: Said) -> list[Find]:
     return times_a_year(said) if _REPEATED.search(f"{this.name} {_about(this)}") else []
 
 
-def _coloured(this: Slot, said: Said) -> list[Find]:
-    """A colour, or the name that it is a part of: Sea Green."""
-    match = _COLOUR.search(said.text) if this.own & {"color", "colour"} else None
+def _known(this: Slot, said: Said) -> list[Find]:
+    """A colour, a genre, a cuisine; or the name that it is a part of: Sea Green."""
+    match = next((told for own, words in _KNOWN if this.own & own and (told := words.search(said.text))), None)
     if match is None:
         return []
     names = (name for name in said.names if name.start <= match.start() < name.end)
@@ -116,10 +125,18 @@ def _told(this: Slot, said: Said) -> list[Find]:
     return told_text(this.name, _about(this), said)
 
 
+def _is_verb_of(this: Slot, verb: str) -> bool:
+    return any(begins_alike(stem, own) for stem in words_of(verb) for own in this.named if len(own) > _SHORT)
+
+
 def _done_to(this: Slot, said: Said) -> list[Find]:
     """Assign it to hwang; directed by david leitch: a verb of the parameter's own name, and whom it is done to or by."""
+    for one in said.names:  # the films Agnes Varda directed
+        behind = _DID.match(said.text, one.end)
+        if behind is not None and _is_verb_of(this, behind["verb"]):
+            return [one]
     for match in _DOING.finditer(said.text):
-        if any(begins_alike(stem, own) for stem in words_of(match["verb"]) for own in this.named if len(own) > _SHORT):
+        if _is_verb_of(this, match["verb"]):
             start = match.start("whom")
             name = next((one for one in said.names if one.start == start), None)
             behind = [word for word in said.words if word.start >= start]
@@ -224,7 +241,7 @@ def _compass(this: Slot, said: Said) -> list[Find]:
     return found
 
 
-_NAMED = (_formed, _addressed, _part_of_names, _versioned, _sorted_by, _done_to, _coloured, _coded, _told)
+_NAMED = (_formed, _addressed, _part_of_names, _versioned, _sorted_by, _done_to, _known, _coded, _told)
 _FINDERS: dict[str, tuple[Callable[[Slot, Said], list[Find]], ...]] = {
     "number": (_compass, _numbered, _repeated, _of_months, _span),
     "date": (_left_on,),

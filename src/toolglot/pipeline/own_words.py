@@ -67,6 +67,7 @@ def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> 
     held = [flat.get(one.name) or _held(one, one.name in required, _rest(one, slots, flat, said)) for one in slots]
     told = [find for one in held for find in one.values]
     _apart_from_lists(held, said)
+    _apart_from_objects(held)
     _split_places(held, said)
     settle(held, said)
     offered = [one for one in held if one.required or (spoken_of(one, said) and to_spare(one, held))]
@@ -268,6 +269,14 @@ def _split_places(held: list[Held], said: Said) -> None:
         ]
         if own:
             one.values, one.clear = own, SURE
+
+
+def _apart_from_objects(held: list[Held]) -> None:
+    """The day that someone is born on is not the day of the appointment."""
+    inner = [Find("", *place) for one in held if one.slot.kind == "object" and one.inner for place in one.inner.settled]
+    for one in held:
+        if one.slot.kind in ("date", "time") and one.inner is None:
+            one.values = [find for find in one.values if not any(overlap(find, other) for other in inner)] or one.values
 
 
 def _apart_from_lists(held: list[Held], said: Said) -> None:

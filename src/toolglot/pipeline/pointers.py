@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Word
-from toolglot.pipeline.said_bounds import is_bounded, is_priced
+from toolglot.pipeline.said_bounds import is_bounded, is_limited, is_priced
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.said_units import unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
@@ -48,7 +48,7 @@ _EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
 _AMOUNT = re.compile(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million|half|dozen))[ -]?$", re.IGNORECASE)
 _CODED = re.compile(r"[A-Z]{2,}-?\d[A-Z\d-]*")
 _SAYS_SO = 2.5  # a name that has its own word in it: Premier League
-_PERSONS = frozenset({"artist", "author", "singer", "actor", "director", "painter", "person", "contact", "player"})
+_PERSONS = frozenset({"artist", "author", "singer", "actor", "director", "painter", "person", "contact", "player", "assignee", "user"})
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
 _WITHIN = 3  # words between a value and the one that says whose it is
@@ -67,16 +67,19 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
         score += _shared(word.low, this) / (1 + far / 2)
     if this.kind == "name" and this.own & _PERSONS and one in said.quoted and said.names:
         score -= 1.0  # people stand in no quotes
+    if this.kind == "name" and "title" in this.own and one in said.quoted:
+        score += 1.0  # titles do
     if this.kind == "name" and " " in str(one.value) and set(words_of(str(one.value))) & this.named:
         score += _SAYS_SO
     if this.kind != "number":
         return score + _labelled_behind(this, one, said) + _measured(this, one, said)
-    score += is_bounded(this.own, one, said) + is_priced(this.own, one, said)
+    about = str(this.schema.get("description") or "")
+    score += is_bounded(this.own, one, said) + is_priced(this.own, one, said) + is_limited(this.own, about, one, said)
     label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
     if label:
         return 2.0 if label[1].lower() in this.own else 0.0
     unit = unit_after(said.text[one.end : one.end + 20])
-    wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
+    wanted = wanted_unit(this.name, about)
     behind = _after(one, said)
     if unit is not None and wanted is not None:
         score += 1.5 if unit[0] == wanted[0] else -2.0

@@ -39,6 +39,7 @@ _HOST = re.compile(
     r"(?<![@\w/.-])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z\d-]++\.)+[a-z]{2,})(?![\w@/])|\blocalhost\b", re.IGNORECASE
 )
 _PHONE = re.compile(r"(?<![\w-])\+?\d[\d\s().-]{5,}\d(?![\w-])")
+_DECIMAL = re.compile(r"\d+\.\d+")
 _PATH = re.compile(r"[\w.~-]*/[\w./~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,4}", re.ASCII)
 _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
@@ -177,6 +178,7 @@ class Said:
     @cached_property
     def phones(self) -> list[Find]:
         found = _all(_PHONE, self.text)
+        found = [one for one in found if not _DECIMAL.fullmatch(str(one.value))]
         return [one for one in found if sum(sign.isdigit() for sign in str(one.value)) >= 7 and not self._dated(one)]
 
     @cached_property
@@ -260,7 +262,7 @@ class Said:
             if start.first and len(run) > 1 and run[1].text[0].isdigit():  # Convert 5
                 continue
             verb = start.first and start.low in ASKING and len(run) > 1
-            if (not start.first or len(run) > 1 or start.text.isupper()) and not verb:
+            if (not start.first or len(run) > 1 or start.text.isupper() or self._stands_alone(start)) and not verb:
                 found.append(self.span(run))
         return [one for one in [*found, *self.places] if not self._dated(one)]
 
@@ -343,6 +345,10 @@ class Said:
         """Spirited Away 5 stars: what counts something is no part of a name."""
         counts = len(run) > 1 and run[-1].text.isdigit() and _COUNTED.match(self.text, run[-1].end)
         return run[:-1] if counts else run
+
+    def _stands_alone(self, word: Word) -> bool:
+        """New customer: Thessaly, born in May."""
+        return self.text[: word.start].rstrip().endswith(":") and self.text[word.end : word.end + 1] == ","
 
     def span(self, run: list[Word]) -> Find:
         text = self.text[run[0].start : run[-1].end]

@@ -21,7 +21,7 @@ _BEFORE_YEARS = {"most": r"before|until|prior to|earlier than", "least": r"after
 _SIGN = r"(?:[$€£¥]|about |around |a |the )*"
 _IN_FRONT = {side: re.compile(rf"\b(?:{words}) {_SIGN}$", re.IGNORECASE) for side, words in _BEFORE.items()}
 _DATING = {side: re.compile(rf"\b(?:{words}) (?:the year )?$", re.IGNORECASE) for side, words in _BEFORE_YEARS.items()}
-_YEARS = range(1000, 3000)
+_YEARS, _DATE = range(1000, 3000), re.compile(r"[-/.]\d")
 _BEHIND = {
     side: re.compile(rf"(?:[+]?(?: ?[a-z%°$€£]+){{0,4}}?) (?:{words})\b", re.IGNORECASE) for side, words in _AFTER.items()
 }
@@ -35,6 +35,8 @@ _MONEY = re.compile(
 )
 _EACH = re.compile(r"(?: [a-z$€£]+){0,2} (?:each|apiece|per |an? (?:piece|unit|hour|night|day|month|person))", re.IGNORECASE)
 _AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
+_SOME = re.compile(r"\b(?:top|first|last|next|latest|newest|recent|best)\W$", re.IGNORECASE)
+_HOW_MANY = re.compile(r"(?:how many|(?:max(?:imum)? )?number of)\b", re.IGNORECASE)
 _OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b|(?: [a-z-]+){1,3}?s\b(?! (?:of|old)\b)", re.IGNORECASE)
 
 UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up", "to", "until", "before"})
@@ -50,7 +52,7 @@ def bound(one: Find, said: Said) -> str:
         return side
     before = said.text[max(0, one.start - _LOOK) : one.start]
     for side in ("most", "least"):
-        if one.value in _YEARS and _DATING[side].search(before):
+        if one.value in _YEARS and _DATING[side].search(before) and not _DATE.match(said.text, one.end):
             return side
         if _IN_FRONT[side].search(before) or _BEHIND[side].match(said.text, one.end):
             return side
@@ -72,6 +74,13 @@ def is_bounded(own: frozenset[str], one: Find, said: Said) -> float:
     wanted = "most" if own & UPPER else "least" if own & LOWER else ""
     told = bound(one, said) if wanted else ""
     return 0.0 if not wanted or not told else 2.0 if told == wanted else -2.0
+
+
+def is_limited(own: frozenset[str], about: str, one: Find, said: Said) -> float:
+    """The next three trams, the last 50 lines: how clearly a number says how many of something are wanted."""
+    if not (own & _COUNTS or _HOW_MANY.match(about)) or unit_after(said.text[one.end : one.end + 20]):
+        return 0.0
+    return 2.0 if _SOME.search(said.text[max(0, one.start - _LOOK) : one.start]) else 0.0
 
 
 def is_priced(own: frozenset[str], one: Find, said: Said) -> float:

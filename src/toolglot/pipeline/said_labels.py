@@ -118,6 +118,8 @@ def labelled(this: Slot, said: Said) -> list[Find]:
         labels = ((plain or twice) and word.low in own) or (called and bool(own & {"name", "title"}))
         leads = word.low in _LEADING and bool(this.own & POINTED[word.low])
         apart = re.search(r"[,.;?!]", said.text[word.end : value.start])
+        if value.text[0].islower() and any(name.end == word.start - 1 for name in said.names):  # our Hamburg store still has it
+            continue
         quoted = any(quote.start <= value.start < quote.end for quote in said.quoted)
         if this.kind == "code" and not quoted and not any(map(str.isdigit, value.text)):
             continue

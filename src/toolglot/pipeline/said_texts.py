@@ -26,7 +26,7 @@ _TREATING = (
 )
 _ROOM_OF = r"master|guest|spare|main|upstairs|downstairs|front|back|home|(?:kid|child|children|baby|boy|girl)(?:'?s'?)?"
 _ROOMS = (
-    r"(?:living|dining|laundry|utility|guest|sitting|play|meeting|conference|baby's|kids') ?room|bedroom|bathroom|kitchen|nursery"
+    r"(?:living|dining|laundry|utility|guest|sitting|play|meeting|conference) ?room|bedroom|bathroom|kitchen|nursery"
     r"|study|office|hallway|hall|corridor|garage|basement|attic|cellar|lounge|den|pantry|conservatory|porch|loft|playroom|sauna"
 )
 _ANY = r"(?:some |an? |the |any |all |all the )?"

@@ -56,9 +56,15 @@ def _short(quoted: list[Find]) -> list[Find]:
 def _named(said: Said) -> list[Find]:
     """A name is called so, or quoted, or has capitals; what stands within quotes is no name of its own."""
     quoted = _short(said.quoted)
-    named = [one for one in _merged(said.names, said.capitals) if not any(around(other, one) for other in said.streets)]
+    coded = [one for one in said.codes if any(map(str.isdigit, str(one.value)))]
+    capitals = [one for one in said.capitals if one in coded or not any(around(other, one) for other in coded)]
+    named = [one for one in _merged(said.names, capitals) if not any(around(other, one) for other in said.streets)]
     bare = [one for one in _merged(said.streets, named) if not any(around(other, one) for other in said.quoted)]
     return _merged(said.called, quoted, [one for one in bare if not any(around(other, one) for other in said.called)])
+
+
+def _with_town(said: Said) -> list[Find]:
+    return [next((street for street in said.streets if around(street, one)), one) for one in said.addresses]
 
 
 def _coded(said: Said, least: int) -> list[Find]:
@@ -77,7 +83,7 @@ _SURE: dict[str, Callable[[Said], list[Find]]] = {
     "path": lambda said: said.paths or _merged(said.folders) or _short(said.quoted),
     "code": lambda said: said.codes or _short(said.quoted),
     "tag": lambda said: said.tags or _short(said.quoted),
-    "address": lambda said: said.addresses or _merged(said.names, _short(said.quoted)),
+    "address": lambda said: _with_town(said) or _merged(said.names, _short(said.quoted)),
     "currency": lambda said: _merged(said.currencies),
     "unit": lambda said: _merged(said.units),
     "ticker": lambda said: _coded(said, 1),

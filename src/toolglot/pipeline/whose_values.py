@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise, zip_longest
 
-from toolglot.pipeline.held import CLEAR, Held, overlap
+from toolglot.pipeline.held import CLEAR, SOFT, Held, overlap
 from toolglot.pipeline.pointers import POINTED, pointed
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Word
@@ -46,7 +46,8 @@ def settle(held: list[Held], said: Said) -> None:
         settled.add(at)
         taken.append(find)
     for at, one in enumerate(open_):  # what has but one place takes it
-        if at not in settled and len({find.start for find in one.values}) == 1 and one.required:
+        lone = at not in settled and len({find.start for find in one.values}) == 1 and one.required
+        if lone and not (one.slot.kind in SOFT and any(overlap(one.values[0], other) for other in taken)):
             taken.append(one.values[0])
             settled.add(at)
     for at, one in enumerate(open_):
