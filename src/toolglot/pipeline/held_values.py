@@ -28,6 +28,7 @@ _LARGEST = 9999  # and of a number
 _STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*")  # llama.cpp takes no escape in a pattern: what needs one is left out
 _PLAIN_DATE = re.compile(r"[A-Z0-9?:/ -]+")
+_QUOTED = frozenset({"title", "query", "text", "message", "subject", "keyword", "keywords", "phrase", "note", "content", "body"})
 _PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 
 
@@ -44,7 +45,12 @@ def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, S
                 taken += own
     open_ = [one for one in offered if one.required and one.slot.kind in SOFT and one.clear < SURE]
     taken += [find for one in offered if one.slot.kind in SOFT and one.clear >= SURE for find in one.values]
-    named = [one for one in open_ if one.slot.kind == "name"]
+    quoted = [find for find in said.quoted if not any(overlap(find, other) for other in taken)]
+    texts = [one for one in open_ if one.slot.own & _QUOTED]
+    if len(texts) == len(quoted) == 1 < len(open_):  # what is quoted is a title or a text, and no place or person
+        texts[0].values, texts[0].clear = quoted, SURE
+        taken += quoted
+    named = [one for one in open_ if one.slot.kind == "name" and one.clear < SURE]
     left = [find for one in named[:1] for find in sure(one.slot, said) if not any(overlap(find, other) for other in taken)]
     if len(named) == 1 and len({find.start for find in left}) == 1:  # the only name left is that of what has one
         named[0].values, named[0].clear = left, SURE

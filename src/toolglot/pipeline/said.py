@@ -257,12 +257,13 @@ class Said:
         found: list[Find] = []
         for run in map(self._without_count, self._runs()):
             start = run[0]
-            if start.first and len(run) > 1 and run[1].text[0].isupper():
+            alone = self._stands_alone(run)
+            if start.first and len(run) > 1 and run[1].text[0].isupper() and not alone:
                 found.append(self.span(run[1:]))
             if start.first and len(run) > 1 and run[1].text[0].isdigit():  # Convert 5
                 continue
             verb = start.first and start.low in ASKING and len(run) > 1
-            if (not start.first or len(run) > 1 or start.text.isupper() or self._stands_alone(start)) and not verb:
+            if (not start.first or len(run) > 1 or start.text.isupper() or alone) and not verb:
                 found.append(self.span(run))
         return [one for one in [*found, *self.places] if not self._dated(one)]
 
@@ -346,9 +347,9 @@ class Said:
         counts = len(run) > 1 and run[-1].text.isdigit() and _COUNTED.match(self.text, run[-1].end)
         return run[:-1] if counts else run
 
-    def _stands_alone(self, word: Word) -> bool:
+    def _stands_alone(self, run: list[Word]) -> bool:
         """New customer: Thessaly, born in May."""
-        return self.text[: word.start].rstrip().endswith(":") and self.text[word.end : word.end + 1] == ","
+        return self.text[run[-1].end : run[-1].end + 1] == "," and self.text[: run[0].start].rstrip().endswith(":")
 
     def span(self, run: list[Word]) -> Find:
         text = self.text[run[0].start : run[-1].end]

@@ -28,6 +28,7 @@ _AND_PART = re.compile(r"(?P<unit> [a-z]+)? and (?:a|one|three) (?P<part>half|qu
 _PARTS = {"half": 0.5, "quarter": 0.25, "quarters": 0.75, "third": 0.333333, "thirds": 0.666667}
 _SINGLE = re.compile(r"\b(?:a|one) single\b", re.IGNORECASE)  # a single room in a text with numbers is a kind of room
 _RATE = re.compile(r"\d\S*(?: (?!for\b|in\b|after\b|within\b|and\b|lasting\b)[a-z]+){0,3} $")  # 20 miles a day
+_MANY = 200
 _MOST_DIGITS = 290  # what has more is no number that one could reckon with
 LARGEST = 10**_MOST_DIGITS
 _LOOK_BACK = 40  # characters
@@ -106,7 +107,8 @@ def _of_digits(match: re.Match[str]) -> Number:
         times, end = "", match.end("digits")
     if times:
         priced = re.match(r"[-−–\s]*[$€£¥]", match[0]) is not None
-        forms = (_plain(value * _TIMES[times]),) if len(times) > 1 or priced or match["times"] == "k" else (value, _plain(value * _TIMES[times]))
+        sure = len(times) > 1 or priced or (match["times"] == "k" and value >= _MANY)  # 410k is no run, and 298K are kelvin
+        forms = (_plain(value * _TIMES[times]),) if sure else (value, _plain(value * _TIMES[times]))
     elif match["percent"]:
         forms = (value, _plain(value / 100))
     if match["minus"]:

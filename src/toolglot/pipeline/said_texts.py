@@ -12,7 +12,7 @@ import msgspec
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 
-_WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b)[\w'+-]+(?: (?-i:[A-Z])[\w'-]+){0,2})"
+_WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b)[\w'+-]+(?:\.\w+)?(?: (?-i:[A-Z])[\w'-]+){0,2})"
 _TOLD = r"(?P<told>[^\n]+?)[.!]?$"
 _NOTE = r"(?: text| message| note| mail| email| sms| line)?"
 _ENDING = (

@@ -34,6 +34,7 @@ FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{
 
 _EXAMPLE = re.compile(r"(?:e\.g\.|such as|like|example:?),? ['\"]?([\w#/-]*\d[\w/-]*)")
 _TOGETHER = re.compile(r" ?[A-Za-z]+\.?,?(?: and)? ?")
+_CODED = re.compile(r"[A-Z]{2,}-?\d[A-Z\d-]*")
 _POSTAL = frozenset({"postal", "zip", "postcode", "zipcode"})
 _NO = frozenset({"no", "without"})
 
@@ -59,6 +60,7 @@ def _named(said: Said) -> list[Find]:
     coded = [one for one in said.codes if any(map(str.isdigit, str(one.value)))]
     capitals = [one for one in said.capitals if one in coded or not any(around(other, one) for other in coded)]
     named = [one for one in _merged(said.names, capitals) if not any(around(other, one) for other in said.streets)]
+    named = [one for one in named if not _CODED.fullmatch(str(one.value))] or named  # beside a name, CO2 is none
     bare = [one for one in _merged(said.streets, named) if not any(around(other, one) for other in said.quoted)]
     return _merged(said.called, quoted, [one for one in bare if not any(around(other, one) for other in said.called)])
 
@@ -145,7 +147,8 @@ def _shape(code: str) -> str:
 
 def written(this: Slot, said: Said) -> list[Find]:
     """The names that stand before what they name, or are written as no word is."""
-    return [*named_before(this, said), *marked(this.own, said)] if this.kind in ("name", "words") else []
+    before = named_before(this, said) if this.kind in ("name", "words", "tag") else []
+    return [*before, *marked(this.own, said)] if this.kind in ("name", "words") else before
 
 
 def _told(this: Slot, said: Said) -> list[Find]:
