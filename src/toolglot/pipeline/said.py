@@ -328,7 +328,7 @@ class Said:
         run: list[Word] = []
         for word in self.words:
             capital = word.text[0].isupper() and (
-                (word.low not in _NOT_NAMES and word.text not in LABELS) or (word.text == "The" and not word.first and not run)
+                (word.low not in _NOT_NAMES and word.text not in LABELS) or (not word.first and _is_titled(word.text))
             )
             joins = bool(run) and word.low in _JOINS
             if run and self.is_broken([run[-1], word]):
@@ -383,6 +383,11 @@ def _ended(run: list[Word]) -> Iterator[list[Word]]:
         yield from _ended(run[cut + 1 :])
     else:
         yield run
+
+
+def _is_titled(text: str) -> bool:
+    """A plain word that has a capital within a sentence: Both Sides Now."""
+    return text.istitle() and text.isalpha() and len(text) > 1 and text.lower() in FUNCTION_WORDS
 
 
 def _is_initial(text: str) -> bool:
