@@ -35,6 +35,21 @@ def exactly(name: str, about: str, text: str, type_: str = "string") -> list[Any
         ("month", "", "in December", ["December"]),
         ("check_out", "YYYY-MM-DD", "3 nights from 1 June 2026", ["2026-06-04"]),
         ("check_in", "YYYY-MM-DD", "3 nights from 1 June 2026", []),
+        ("genre", "Genre, e.g. 'thriller'", "some horror films", ["horror"]),
+        ("cuisine", "", "Thai food in Oslo", ["Thai"]),
+        ("director", "", "films Agnes Varda directed", ["Agnes Varda"]),
+        ("director", "", "a Thriller directed by Josephine Decker", ["Josephine Decker"]),
+        ("repo", "Repository as owner/name", "PR 412 in acme/webshop", ["acme/webshop"]),
+        ("cidr", "Range in CIDR notation", "all from 10.20.0.0/16 to web-01", ["10.20.0.0/16"]),
+        ("formula", "Chemical formula", "the mass of K2Cr2O7", ["K2Cr2O7"]),
+        ("sequence", "DNA sequence", "the complement of ATGGCC please", ["ATGGCC"]),
+        ("pattern", "Glob pattern of the name", "all .proto files", ["*.proto"]),
+        ("directory", "", "the files in the api folder", ["api"]),
+        ("host", "Server", "restart nginx on web-03", ["web-03"]),
+        ("host", "Server", "restart nginx on a.example.org, not web-03", []),
+        ("room", "Name of the room", "dim the guest bedroom", ["guest bedroom"]),
+        ("topic", "", "a quiz of 5 questions on photosynthesis", ["photosynthesis"]),
+        ("query", "Topic or keywords", "find court decisions about dog bites from 2015", ["dog bites"]),
     ],
 )
 def test_what_a_parameter_asks_for(name: str, about: str, text: str, found: list[Any]) -> None:
@@ -90,3 +105,19 @@ def test_any_text_is_read(text: str) -> None:
         exactly(name, "Length in minutes", text, "integer")
     for name in ("check_out", "text", "contact", "assignee", "color", "first_name", "version", "query"):
         exactly(name, "", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("latitude", "at 46.8523° N, 121.7603° W", [46.8523]),
+        ("longitude", "at 46.8523° N, 121.7603° W", [-121.7603]),
+        ("lat", "27.5 south, 153.0 east", [-27.5]),
+        ("lon", "27.5 south, 153.0 east", [153.0]),
+        ("longitude", "27.5, 153.0", []),
+        ("number", "merge pull request #96", [96]),
+        ("size", "merge pull request #96", []),
+    ],
+)
+def test_numbers_that_a_sign_beside_them_tells(name: str, text: str, found: list[Any]) -> None:
+    assert exactly(name, "", text, "number") == found

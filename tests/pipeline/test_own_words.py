@@ -300,3 +300,49 @@ def test_what_is_surely_a_name_is_no_other_word() -> None:
     found = offered(schema("city sort", city=TEXT, sort=TEXT), "an Italian place in Boston")
     assert found["city"] == ["Boston"]
     assert "Boston" not in found["sort"]
+
+
+def test_an_object_of_which_nothing_is_required_is_offered_where_the_text_speaks_of_it() -> None:
+    inner = {"type": "object", "properties": {"max_price": {"type": "number"}, "kind": {"enum": ["house", "flat"]}}}
+    held = schema("city", city={"type": "string"}, filters=inner)
+    told = held_to(held, Said("a house in Boise under 550000")).schema["properties"]["filters"]["properties"]
+    assert {name: one["enum"] for name, one in told.items()} == {"max_price": [550000], "kind": ["house"]}
+    assert "filters" not in held_to(held, Said("what is there in Boise?")).schema["properties"]
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "text", "found"),
+    [
+        ("limit", "", "the next three line 12 trams", 3),
+        ("lines", "How many lines", "the last 50 warnings of line 7", 50),
+        ("year_to", "", "films from 1973 to 1982", 1982),
+        ("decided_after", "", "5 decisions from after 2015", 2015),
+        ("duration_minutes", "", "I need a free hour, for 3 people", 60),
+        ("duration_seconds", "", "ring in six and a half minutes", 390),
+        ("load", "", "alert me at a load of 5 percent", 5),
+    ],
+)
+def test_numbers_that_the_words_beside_them_tell(name: str, about: str, text: str, found: int) -> None:
+    number = {"type": "number", "description": about}
+    assert held_to(schema("", **{name: number}), Said(text)).schema["properties"][name]["enum"] == [found]
+
+
+def test_what_is_quoted_is_a_text_and_no_place() -> None:
+    held = schema("query state", query={"type": "string"}, state={"type": "string"})
+    assert offered(held, 'I live in Oregon. Search the law for "security deposit".') == {
+        "query": ["security deposit"],
+        "state": ["Oregon"],
+    }
+
+
+def test_days_of_another_kind_switch_nothing_on() -> None:
+    held = schema("", business_days_only={"type": "boolean", "description": "Count only business days"})
+    assert not held_to(held, Said("21 calendar days from now")).schema["properties"]
+    assert held_to(held, Said("in 21 business days")).schema["properties"]
+
+
+def test_a_service_is_not_the_machine_that_it_runs_on() -> None:
+    held = schema("service host", service={"type": "string", "description": "Name of the service"}, host={"type": "string"})
+    told = held_to(held, Said("nginx on web-03 is hanging")).schema["properties"]
+    assert told["host"]["enum"] == ["web-03"]
+    assert "web-03" not in told["service"]["enum"]

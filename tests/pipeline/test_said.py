@@ -143,6 +143,10 @@ def test_times(text: str, found: list[str]) -> None:
         ("names", "Put on Kind of Blue by Miles Davis.", ["Kind of Blue", "Miles Davis"]),
         ("names", "How is it in Oslo, in Madrid and in Cairo?", ["Oslo", "Madrid", "Cairo"]),
         ("names", "Convert 5 miles. Apple and Nvidia", ["Nvidia"]),  # what begins a sentence may be any word
+        ("names", "read Marbury v. Madison to me", ["Marbury v. Madison"]),
+        ("names", "from Praça do Comércio, then Both Sides Now", ["Praça do Comércio", "Both Sides Now"]),
+        ("names", "New order: Ingrid Solberg, two of them", ["Ingrid Solberg"]),
+        ("phones", "at 46.8523, 121.7603 west", []),
         ("names", "the weather in Naples, Florida", ["Naples", "Florida", "Naples, Florida"]),
         ("quoted", "Put 'buy milk', \"it's late\" and “so” there", ["buy milk", "it's late", "so"]),
         ("quoted", '"What does all of this mean?"', []),

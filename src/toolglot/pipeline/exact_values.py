@@ -12,6 +12,7 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said, tickers_said
+from toolglot.pipeline.said_forms import compass, formed, globbed, hosted
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.said_texts import told_text
 from toolglot.pipeline.said_units import TIME, unit_after, wanted_unit
@@ -38,38 +39,19 @@ _SHORT = 4  # letters of a stem
 _KNOWN = tuple(
     (frozenset(own.split()), re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
     for own, words in {
-        "color colour": r"(?:(?:dark|light|navy|pale|bright|hot) )?(?:red|blue|green|yellow|black|white|orange|purple|pink|brown"
-        r"|gr[ae]y|silver|gold|beige|turquoise|violet|navy|teal|maroon)",
-        "genre genres": r"action|adventure|animation|comedy|crime|documentary|drama|fantasy|horror|mystery|noir|romance|romantic comedy"
-        r"|science fiction|sci-fi|thriller|western|jazz|rock|pop|classical|hip[- ]hop|rap|techno|house|metal|folk|country|blues|reggae"
-        r"|soul|funk|punk|electronic|indie|ambient|r&b|biography|poetry",
-        "cuisine": r"american|brazilian|chinese|ethiopian|french|german|greek|indian|italian|japanese|korean|lebanese|mediterranean"
-        r"|mexican|middle eastern|moroccan|peruvian|polish|portuguese|spanish|thai|turkish|vietnamese|vegan|vegetarian|sushi",
+        "color colour": r"(?:(?:dark|light|navy|pale|bright|hot) )?(?:red|blue|green|yellow|black|white|orange|purple|pink"
+        r"|brown|gr[ae]y|silver|gold|beige|turquoise|violet|navy|teal|maroon)",
+        "genre genres": r"action|adventure|animation|comedy|crime|documentary|drama|fantasy|horror|mystery|noir|romance"
+        r"|romantic comedy|science fiction|sci-fi|thriller|western|jazz|rock|pop|classical|hip[- ]hop|rap|techno|house|metal"
+        r"|folk|country|blues|reggae|soul|funk|punk|electronic|indie|ambient|r&b|biography|poetry",
+        "cuisine": r"american|brazilian|chinese|ethiopian|french|german|greek|indian|italian|japanese|korean|lebanese"
+        r"|mediterranean|mexican|middle eastern|moroccan|peruvian|polish|portuguese|spanish|thai|turkish|vietnamese|vegan"
+        r"|vegetarian|sushi",
     }.items()
 )
-# what a description may ask for by its name, and how that is written
-_WRITTEN = tuple(
-    (re.compile(named, re.IGNORECASE), re.compile(form))
-    for named, form in {
-        r"\bowner/(?:name|repo)": r"(?<![\w/.:-])[\w.-]+/[\w.-]*\w(?![\w/])",
-        r"\bCIDR\b": r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}\b",
-        r"\bUUID\b": r"\b[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}\b",
-        r"\bMAC address\b": r"\b[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}\b",
-        r"\bhex(?:adecimal)? colou?r|\bcolou?r.*\bhex\b": r"#[\da-fA-F]{6}\b|#[\da-fA-F]{3}\b",
-        r"\bFEN\b|Forsyth": r"(?<!\S)[\dpnbrqkPNBRQK]+(?:/[\dpnbrqkPNBRQK]+){7}(?: [wb] (?:[KQkq]{1,4}|-) (?:[a-h][36]|-)(?: \d+ \d+)?)?",
-        r"\b(?:DNA|RNA|nucleotide)\b": r"\b[ACGTUN]{5,}\b",
-        r"\bchemical formula\b|\bformula of (?:the|a) (?:compound|molecule)": r"\b(?:[A-Z][a-z]?\d*|\((?:[A-Z][a-z]?\d*)+\)\d*){2,}(?!\w)",
-        r"\bcron\b": r"(?<!\S)[\d*/,-]+(?: [\d*/,-]+){4}(?!\S)",
-    }.items()
-)
-_GLOB = re.compile(r"\bglob\b|\bwildcard", re.IGNORECASE)
-_GLOBBED = re.compile(r"(?<!\S)(?P<glob>[\w./-]*\*[\w.*/-]*\w)|(?<!\S)(?P<ending>\.[a-z]\w{0,7})(?= files?\b)")
 _FOLDERS = frozenset({"directory", "folder", "dir"})
-_MACHINE = re.compile(r"(?<![\w./@#-])[a-z]{2,}(?:-[a-z]+)*-?\d{1,3}(?![\w/@-]|\.\w)")
 _NUMBERS = frozenset({"number", "id", "no", "issue"})
 _DIGITS = re.compile(r"\d{1,9}")
-_AXES = ((frozenset({"latitude", "lat"}), "ns"), (frozenset({"longitude", "lon", "lng", "long"}), "ew"))
-_SIDE = re.compile(r"\s?°?\s?(?:degrees? )?(?P<side>(?:north|south|east|west)\b|[NSEW]\b)")
 _LEAVING = frozenset({"end", "out", "checkout", "return", "departure", "to", "until"})
 _NIGHTS = re.compile(rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)}) nights?\b", re.IGNORECASE)
 _HALF_DAY = 12 * 60
@@ -132,8 +114,8 @@ def _is_verb_of(this: Slot, verb: str) -> bool:
 def _done_to(this: Slot, said: Said) -> list[Find]:
     """Assign it to hwang; directed by david leitch: a verb of the parameter's own name, and whom it is done to or by."""
     for one in said.names:  # the films Agnes Varda directed
-        behind = _DID.match(said.text, one.end)
-        if behind is not None and _is_verb_of(this, behind["verb"]):
+        did = _DID.match(said.text, one.end)
+        if did is not None and _is_verb_of(this, did["verb"]):
             return [one]
     for match in _DOING.finditer(said.text):
         if _is_verb_of(this, match["verb"]):
@@ -191,33 +173,9 @@ def _of_months(this: Slot, said: Said) -> list[Find]:
     return [Find(one.written.split()[0].strip(","), one.start, one.end) for one in said.months]
 
 
-def _formed(this: Slot, said: Said) -> list[Find]:
-    """What is written in the form that the description names."""
-    asked = f"{this.name} {_about(this)}".replace("_", " ")
-    form = next((form for named, form in _WRITTEN if named.search(asked)), None)
-    found = form.finditer(said.text) if form is not None else ()
-    return [Find(match[0], match.start(), match.end()) for match in found]
-
-
-def _globbed(this: Slot, said: Said) -> list[Find]:
-    """All .proto files are *.proto."""
-    if not _GLOB.search(f"{this.name} {_about(this)}"):
-        return []
-    return [
-        Find(match["glob"] or f"*{match['ending']}", match.start(), match.end()) for match in _GLOBBED.finditer(said.text)
-    ]
-
-
 def _in_folder(this: Slot, said: Said) -> list[Find]:
     """The folder that is called one, where a folder is asked for."""
     return said.folders if this.own & _FOLDERS else []
-
-
-def _hosted(this: Slot, said: Said) -> list[Find]:
-    """Machines are named with a number: web-03, print01."""
-    if said.hosts or said.urls:
-        return []
-    return [Find(match[0], match.start(), match.end()) for match in _MACHINE.finditer(said.text)]
 
 
 def _numbered(this: Slot, said: Said) -> list[Find]:
@@ -227,30 +185,16 @@ def _numbered(this: Slot, said: Said) -> list[Find]:
     return [Find(int(one.value), one.start, one.end) for one in said.tags if _DIGITS.fullmatch(str(one.value))]
 
 
-def _compass(this: Slot, said: Said) -> list[Find]:
-    """46.85° N, 121.76° W: degrees south and west are below zero."""
-    sides = next((sides for words, sides in _AXES if this.own & words), "")
-    if not sides:
-        return []
-    found = []
-    for one in {one.start: one for one in reversed(said.numbers)}.values():
-        match = _SIDE.match(said.text, one.end)
-        if match and match["side"][0].lower() in sides:
-            sign = -1 if match["side"][0].lower() in "sw" else 1
-            found.append(Find(sign * abs(one.value), one.start, match.end()))
-    return found
-
-
-_NAMED = (_formed, _addressed, _part_of_names, _versioned, _sorted_by, _done_to, _known, _coded, _told)
+_NAMED = (globbed, formed, _addressed, _part_of_names, _versioned, _sorted_by, _done_to, _known, _coded, _told)
 _FINDERS: dict[str, tuple[Callable[[Slot, Said], list[Find]], ...]] = {
-    "number": (_compass, _numbered, _repeated, _of_months, _span),
+    "number": (compass, _numbered, _repeated, _of_months, _span),
     "date": (_left_on,),
-    "path": (_globbed, _in_folder),
-    "host": (_hosted,),
+    "path": (globbed, _in_folder),
+    "host": (hosted,),
     "ticker": (lambda _, said: tickers_said(said),),
     "name": _NAMED,
-    "words": (_of_months, _globbed, *_NAMED),
-    "free": (_formed, _addressed, _coded, _told),
-    "code": (_formed, _versioned, _coded, _told),
+    "words": (_of_months, *_NAMED),
+    "free": (formed, _addressed, _coded, _told),
+    "code": (formed, _versioned, _coded, _told),
     "email": (_addressed,),
 }

@@ -28,7 +28,9 @@ _LARGEST = 9999  # and of a number
 _STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*")  # llama.cpp takes no escape in a pattern: what needs one is left out
 _PLAIN_DATE = re.compile(r"[A-Z0-9?:/ -]+")
-_QUOTED = frozenset({"title", "query", "text", "message", "subject", "keyword", "keywords", "phrase", "note", "content", "body"})
+_QUOTED = frozenset(
+    {"title", "query", "text", "message", "subject", "keyword", "keywords", "phrase", "note", "content", "body"}
+)
 _PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 
 

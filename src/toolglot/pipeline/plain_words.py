@@ -19,4 +19,6 @@ monday tuesday wednesday thursday friday saturday sunday january february march 
 november december today tomorrow
 """
 DATED = frozenset(_DAYS_AND_MONTHS.split()) | {f"{day}s" for day in _DAYS_AND_MONTHS.split() if day.endswith("day")}
-LABELS = frozenset({"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO", "PR"})  # of what follows
+LABELS = frozenset(
+    {"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO", "PR"}
+)  # of what follows

@@ -48,7 +48,9 @@ _EQUALS = re.compile(r"([A-Za-z]\w*)\s?=\s?$")
 _AMOUNT = re.compile(rf"(?:\d|\b(?:{'|'.join(NUMBER_WORDS)}|hundred|thousand|million|half|dozen))[ -]?$", re.IGNORECASE)
 _CODED = re.compile(r"[A-Z]{2,}-?\d[A-Z\d-]*")
 _SAYS_SO = 2.5  # a name that has its own word in it: Premier League
-_PERSONS = frozenset({"artist", "author", "singer", "actor", "director", "painter", "person", "contact", "player", "assignee", "user"})
+_PERSONS = frozenset(
+    {"artist", "author", "singer", "actor", "director", "painter", "person", "contact", "player", "assignee", "user"}
+)
 _AHEAD = 2  # words after a number
 _LABEL = 20  # characters before a number
 _WITHIN = 3  # words between a value and the one that says whose it is

@@ -30,22 +30,22 @@ _WORDLIKE = re.compile(r"\w")
 _BREAK = re.compile(r"[,;:!?\"“”()\[\]]|\.\s")
 _TITLES = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St"})
 _SCALE = re.compile(r"\bout of $|[a-z²\d] ?[-+] ?[\d.]+ ?= ?$", re.IGNORECASE)  # 4 out of 5; 2x - 3 = 0
-_SCALED = 12  # characters before a number
 _COUNTED = re.compile(r" [a-z]{3,}s\b")  # stars
-_LOOK_BACK = 6  # characters between the end of a sentence and the next word
+_SCALED, _LOOK_BACK = 12, 6  # characters before a number; between the end of a sentence and the next word
 EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
 _URL = re.compile(r"\bhttps?://[^\s,;\"')>]+[^\s,;\"')>.?!]")
 _HOST = re.compile(
     r"(?<![@\w/.-])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z\d-]++\.)+[a-z]{2,})(?![\w@/])|\blocalhost\b", re.IGNORECASE
 )
-_PHONE = re.compile(r"(?<![\w-])\+?\d[\d\s().-]{5,}\d(?![\w-])")
-_DECIMAL = re.compile(r"\d+\.\d+")
+_PHONE = re.compile(r"(?<![\w-])(?!\d++\.\d++(?![\s.-]?[\d(]))\+?\d[\d\s().-]{5,}\d(?![\w-])")
 _PATH = re.compile(r"[\w.~-]*/[\w./~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,4}", re.ASCII)
 _CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
 _TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?:-[a-z]+\.?\d*)?(?![\w.]\w|%)", re.IGNORECASE)
 _CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
-_NOUN = r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please|I|we|you|he|she|they)\b)\w[\w'-]*"
+_NOUN = (
+    r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please|I|we|you|he|she|they)\b)\w[\w'-]*"
+)
 _THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
 _ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&|or) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
 _ITEM = re.compile(rf"\b{_THING}")
@@ -68,9 +68,8 @@ your yours
 """
 FUNCTION_WORDS = frozenset(_PLAIN.split())
 _NOT_NAMES = FUNCTION_WORDS | DATED | {"celsius", "fahrenheit"}
-_JOINS = frozenset(
-    {"of", "de", "da", "del", "della", "di", "do", "dos", "du", "la", "le", "van", "von", "der", "den", "the", "and", "&", "y", "v."}
-)
+_LINKS = "of de da del della di do dos du la le van von der den the and & y v."
+_JOINS = frozenset(_LINKS.split())
 
 
 class Find(msgspec.Struct, frozen=True):
@@ -178,7 +177,6 @@ class Said:
     @cached_property
     def phones(self) -> list[Find]:
         found = _all(_PHONE, self.text)
-        found = [one for one in found if not _DECIMAL.fullmatch(str(one.value))]
         return [one for one in found if sum(sign.isdigit() for sign in str(one.value)) >= 7 and not self._dated(one)]
 
     @cached_property

@@ -39,11 +39,15 @@ _SOME = re.compile(r"\b(?:top|first|last|next|latest|newest|recent|best)\W$", re
 _HOW_MANY = re.compile(r"(?:how many|(?:max(?:imum)? )?number of)\b", re.IGNORECASE)
 _OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b|(?: [a-z-]+){1,3}?s\b(?! (?:of|old)\b)", re.IGNORECASE)
 
-UPPER = frozenset({"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up", "to", "until", "before"})
+UPPER = frozenset(
+    {"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up", "to", "until", "before"}
+)
 _PAID = "price cost amount fee rent budget salary total fare payment deposit revenue income"
 _PRICES = frozenset(_PAID.split())
 _COUNTS = frozenset({"quantity", "qty", "count", "number", "units", "copies", "pieces", "limit"})
-LOWER = frozenset({"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest", "from", "since", "after"})
+LOWER = frozenset(
+    {"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest", "from", "since", "after"}
+)
 
 
 def bound(one: Find, said: Said) -> str:

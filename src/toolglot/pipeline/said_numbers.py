@@ -19,9 +19,18 @@ _WHOLE = {"dozen": 12, "couple": 2, "pair": 2, "once": 1, "twice": 2, "thrice": 
 
 _SPELT = "|".join([*NUMBER_WORDS, "hundred", "thousand", "million", "billion", *_WHOLE])
 _WORDS = re.compile(rf"\b(?:a )?(?:{_SPELT})(?:(?:[ -]|,? and )(?:{_SPELT}))*\b", re.IGNORECASE)
-_ARTICLES = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "a quarter of an": 0.25, "three quarters of an": 0.75, "a half": 0.5}
+_ARTICLES = {
+    "a": 1,
+    "an": 1,
+    "half a": 0.5,
+    "half an": 0.5,
+    "a quarter of an": 0.25,
+    "three quarters of an": 0.75,
+    "a half": 0.5,
+}
 _ONE_OF = re.compile(
-    r"\b(half an?|a quarter of an|three quarters of an|a half|an?)(?: (?:free|full|whole|spare|good|solid))?(?=[\s-](?:second|minute|hour|day|week|kilo|kilogram|gallon|liter|litre|mile)s?\b)",
+    r"\b(half an?|a quarter of an|three quarters of an|a half|an?)(?: (?:free|full|whole|spare|good|solid))?"
+    r"(?=[\s-](?:second|minute|hour|day|week|kilo|kilogram|gallon|liter|litre|mile)s?\b)",
     re.IGNORECASE,
 )
 _AND_PART = re.compile(r"(?P<unit> [a-z]+)? and (?:a|one|three) (?P<part>half|quarters?|thirds?)\b", re.IGNORECASE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
-from os.path import commonprefix
 from typing import Any
 
 from toolglot.pipeline.related_words import related
@@ -20,7 +19,8 @@ _ABBREVIATED = {
     "lbs": "pounds", "oz": "ounces", "l": "liters", "ml": "milliliters", "gal": "gallons", "€": "eur", "$": "usd", "£": "gbp",
     "c": "celsius", "f": "fahrenheit", "k": "kelvin", "h": "hours", "hr": "hours", "hrs": "hours", "min": "minutes",
     "mins": "minutes", "s": "seconds", "sec": "seconds", "secs": "seconds", "ms": "milliseconds", "foot": "feet",
-    "inch": "inches", "ascending": "asc", "descending": "desc", "dev": "development", "prod": "production", "°c": "celsius", "°f": "fahrenheit",
+    "inch": "inches", "ascending": "asc", "descending": "desc", "dev": "development", "prod": "production", "°c": "celsius",
+    "°f": "fahrenheit",
 }  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def _same(word: str, wanted: str) -> bool:
         return False
     if set(words_of(word)) & set(words_of(wanted)):
         return True
-    shared = len(commonprefix([word, wanted]))
-    if shared >= _LONG_STEM and max(len(word), len(wanted)) - shared <= _ENDING:  # a pediatrician's is pediatrics
+    stem = max(_LONG_STEM, max(len(word), len(wanted)) - _ENDING)
+    if word[:stem] == wanted[:stem] and min(len(word), len(wanted)) >= stem:  # a pediatrician's is pediatrics
         return True
     return word[:3] == wanted[:3] and min(len(word), len(wanted)) > 4 and SequenceMatcher(None, word, wanted).ratio() > _ALIKE

@@ -35,6 +35,9 @@ FORMS = {"ticker": "^[A-Z]{1,5}$", "airport": "^[A-Z]{3}$", "currency": "^[A-Z]{
 _EXAMPLE = re.compile(r"(?:e\.g\.|such as|like|example:?),? ['\"]?([\w#/-]*\d[\w/-]*)")
 _TOGETHER = re.compile(r" ?[A-Za-z]+\.?,?(?: and)? ?")
 _CODED = re.compile(r"[A-Z]{2,}-?\d[A-Z\d-]*")
+_SHARE = re.compile(
+    r"rate|ratio|interest|probab|fraction|decimal|share|return|growth|yield|tax|discount|inflation|level|confidence"
+)
 _POSTAL = frozenset({"postal", "zip", "postcode", "zipcode"})
 _NO = frozenset({"no", "without"})
 
@@ -128,7 +131,7 @@ def sure(this: Slot, said: Said) -> list[Find]:
         told, marked_so = labelled(this, said), written(this, said)
         if marked_so:  # the orders table sorted by date: what follows is no name
             told = [one for one in told if not str(one.value).endswith(("ed", "ing"))]
-        found = _merged(told, marked_so) if marked_so else _merged(told, found)
+        found = (_merged(told) or marked_so) if marked_so else _merged(told, found)
     return [one for one in found if _allowed(one.value, this.schema)]
 
 
@@ -164,7 +167,7 @@ def _told(this: Slot, said: Said) -> list[Find]:
 def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
     """Of 3.5 % a percentage is 3.5, and any other share 0.035."""
     about = f"{this.name} {this.schema.get('description') or ''}".lower()
-    whole = this.schema.get("type") == "integer" or "percent" in about
+    whole = this.schema.get("type") == "integer" or "percent" in about or (about and not _SHARE.search(about))
     shares = {one.start for one in found if re.search(r"%|percent", said.text[one.start : one.end])}
     firsts = {one.start: one.value for one in reversed(found)}
     return [one for one in found if one.start not in shares or (one.value == firsts[one.start]) is whole]
