@@ -11,6 +11,7 @@ from toolglot import __version__
 # command -> what it is for; the file cli/<command>.py exports `command`
 COMMANDS = {
     "ask": "Ask a model, let it use tools, and stream its answer.",
+    "bench": "How fast toolglot is on this machine: translating, hearing and judging calls, and asking a model.",
     "eval": "Put questions with known answers to a model: how often are its calls right, and whose merit is that?",
     "explain": "Say why each call of a recorded run was rescued, fixed or refused, and why none was made.",
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
