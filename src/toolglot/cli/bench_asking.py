@@ -44,7 +44,7 @@ async def asked(client: AsyncClient, times: int, told: Told) -> list[Exchanges]:
         for name, (question, tools) in QUESTIONS.items():
             held = []
             for number in range(times + 1):
-                told(number, times, f"asking {client.model} {name}" if number else f"asking {client.model} for the first time")
+                told(number, times, f"asking {client.model} {name}" + ("" if number else ", which does not count"))
                 held.append(await _exchange(client, question, tools))
             found.append(Exchanges(name, held[1:]))
     return found
