@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 import click
@@ -49,8 +50,11 @@ Completion of commands, options, models and files, for good:
 
 @click.group(cls=Lazy, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="toolglot")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Any client, any model, reliable tool calls."""
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False  # of every command: their contexts are made from this one
 
 
 if __name__ == "__main__":
