@@ -24,7 +24,7 @@ from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.ranked_tools import TELLERS, Ranked
 from toolglot.pipeline.relevance import spaced, words_of
-from toolglot.pipeline.said import EMAIL
+from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.set_right import set_right
 from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.pipeline.told_values import Told, not_made, told_values

@@ -15,13 +15,15 @@ import msgspec
 
 from toolglot.pipeline.date_forms import dates_in_form, edges_of_months, times_in_form
 from toolglot.pipeline.exact_values import exact
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
+from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_labels import around, labelled, marked, named_before
 from toolglot.pipeline.said_numbers import numbers
 from toolglot.pipeline.said_options import described_options, mentioned
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot
+from toolglot.pipeline.spans import Spans
 
 MOST = 150  # values of one parameter: a grammar of more is slow to make
 
@@ -55,10 +57,10 @@ def _short(quoted: list[Find]) -> list[Find]:
 
 def _named(said: Said) -> list[Find]:
     """A name is called so, or quoted, or has capitals; what stands within quotes is no name of its own."""
-    quoted = _short(said.quoted)
-    named = [one for one in _merged(said.names, said.capitals) if not any(around(other, one) for other in said.streets)]
-    bare = [one for one in _merged(said.streets, named) if not any(around(other, one) for other in said.quoted)]
-    return _merged(said.called, quoted, [one for one in bare if not any(around(other, one) for other in said.called)])
+    streets, whole = Spans(said.streets), Spans(said.quoted, said.called)
+    named = [one for one in _merged(said.names, said.capitals) if not streets.hold(one)]
+    bare = [one for one in _merged(said.streets, named) if not whole.hold(one)]
+    return _merged(said.called, _short(said.quoted), bare)
 
 
 def _coded(said: Said, least: int) -> list[Find]:
