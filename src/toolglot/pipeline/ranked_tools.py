@@ -101,7 +101,7 @@ def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
     overlap = sum(shared.values())
     lacking = len(filled.missing) + 0.5 * len(filled.implied)
     score = overlap + filled.evidence + 0.25 * min(filled.pointed, 4.0) - lacking
-    told = tuple(sorted(shared, key=lambda word: -shared[word]))
+    told = tuple(sorted(shared, key=lambda word: (-shared[word], word)))
     return Ranked(tool, round(score, 4), round(overlap, 4), told, filled, _share_named(tool, said), shared)
 
 
