@@ -24,8 +24,8 @@ from time import process_time
 from typing import Any
 
 from plot import bar_chart
-from timing import Case, measure
 from toolglot.client.http import HttpTransport
+from toolglot.speed.timing import Case, measure
 
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / ".bench"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import venv
@@ -18,8 +19,9 @@ def run_side(folder: Path, rounds: int, seconds: float) -> dict[str, Any] | None
     try:
         python = _environment(folder)
         command = [str(python), str(HERE / "litellm_side.py"), str(rounds), str(seconds)]
+        ours = {**os.environ, "PYTHONPATH": str(HERE.parent / "src")}  # of toolglot only what needs nothing else
         print("measuring LiteLLM ...", file=sys.stderr, flush=True)
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900, env=ours)
         return dict(json.loads(done.stdout))
     except subprocess.CalledProcessError as error:
         said = (error.stderr or "").strip().splitlines()[-3:]

@@ -33,9 +33,11 @@ from openai.types.chat import ChatCompletionChunk
 
 import essence
 import payloads
-from conversation import TOOLS
-from payloads import ANTHROPIC_MODEL, CHAT_MODEL, GEMINI_MODEL
-from timing import CALIBRATION, Case, measure
+from payloads import ANTHROPIC_MODEL, GEMINI_MODEL
+from toolglot.speed import as_chat
+from toolglot.speed.as_chat import CHAT_MODEL
+from toolglot.speed.conversation import REPLY_CALLS, REPLY_TEXT, TOOLS
+from toolglot.speed.timing import CALIBRATION, Case, measure
 
 try:  # it moved, once out of its experiments
     from litellm.llms.anthropic.pass_through.adapters.streaming_iterator import AnthropicStreamWrapper
@@ -186,7 +188,7 @@ def _run(stream: Stream, pieces: list[bytes], limit: int | None = None) -> list[
 def _stream_case(name: str, wire: str, stream: Stream, pieces: list[bytes]) -> Case:
     out = _run(stream, pieces)
     said = essence.of_stream(wire, b"".join(out))
-    if said["text"] != payloads.REPLY_TEXT or len(said["calls"]) != len(payloads.REPLY_CALLS):
+    if said["text"] != REPLY_TEXT or len(said["calls"]) != len(REPLY_CALLS):
         raise AssertionError(f"{name}: LiteLLM did not translate the whole stream")
     return Case(name, lambda: _run(stream, pieces, len(out)), len(pieces))
 
@@ -203,7 +205,7 @@ def _request_case(name: str, run: Callable[[], bytes]) -> Case:
 
 
 def cases() -> list[Case]:
-    chat, anthropic, gemini = payloads.chat_request(), payloads.anthropic_request(), payloads.gemini_request()
+    chat, anthropic, gemini = as_chat.chat_request(), payloads.anthropic_request(), payloads.gemini_request()
     replies = payloads.anthropic_reply(), payloads.gemini_reply()
     raw, log = httpx.Response(200), _logging(GEMINI_MODEL)
     return [
@@ -215,7 +217,7 @@ def cases() -> list[Case]:
         Case("reply gemini > openai-chat", lambda: gemini_reply_to_chat(replies[1], raw, log)),
         _stream_case("chunk anthropic > openai-chat", "openai-chat", anthropic_stream_to_chat, payloads.anthropic_stream()),
         _stream_case("chunk gemini > openai-chat", "openai-chat", gemini_stream_to_chat, payloads.gemini_stream()),
-        _stream_case("chunk openai-chat > anthropic", "anthropic", chat_stream_to_anthropic, payloads.chat_stream()),
+        _stream_case("chunk openai-chat > anthropic", "anthropic", chat_stream_to_anthropic, as_chat.chat_stream()),
         _request_case(
             "request openai-chat > anthropic, by get_optional_params", lambda: chat_to_anthropic(chat, whole_path=True)
         ),

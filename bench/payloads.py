@@ -1,53 +1,22 @@
-"""The conversation as each wire has it: requests, a whole reply, and its stream. All of it bytes, as a gateway sees them."""
+"""The conversation as Anthropic and Gemini have it: requests, a whole reply, and its stream; all of it bytes.
+
+As OpenAI Chat has it, it comes with the package: `toolglot.speed.as_chat`.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
-from conversation import REPLY_CALLS, REPLY_TEXT, SYSTEM, TOOLS, TURNS
+from toolglot.speed.as_chat import MAX_TOKENS, USAGE_IN, USAGE_OUT, call_id, compact, fragments, words
+from toolglot.speed.conversation import REPLY_CALLS, REPLY_TEXT, SYSTEM, TOOLS, TURNS
 
 Body = dict[str, Any]
 
-CHAT_MODEL, ANTHROPIC_MODEL, GEMINI_MODEL = "gpt-5.2", "claude-sonnet-4-5", "gemini-2.5-pro"
-MAX_TOKENS = 4096
-USAGE_IN, USAGE_OUT = 6120, 331
-
-
-def compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def call_id(count: int) -> str:
-    return f"call_{count:02d}_{count * 7919 % 99991:05d}"
+ANTHROPIC_MODEL, GEMINI_MODEL = "claude-sonnet-4-5", "gemini-2.5-pro"
 
 
 # -- requests
-
-
-def chat_request() -> bytes:
-    messages: list[Body] = [{"role": "system", "content": SYSTEM}]
-    count = 0
-    for turn in TURNS:
-        if isinstance(turn, str):
-            messages.append({"role": "user", "content": turn})
-            continue
-        said, calls = turn
-        message: Body = {"role": "assistant", "content": said}
-        answers = []
-        for name, arguments, answer in calls:
-            function = {"name": name, "arguments": compact(arguments)}
-            message.setdefault("tool_calls", []).append({"id": call_id(count), "type": "function", "function": function})
-            answers.append({"role": "tool", "tool_call_id": call_id(count), "content": answer})
-            count += 1
-        messages += [message, *answers]
-    tools = [
-        {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
-        for name, about, schema in TOOLS
-    ]
-    options = {"tool_choice": "auto", "max_completion_tokens": MAX_TOKENS}
-    return compact({"model": CHAT_MODEL, "messages": messages, "tools": tools, **options}).encode()
 
 
 def anthropic_request() -> bytes:
@@ -126,35 +95,6 @@ def gemini_reply() -> bytes:
 # -- streams, as the pieces that arrive
 
 
-def _words() -> list[str]:
-    """The text in pieces of up to three letters, as models stream it."""
-    return re.findall(r"\s*\S{1,3}", REPLY_TEXT)
-
-
-def _fragments(arguments: Body) -> list[str]:
-    text = compact(arguments)
-    return [text[at : at + 8] for at in range(0, len(text), 8)]
-
-
-def chat_stream() -> list[bytes]:
-    def chunk(delta: Body, reason: str | None = None) -> bytes:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1773309600, "model": CHAT_MODEL}
-        return f"data: {compact({**head, 'choices': [choice], 'usage': None})}\n\n".encode()
-
-    pieces = [chunk({"role": "assistant", "content": "", "refusal": None})]
-    pieces += [chunk({"content": word}) for word in _words()]
-    for at, (name, arguments) in enumerate(REPLY_CALLS):
-        opened = {"index": at, "id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": ""}}
-        pieces.append(chunk({"tool_calls": [opened]}))
-        pieces += [chunk({"tool_calls": [{"index": at, "function": {"arguments": text}}]}) for text in _fragments(arguments)]
-    pieces.append(chunk({}, "tool_calls"))
-    usage = {"prompt_tokens": USAGE_IN, "completion_tokens": USAGE_OUT, "total_tokens": USAGE_IN + USAGE_OUT}
-    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1773309600, "model": CHAT_MODEL}
-    pieces.append(f"data: {compact({**head, 'choices': [], 'usage': usage})}\n\n".encode())
-    return [*pieces, b"data: [DONE]\n\n"]
-
-
 def anthropic_stream() -> list[bytes]:
     def event(kind: str, **more: Any) -> bytes:
         return f"event: {kind}\ndata: {compact({'type': kind, **more})}\n\n".encode()
@@ -167,9 +107,9 @@ def anthropic_stream() -> list[bytes]:
     message = {"id": "msg_01", "type": "message", "role": "assistant", "model": ANTHROPIC_MODEL, "content": []}
     message |= {"stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": USAGE_IN, "output_tokens": 1}}
     pieces = [event("message_start", message=message)]
-    pieces += block(0, {"type": "text", "text": ""}, [{"type": "text_delta", "text": word} for word in _words()])
+    pieces += block(0, {"type": "text", "text": ""}, [{"type": "text_delta", "text": word} for word in words()])
     for at, (name, arguments) in enumerate(REPLY_CALLS):
-        deltas = [{"type": "input_json_delta", "partial_json": text} for text in _fragments(arguments)]
+        deltas = [{"type": "input_json_delta", "partial_json": text} for text in fragments(arguments)]
         pieces += block(at + 1, {"type": "tool_use", "id": f"toolu_{at}", "name": name, "input": {}}, deltas)
     usage = {"output_tokens": USAGE_OUT}
     pieces.append(event("message_delta", delta={"stop_reason": "tool_use", "stop_sequence": None}, usage=usage))
@@ -177,7 +117,7 @@ def anthropic_stream() -> list[bytes]:
 
 
 def gemini_stream() -> list[bytes]:
-    pieces = [_gemini_frame([{"text": word}]) for word in _words()]
+    pieces = [_gemini_frame([{"text": word}]) for word in words()]
     for at, (name, arguments) in enumerate(REPLY_CALLS):
         pieces.append(_gemini_frame([{"functionCall": {"id": f"fc_{at}", "name": name, "args": arguments}}]))
     return [*pieces, _gemini_frame([{"text": ""}], "STOP")]

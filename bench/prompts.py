@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from conversation import TOOLS
 from toolglot.client.embedded_runtime import running
 from toolglot.client.weights import find
 from toolglot.core.tools import Tool
 from toolglot.dialects import dialect_names
 from toolglot.pipeline.prompts import STYLES, augment_system_prompt
+from toolglot.speed.conversation import TOOLS
 
 USUAL = ("tagged", "fenced_json", "bare_json", "pythonic", "call_expression", "hermes", "qwen3_coder", "harmony")
 COUNTS = (1, 5, 20)

@@ -26,70 +26,21 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from timing import REFERENCE_US, calibration
-from toolglot import StreamExtractor
-from toolglot.core.messages import ToolCall
-from toolglot.core.tools import Tool
 from toolglot.dialects import dialect_names, find_dialect
-from toolglot.pipeline.extract import toolset
-from toolglot.text.json_text import dumps
+from toolglot.speed.hearing import content, hear, pieces_of, written
+from toolglot.speed.report import table as table_of
+from toolglot.speed.timing import REFERENCE_US, calibration
 
 ROOT = Path(__file__).parents[1]
 OUT = ROOT / ".bench"
 PICTURE = ROOT / "docs" / "assets" / "stream.png"
 SIZES = {"1 KB": 1_000, "10 KB": 10_000, "100 KB": 100_000, "1 MB": 1_000_000}
 QUICK = ("hermes", "qwen3_coder", "mistral", "gemma4", "pythonic", "fenced_json")
-DELTA = 4
 MOST_US = 10.0
 MOST_RATIO = 1.5
 MOST_GROWTH = 1.5  # of memory per byte, from the shortest argument that is weighed to the longest
 # What others take for a delta at 100 KB: the figures of this project's plan, not measured here.
 PEERS_US = {"vLLM hermes": 307.0, "vLLM qwen3_coder": 20_500.0, "SGLang (about)": 21_000.0}
-
-# What agents write into files: quotes of all kinds, brackets, line breaks, tags, escapes.
-SOURCE = '''def render(page: dict[str, str], *, title="home", tags=("<b>", "</b>")) -> str:
-    """Gives "<html>" with {title}; see <a href="/notes">the notes</a>."""
-    found = {key: [value, "it's"] for key, value in page.items() if key != "<br/>" and value[0] not in "[({"}
-    if not found and len(page) < 3 or title > "m":
-        return f"<div class=\\"main\\">{title}\\n</div>"  # 'a' & "b", \\d+, </function>
-    return '<p>none</p>' + "".join(f"<li>{one}: {two!r}</li>" for one, two in found.items())
-
-
-'''
-TOOLS = toolset(
-    [
-        Tool(
-            "write_file",
-            "Writes a file.",
-            {
-                "type": "object",
-                "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-                "required": ["path", "content"],
-            },
-        )
-    ]
-)
-
-
-def content(size: int) -> str:
-    return (SOURCE * (size // len(SOURCE) + 1))[:size]
-
-
-def deltas(dialect: str, size: int) -> list[str]:
-    found = find_dialect(dialect)
-    if found is None:
-        raise LookupError(dialect)
-    arguments = dumps({"path": "page.py", "content": content(size)})
-    text = found.render_calls((ToolCall("write_file_0", "write_file", arguments),))
-    return [text[at : at + DELTA] for at in range(0, len(text), DELTA)]
-
-
-def hear(pieces: list[str], named: str) -> StreamExtractor:
-    extractor = StreamExtractor(TOOLS, dialect=named)
-    for piece in pieces:
-        extractor.feed(piece)
-    extractor.close()
-    return extractor
 
 
 # -- measuring
@@ -135,7 +86,7 @@ def grammar_of(dialect: str) -> str:
 
 def measured(row: Row, sizes: dict[str, int]) -> None:
     for size, length in sizes.items():
-        pieces = deltas(row.dialect, length)
+        pieces = pieces_of(written(row.dialect, length))
         taken: list[tuple[float, float]] = []
         for _ in range(9 if length <= 10_000 else 1):
             loop = _loop_us()
@@ -163,7 +114,7 @@ def weighed(row: Row, sizes: dict[str, int]) -> None:
     for size, length in sizes.items():
         if not 10_000 <= length <= 100_000:  # below, what is made once outweighs the argument; above, watching takes minutes
             continue
-        pieces = deltas(row.dialect, length)
+        pieces = pieces_of(written(row.dialect, length))
         hear(pieces[:100], row.named)
         gc.collect()
         tracemalloc.start()
@@ -199,14 +150,7 @@ def table(found: list[Row]) -> str:
         heavy = f"{max(row.memory.values()):.1f}" if row.memory else "-"
         cells = (*(f"{row.us[size]:.1f}" for size in sizes), f"{row.ratio:.2f}", heavy)
         lines.append((row.grammar, row.dialect, row.named, *cells))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if at < 3 else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    )
+    return table_of(lines, left=3)
 
 
 def draw(found: list[Row]) -> bool:

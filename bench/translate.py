@@ -19,11 +19,12 @@ import floor
 import payloads
 from litellm_env import run_side
 from plot import bar_chart
-from timing import CALIBRATION, REFERENCE_US, Case, Timing, measure, ratio
 from toolglot.core.interfaces import Answering
-from toolglot.pipeline.convert import convert_stream, read_request, write_request
 from toolglot.pipeline.route import speech
-from toolglot.pipeline.translate import read_request_bytes, write_request_bytes
+from toolglot.speed import as_chat
+from toolglot.speed.report import table as table_of
+from toolglot.speed.timing import CALIBRATION, REFERENCE_US, Case, Timing, measure, ratio
+from toolglot.speed.translating import first_request, request, stream
 from toolglot.text.json_text import decode, encode
 
 OUT = Path(__file__).parent.parent / ".bench"
@@ -48,30 +49,7 @@ class Item:
     targets: tuple[str, ...] = ()
 
 
-# -- what a gateway does with toolglot
-
-
-def request(source: str, target: str, data: bytes, model: str | None = None) -> Callable[[], bytes]:
-    """A turn of a conversation: the tools were seen before, as an agent sends them with every turn."""
-    here, there = speech(source), speech(target)
-    told = {} if model is None else {"model": model}  # by the path
-    return lambda: write_request_bytes(read_request_bytes(data, here, **told), there, [])
-
-
-def first_request(source: str, target: str, data: bytes, model: str | None = None) -> Callable[[], bytes]:
-    """The first turn: everything is read and written anew."""
-    here, there = speech(source), speech(target)
-
-    def run() -> bytes:
-        body = decode(data)
-        if model is not None:  # told by the path
-            body["model"] = model
-        written = write_request(read_request(body, here), there, [])
-        for key in there.wire.path_keys:
-            written.pop(key, None)
-        return encode(written)
-
-    return run
+# -- what a gateway does with a whole reply; requests and streams are the package's
 
 
 def reply(source: str, target: str, data: bytes) -> Callable[[], bytes]:
@@ -80,30 +58,26 @@ def reply(source: str, target: str, data: bytes) -> Callable[[], bytes]:
     return lambda: encode(there.write_reply(here.read_reply(decode(data), None), answering, []))
 
 
-def stream(source: str, target: str, pieces: list[bytes]) -> Callable[[], bytes]:
-    return lambda: b"".join(convert_stream(pieces, source, target))
-
-
 # -- the items
 
 
 def items() -> list[Item]:
-    chat = payloads.chat_request()
+    chat = as_chat.chat_request()
     return [
         *_requests(Chat, Anthropic, chat, floor.chat_to_anthropic, "floor", "litellm"),
         *_requests(Chat, Gemini, chat, floor.chat_to_gemini, "floor", "litellm"),
         *_requests(Anthropic, Chat, payloads.anthropic_request(), floor.anthropic_to_chat, "floor"),
-        *_requests(Gemini, Chat, payloads.gemini_request(), _gemini_to_chat, "floor", model=payloads.CHAT_MODEL),
+        *_requests(Gemini, Chat, payloads.gemini_request(), _gemini_to_chat, "floor", model=as_chat.CHAT_MODEL),
         _reply(Anthropic, payloads.anthropic_reply(), floor.anthropic_reply_to_chat),
         _reply(Gemini, payloads.gemini_reply(), floor.gemini_reply_to_chat),
         _stream(Anthropic, Chat, payloads.anthropic_stream(), floor.anthropic_stream_to_chat),
         _stream(Gemini, Chat, payloads.gemini_stream(), floor.gemini_stream_to_chat),
-        _stream(Chat, Anthropic, payloads.chat_stream(), floor.chat_stream_to_anthropic),
+        _stream(Chat, Anthropic, as_chat.chat_stream(), floor.chat_stream_to_anthropic),
     ]
 
 
 def _gemini_to_chat(data: bytes) -> bytes:
-    return floor.gemini_to_chat(data, payloads.CHAT_MODEL)
+    return floor.gemini_to_chat(data, as_chat.CHAT_MODEL)
 
 
 def _requests(
@@ -199,12 +173,7 @@ def table(found: list[Row]) -> str:
     for row in found:
         theirs = ("-", "-") if row.litellm_us is None else (f"{row.litellm_us:,.1f}", f"{row.to_litellm:.1f}")
         lines.append((row.name, f"{row.us:.1f}", f"{row.loops:.3f}", f"{row.floor_us:.1f}", f"{row.to_floor:.2f}", *theirs))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    written = []
-    for line in lines:
-        cells = [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
-        written.append("  ".join(cells))
-    return "\n".join([written[0], "  ".join("-" * width for width in widths), *written[1:]])
+    return table_of(lines)
 
 
 def results(found: list[Row], calibration: Timing, side: dict[str, Any] | None) -> dict[str, Any]:

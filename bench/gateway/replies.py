@@ -10,7 +10,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import payloads
-from conversation import REPLY_CALLS, REPLY_TEXT
+from toolglot.speed import as_chat
+from toolglot.speed.conversation import REPLY_CALLS, REPLY_TEXT
 
 CHAT, ANTHROPIC = "openai-chat", "anthropic"
 PATHS = {CHAT: "/v1/chat/completions", ANTHROPIC: "/v1/messages"}
@@ -21,35 +22,35 @@ _SOAK_CALL = ("update_issue", {"number": 7, "title": "soaked", "state": "open", 
 
 def chat_reply(text: str = REPLY_TEXT, calls: list[tuple[str, Any]] = REPLY_CALLS) -> bytes:
     made = [
-        {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": payloads.compact(arguments)}}
+        {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": as_chat.compact(arguments)}}
         for at, (name, arguments) in enumerate(calls)
     ]
     message = {"role": "assistant", "content": text, "refusal": None, "annotations": [], "tool_calls": made}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "tool_calls"}
-    count = {"prompt_tokens": payloads.USAGE_IN, "completion_tokens": payloads.USAGE_OUT}
-    usage = {**count, "total_tokens": payloads.USAGE_IN + payloads.USAGE_OUT}
-    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1773309600, "model": payloads.CHAT_MODEL}
-    return payloads.compact({**head, "choices": [choice], "usage": usage}).encode()
+    count = {"prompt_tokens": as_chat.USAGE_IN, "completion_tokens": as_chat.USAGE_OUT}
+    usage = {**count, "total_tokens": as_chat.USAGE_IN + as_chat.USAGE_OUT}
+    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1773309600, "model": as_chat.CHAT_MODEL}
+    return as_chat.compact({**head, "choices": [choice], "usage": usage}).encode()
 
 
 def upstream_files(folder: Path) -> list[str]:
     """The four files of `upstream.c`."""
-    return _written(folder, chat_reply(), payloads.chat_stream(), payloads.anthropic_reply(), payloads.anthropic_stream())
+    return _written(folder, chat_reply(), as_chat.chat_stream(), payloads.anthropic_reply(), payloads.anthropic_stream())
 
 
 def chunks_of(model: str) -> int:
     """How many chunks the upstream sends."""
-    return len(payloads.chat_stream() if model == TO_CHAT else payloads.anthropic_stream())
+    return len(as_chat.chat_stream() if model == TO_CHAT else payloads.anthropic_stream())
 
 
 def request(wire: str, model: str, *, stream: bool) -> bytes:
-    body = json.loads(payloads.chat_request() if wire == CHAT else payloads.anthropic_request())
+    body = json.loads(as_chat.chat_request() if wire == CHAT else payloads.anthropic_request())
     body["model"] = model
     if stream:
         body["stream"] = True
         if wire == CHAT:
             body["stream_options"] = {"include_usage": True}
-    return payloads.compact(body).encode()
+    return as_chat.compact(body).encode()
 
 
 # -- the soak's
@@ -65,9 +66,9 @@ def soak_files(folder: Path) -> list[str]:
 
     def chunk(delta: Any, reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return f"data: {payloads.compact({**chunk_head, 'choices': [choice]})}\n\n".encode()
+        return f"data: {as_chat.compact({**chunk_head, 'choices': [choice]})}\n\n".encode()
 
-    function = {"name": name, "arguments": payloads.compact(call[1])}
+    function = {"name": name, "arguments": as_chat.compact(call[1])}
     chat = [chunk({"role": "assistant", "content": word} if not at else {"content": word}) for at, word in enumerate(words)]
     chat += [chunk({"tool_calls": [{"index": 0, "id": "call_0", "type": "function", "function": function}]})]
     chat += [chunk({}, "tool_calls"), b"data: [DONE]\n\n"]
@@ -85,18 +86,18 @@ def soak_text(tag: str) -> str:
 def _soak_message(text: str) -> bytes:
     head = {"id": "msg_01", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": text}]}
     usage = {"input_tokens": 10, "output_tokens": 20}
-    return payloads.compact({**head, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}).encode()
+    return as_chat.compact({**head, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}).encode()
 
 
 def _soak_events(words: list[str], call: tuple[str, Any]) -> list[bytes]:
     def event(kind: str, **more: Any) -> bytes:
-        return f"event: {kind}\ndata: {payloads.compact({'type': kind, **more})}\n\n".encode()
+        return f"event: {kind}\ndata: {as_chat.compact({'type': kind, **more})}\n\n".encode()
 
     message: dict[str, Any] = {"id": "msg_01", "type": "message", "role": "assistant", "model": "m", "content": []}
     message |= {"stop_reason": None, "usage": {"input_tokens": 10, "output_tokens": 1}}
     said = [event("content_block_delta", index=0, delta={"type": "text_delta", "text": word}) for word in words]
     made = {"type": "tool_use", "id": "toolu_0", "name": call[0], "input": {}}
-    written = {"type": "input_json_delta", "partial_json": payloads.compact(call[1])}
+    written = {"type": "input_json_delta", "partial_json": as_chat.compact(call[1])}
     return [
         event("message_start", message=message),
         event("content_block_start", index=0, content_block={"type": "text", "text": ""}),

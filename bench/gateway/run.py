@@ -20,8 +20,8 @@ import servers
 from servers import OUT, Load, Server
 
 sys.path.insert(0, str(servers.HERE.parent))
-import conversation
 import essence
+from toolglot.speed import conversation
 
 AT_ONCE = (1, 16, 64)
 STREAMS_AT_ONCE = 16

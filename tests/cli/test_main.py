@@ -7,6 +7,7 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from toolglot.cli.main import COMMANDS, main
+from toolglot.speed import figures
 
 
 def offered(*words: str) -> list[str]:
@@ -22,6 +23,16 @@ def test_help_names_every_command_and_how_the_shell_learns_them() -> None:
         assert word in told
 
 
+@pytest.mark.parametrize("words", [["models"], ["bench", "--only", "guard", "--rounds", "1"]], ids=lambda words: words[0])
+def test_colours_where_they_are_wanted(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "SECONDS", 0.001)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[" in CliRunner().invoke(main, words, color=True).stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    done = CliRunner().invoke(main, words, color=True)
+    assert (done.exit_code, "\x1b[" in done.stdout) == (0, False)
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
@@ -32,6 +43,8 @@ def test_help_names_every_command_and_how_the_shell_learns_them() -> None:
         (("ask", "--tools", "my"), ["file"]),
         (("ask", "--record", ""), ["file"]),
         (("explain", "runs"), ["file"]),
+        (("bench", "--only", "gu"), ["guard"]),
+        (("bench", "-m", "vl"), ["vllm/"]),
         (("eval", "-m", "vl"), ["vllm/"]),
         (("eval", "--ask", "na"), ["native"]),
         (("eval", "--questions", ""), ["file"]),

@@ -255,6 +255,13 @@ def test_what_the_gate_would_not_call_for_is_doubted_once(
     assert (found and found[0]) == code
 
 
+def test_what_was_said_counts_at_any_depth() -> None:
+    tools = (a_tool("search", "Look for something.", where="A town", filters={"type": "object"}),)
+    asked = said("Furnished flats in Ghent for 950 a month at most?")
+    held = {"where": "Ghent", "filters": {"most": [{"rent": 950}]}}
+    assert Doubts(asked, tools).of(ToolCall("c", "search", dumps(held))) is None
+
+
 def test_of_several_questions_and_of_many_tools_the_gate_is_not_asked() -> None:
     asked, call = "Does a library pay its authors?", ToolCall("c", "find_book", dumps({"title": "Payment"}))
     assert Doubts(said(asked), TOOLS[:2]).of(call) is not None
@@ -319,6 +326,8 @@ def test_who_makes_one_of_several_again_may_go_step_by_step() -> None:
     call = Message("assistant", (ToolCall("c0", "calculate_bmi", dumps(HIS)),))
     told = Message("tool", (ToolResult("c0", "calculate_bmi", (Text(f"Not run: calculate_bmi: {found[1]}."),), is_error=True),))
     assert of_all((*said(BOTH), call, told), HIS) is None
+    hers = ToolCall("c1", "calculate_bmi", dumps(HERS))
+    assert [one.arguments for one in Doubts((*said(BOTH), call, told), BMI).held_back([hers])] == [HIS]
     given = Message("tool", (ToolResult("c0", "calculate_bmi", (Text("26.6"),)),))
     assert of_all((*said(BOTH), call, given), HERS) is None  # it was made before
 

@@ -11,7 +11,7 @@ import pytest
 from tests.pipeline.answering import CALLS, PARIS, ROME, call, codes, plan_for, stream, text
 from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
-from toolglot.core.messages import Message, Text
+from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Output
@@ -128,6 +128,18 @@ def test_one_of_several_calls_is_told_to_come_with_the_others() -> None:
     assert 'with it make get_weather with {"city":"Rome"}' in sentence(refused)
     both = (call(0, "get_weather", PARIS), call(1, "get_weather", ROME))
     assert [one.arguments["city"] for one in heard(small(messages=SEVERAL), *both, end=CALLS).calls] == ["Paris", "Rome"]
+
+
+def test_what_was_told_to_come_with_others_leaves_with_them() -> None:
+    first = heard(small(messages=SEVERAL), call(0, "get_weather", PARIS), end=CALLS)
+    (refused,) = refusals(first)
+    assert refused.call is not None
+    told = ToolResult(refused.call.id, "get_weather", (Text(sentence(refused)),), is_error=True)
+    again = (*SEVERAL, Message("assistant", (refused.call,)), Message("tool", (told,)))
+    found = heard(small(messages=again), text("Sure."), call(1, "get_weather", ROME), end=CALLS)
+    assert [one.arguments["city"] for one in found.calls] == ["Rome", "Paris"]
+    assert len({one.id for one in found.calls}) == 2
+    assert (codes(found), found.stop) == (["rescued_earlier"], Stop("calls", "tool_calls"))
 
 
 def test_who_wants_one_call_at_a_time_gets_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 import click
@@ -11,6 +12,7 @@ from toolglot import __version__
 # command -> what it is for; the file cli/<command>.py exports `command`
 COMMANDS = {
     "ask": "Ask a model, let it use tools, and stream its answer.",
+    "bench": "How fast toolglot is on this machine: translating, hearing and judging calls, and asking a model.",
     "eval": "Put questions with known answers to a model: how often are its calls right, and whose merit is that?",
     "explain": "Say why each call of a recorded run was rescued, fixed or refused, and why none was made.",
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
@@ -48,8 +50,11 @@ Completion of commands, options, models and files, for good:
 
 @click.group(cls=Lazy, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="toolglot")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Any client, any model, reliable tool calls."""
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False  # of every command: their contexts are made from this one
 
 
 if __name__ == "__main__":

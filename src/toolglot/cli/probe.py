@@ -11,10 +11,11 @@ import click
 import msgspec
 
 from toolglot.cli.completing import complete_models
+from toolglot.cli.telling import tell, told_all
 from toolglot.client.carriers import Carriers
 from toolglot.client.probe.seen import FAULTS, Finding
 from toolglot.client.probe.verdict import Verdict, WayResult
-from toolglot.client.probing import Progress, probe
+from toolglot.client.probing import probe
 from toolglot.client.remembered import Remembered
 from toolglot.errors import CallerError
 from toolglot.text.json_text import encode
@@ -71,26 +72,14 @@ async def _probed(model: str, options: dict[str, Any]) -> Verdict:
             ways=[way.strip() for way in options["ways"].split(",") if way.strip()],
             quick=options["quick"],
             remembered=known,
-            progress=_teller(),
+            progress=tell,
         )
     finally:
-        if sys.stderr.isatty():
-            click.echo("\r\033[K", nl=False, err=True)
+        told_all()
         log.disabled = disabled
         await transport.aclose()
         for note in known.notes:
             click.echo(f"note: {note}", err=True)
-
-
-def _teller() -> Progress:
-    """On a terminal one line that changes, elsewhere a line for each step."""
-    live = sys.stderr.isatty()
-
-    def tell(number: int, total: int, what: str) -> None:
-        count = f"{number}/{total} " if total else ""
-        click.echo(f"\r\033[K{count}{what} ..." if live else f"{count}{what}", nl=not live, err=True)
-
-    return tell
 
 
 def as_object(found: Verdict) -> dict[str, Any]:

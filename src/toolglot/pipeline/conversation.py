@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from toolglot.core.messages import Message, Text, ToolResult
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import EMAIL, FUNCTION_WORDS
+from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.said_numbers import LARGEST, numbers
 from toolglot.pipeline.said_times import dates, times
 from toolglot.pipeline.said_units import TIME, in_any_unit, unit_after

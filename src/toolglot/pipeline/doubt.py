@@ -24,10 +24,10 @@ from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.ranked_tools import TELLERS, Ranked
 from toolglot.pipeline.relevance import spaced, words_of
-from toolglot.pipeline.said import EMAIL
+from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.set_right import set_right
 from toolglot.pipeline.small_talk import is_small_talk
-from toolglot.pipeline.told_values import not_made, told_values
+from toolglot.pipeline.told_values import Told, not_made, told_values
 from toolglot.pipeline.tool_needs import is_placeholder, names_what_it_makes, open_texts, required_of, words_of_tool
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
@@ -135,15 +135,29 @@ class Doubts:
 
     def of_all(self, calls: Sequence[ToolCall]) -> tuple[str, str] | None:
         """The same of all calls of a reply together: those that the question asks for as plainly, and that are not made."""
-        if not calls or self._has_results or not self._asks_alone:
-            return None
         if any(_NOT_ALL in told for call in calls for told in self._told.get(canonical(call), ())):
             return None
-        left = not_made(gate(tuple(self._tools.values()), self._asked).calls, calls)
+        left = self.left_out(calls)
         if not left:
             return None
         more = " and ".join(f"{name} with {dumps(arguments)}" for name, arguments in left[:_MOST_GIVEN])
         return INCOMPLETE, f"{_NOT_ALL} {len(calls) + len(left)}: with it make {more}"
+
+    def left_out(self, calls: Sequence[ToolCall]) -> list[Told]:
+        """What the question tells of in full beside these calls."""
+        if not calls or self._has_results or not self._asks_alone:
+            return []
+        return not_made(gate(tuple(self._tools.values()), self._asked).calls, calls)
+
+    def held_back(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
+        """Those that were told to come with others, where these are the others: they need not be written again."""
+        made = {canonical(call) for call in calls}
+        parts = [part for message in self._messages for part in message.parts if isinstance(part, ToolCall)]
+        back = {
+            canonical(part): part for part in parts if any(_NOT_ALL in told for told in self._told.get(canonical(part), ()))
+        }
+        found = [part for key, part in back.items() if key not in made]
+        return found if found and not self.left_out([*calls, *found]) else []
 
     def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
@@ -305,7 +319,7 @@ class Doubts:
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""
-        values = [one for value in held.values() for one in (value if isinstance(value, list) else [value])]
+        values = list(_plain(held))
         said = {value for value in values if isinstance(value, str | int | float) and self._is_said(value)}
         return sum(1 + bool(_SHARP.search(str(value))) for value in said)
 
@@ -365,3 +379,12 @@ class Doubts:
             if isinstance(part, ToolCall) and part.id in failed:
                 told.setdefault(canonical(part), []).append(failed[part.id])
         return told
+
+
+def _plain(held: Any) -> Iterator[object]:
+    """All values in it, at any depth."""
+    if isinstance(held, dict | list):
+        for one in held.values() if isinstance(held, dict) else held:
+            yield from _plain(one)
+    else:
+        yield held

@@ -94,7 +94,8 @@ class DoubtingAnswers(Answers):
         passed = [one for one in passed if one[3].id not in strays]
         kept = [right for _, _, _, right in passed]
         lacking = self._doubts.of_all(kept) if self._several and ended and not self._decided else None
-        if lacking is not None:
+        back = self._doubts.held_back(kept) if lacking is not None else []
+        if lacking is not None and not back:
             self._decided += [refused(right, *lacking) for right in kept]
             return
         for opened, end, call, right in passed:
@@ -102,6 +103,12 @@ class DoubtingAnswers(Answers):
             self._decided += told_fixes(right, right.fixes[len(call.fixes) :])
             end = msgspec.structs.replace(end, written=right.written, fixes=right.fixes)
             out += [self._moved(event) for event in (opened, Delta(opened.index, right.arguments_json), end)]
+        for at, call in enumerate(back, 1):
+            id = self._make_id() if self._make_id is not None else f"{call.id}_{at}"
+            opened = Open(-at, "call", call.name, id, namespace=call.namespace, source=call.source)
+            out += [self._moved(event) for event in (opened, Delta(-at, call.arguments_json), Close(-at))]
+            self._decided.append(Decision("rescued_earlier", f"{call.full_name}: it was told to come with others, which came"))
+            self._left += 1
 
     def _ended_with(self, event: Finish | Fault) -> Event:
         if isinstance(event, Finish) and not self._left and not self._decided and not self._asks_json:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from toolglot.pipeline.held import ANYTHING, CLEAR, Held, overlap
+from toolglot.pipeline.held import ANYTHING, CLEAR, Held
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_options import mentioned
-from toolglot.pipeline.said_parts import BETWEEN
+from toolglot.pipeline.said_parts import is_between
 from toolglot.pipeline.said_runs import bracketed, rows
 from toolglot.pipeline.slots import sure
+from toolglot.pipeline.spans import Spans
 
 _NUMERIC = frozenset({"number", "integer"})
 _ROW = re.compile(
@@ -35,15 +36,16 @@ def each_value(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]
         if not one.values or one.schema is not None or one.slot.kind in ANYTHING | {"array"}:
             continue
         others = [other for other in held if other is not one and other.is_found and other.slot.kind not in ANYTHING]
-        taken = [find for other in others if other.clear >= CLEAR or other.slot.kind == "array" for find in other.values]
+        taken = Spans(*(other.values for other in others if other.clear >= CLEAR or other.slot.kind == "array"))
         named = "enum" in one.slot.schema
         every = mentioned(one.slot.schema["enum"], said) if named else sure(one.slot, said)
-        row = _row_of(one.values[0], [find for find in every if not any(overlap(find, other) for other in taken)], said)
+        row = _row_of(one.values[0], [find for find in every if not taken.meet(find)], said)
         if len(row) < 2 or any(_within(other.values, row) for other in others):
             continue
         found.append((one.slot.name, tuple(dict.fromkeys(find.value for find in row))))
+        own = Spans(row)
         for other in others:
-            other.values = [find for find in other.values if not any(overlap(find, own) for own in row)]
+            other.values = [find for find in other.values if not own.meet(find)]
     return tuple(found) or _worded(held, said)
 
 
@@ -53,10 +55,10 @@ def _worded(held: list[Held], said: Said) -> tuple[tuple[str, tuple[Any, ...]], 
         return ()
     soft = [one for one in held if one.required and (one.slot.kind == "words" or (one.slot.kind == "name" and not one.values))]
     for one in soft:
-        taken = [find for other in held if other is not one and other.clear >= CLEAR for find in other.values]
+        taken = Spans(*(other.values for other in held if other is not one and other.clear >= CLEAR))
         own = one.values if one.clear >= CLEAR else []
         for row in _word_rows(said):
-            if not any(overlap(find, other) for find in row for other in taken) and (not own or _within(own[:1], row)):
+            if not any(map(taken.meet, row)) and (not own or _within(own[:1], row)):
                 return ((one.slot.name, tuple(dict.fromkeys(find.value for find in row))),)
     return ()
 
@@ -75,7 +77,7 @@ def _word_rows(said: Said) -> Iterator[list[Find]]:
 
 
 def _within(values: list[Find], row: list[Find]) -> bool:
-    return bool(values) and all(any(overlap(find, own) for own in row) for find in values)
+    return bool(values) and all(map(Spans(row).meet, values))
 
 
 def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
@@ -85,7 +87,7 @@ def _row_of(one: Find, every: list[Find], said: Said) -> list[Find]:
     groups: list[list[Find]] = []
     for find in row:
         between = _without_unit(said.text[groups[-1][-1].end : find.start], find, said) if groups else ""
-        if groups and _ROW.fullmatch(between) and not BETWEEN.search(said.text[: groups[-1][0].end]):
+        if groups and _ROW.fullmatch(between) and not is_between(said, groups[-1][0].end):
             groups[-1].append(find)
         else:
             groups.append([find])

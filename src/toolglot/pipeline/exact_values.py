@@ -7,12 +7,13 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from itertools import takewhile
 
+from toolglot.pipeline.asked_forms import compass, formed, globbed, hosted
 from toolglot.pipeline.date_forms import day_in_form
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said
+from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said, tickers_said
-from toolglot.pipeline.said_forms import compass, formed, globbed, hosted
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.said_texts import told_text
 from toolglot.pipeline.said_units import TIME, unit_after, wanted_unit
@@ -134,9 +135,11 @@ def _span(this: Slot, said: Said) -> list[Find]:
     if this.own & {"nights", "night"} and len(days) == 2 and "night" not in said.text:
         apart = date.fromisoformat(days[1].value) - date.fromisoformat(days[0].value)
         return [Find(apart.days, days[1].start, days[1].end)]
-    wanted = wanted_unit(this.name, _about(this))
+    wanted = wanted_unit(this.name, _about(this)) if this.own & {"duration", "length"} else None
+    if wanted is None or wanted[0] != TIME or len(said.times) != 2:
+        return []
     told = [one for one in said.numbers if (unit := unit_after(said.text[one.end : one.end + _UNIT])) and unit[0] == TIME]
-    if told or not this.own & {"duration", "length"} or len(said.times) != 2 or wanted is None or wanted[0] != TIME:
+    if told:
         return []
     first, last = (int(clock[:2]) * 60 + int(clock[3:5]) for clock in (str(one.value) for one in said.times))
     length = (last - first) % _HALF_DAY * 60 / wanted[1]

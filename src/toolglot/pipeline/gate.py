@@ -15,9 +15,10 @@ import msgspec
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.pipeline.held import properties_of
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
 from toolglot.pipeline.relevance import spaced, words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Said
+from toolglot.pipeline.said import Said
 from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
 from toolglot.pipeline.several_calls import Calls, also_named, for_each, of_alike, of_parts, of_steps

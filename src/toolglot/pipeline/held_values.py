@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of, overlap
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of
 from toolglot.pipeline.inner_values import held_within
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
@@ -21,6 +21,7 @@ from toolglot.pipeline.said_runs import number_rows, runs, word_rows
 from toolglot.pipeline.said_times import OPEN_YEAR
 from toolglot.pipeline.slot_kinds import Slot, slot
 from toolglot.pipeline.slots import FORMS, MOST, SHARP, default_of, maybe, sure
+from toolglot.pipeline.spans import Spans
 
 MOST_ITEMS = 4  # of a list that the text does not count
 _MOST_SIGNS = 80  # of a string that the text does not hold
@@ -47,22 +48,25 @@ def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, S
                 taken += own
     open_ = [one for one in offered if one.required and one.slot.kind in SOFT and one.clear < SURE]
     taken += [find for one in offered if one.slot.kind in SOFT and one.clear >= SURE for find in one.values]
-    quoted = [find for find in said.quoted if not any(overlap(find, other) for other in taken)]
+    places = Spans(taken)
+    quoted = [find for find in said.quoted if not places.meet(find)]
     texts = [one for one in open_ if one.slot.own & _QUOTED]
     if len(texts) == len(quoted) == 1 < len(open_):  # what is quoted is a title or a text, and no place or person
         texts[0].values, texts[0].clear = quoted, SURE
         taken += quoted
+        places = Spans(taken)
     named = [one for one in open_ if one.slot.kind == "name" and one.clear < SURE]
-    left = [find for one in named[:1] for find in sure(one.slot, said) if not any(overlap(find, other) for other in taken)]
+    left = [find for one in named[:1] for find in sure(one.slot, said) if not places.meet(find)]
     if len(named) == 1 and len({find.start for find in left}) == 1:  # the only name left is that of what has one
         named[0].values, named[0].clear = left, SURE
         taken += left
-    quoted = [find for find in said.quoted if not any(overlap(find, other) for other in taken)]
+    places = Spans(taken)
+    quoted = [find for find in said.quoted if not places.meet(find)]
     if len(open_) == len(quoted):  # as many as there are parameters: in their order
         for one, find in zip(open_, quoted, strict=True):
             one.values, one.clear = [find], SURE
     about |= {stem for one in offered for stem in one.slot.named}
-    rest = [find for find in runs(said, about) if not any(overlap(find, other) for other in taken)]
+    rest = [find for find in runs(said, about) if not places.meet(find)]
     shown = {one.slot.name: _narrowed(one, said, rest) for one in offered}
     lists = [one for one in offered if one.slot.kind == "array" and "enum" in shown[one.slot.name]]
     rows = shown[lists[0].slot.name]["enum"] if lists else []
@@ -83,7 +87,8 @@ def _claimed(one: Held, said: Said, taken: list[Find]) -> list[Find]:
         return []
     told = mentioned(described_options(about_of(one.slot)), said)
     named = [name for name in said.names if one.slot.named & set(words_of(str(name.value))) and " " in str(name.value)]
-    return [find for find in told or named if not any(overlap(find, other) for other in taken)]
+    places = Spans(taken)
+    return [find for find in told or named if not places.meet(find)]
 
 
 def _narrowed(one: Held, said: Said, rest: list[Find]) -> Schema:
@@ -128,8 +133,9 @@ def _with_state(one: Held, said: Said) -> Schema | None:
     """Where a place is wanted with its state: as the text has it, or else the model adds the state's letters."""
     given = one.slot.schema
     near = one.values if one.clear >= CLEAR else [*said.names, *one.values]
-    told = [place for place in said.places if any(overlap(place, find) for find in near)]
-    alone = [find for find in near if not any(overlap(find, place) for place in said.places)]
+    beside, whole = Spans(near), Spans(said.places)
+    told = [place for place in said.places if beside.meet(place)]
+    alone = [find for find in near if not whole.meet(find)]
     names = list(dict.fromkeys(str(find.value) for find in alone if _PLAIN.fullmatch(str(find.value))))
     if told and (not names or one.clear < CLEAR):
         return one_of(given, list(dict.fromkeys(place.value for place in told)))

@@ -14,7 +14,7 @@ import msgspec
 
 from toolglot.pipeline.each_value import each_value
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, fills, overlap, properties_of
+from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, fills, properties_of
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.inner_values import nests, rest_for, shape
 from toolglot.pipeline.pointers import pointed
@@ -27,6 +27,7 @@ from toolglot.pipeline.said_parts import parts
 from toolglot.pipeline.said_runs import bracketed, rows
 from toolglot.pipeline.slot_kinds import Slot, slot, told_apart
 from toolglot.pipeline.slots import default_of, sure, written
+from toolglot.pipeline.spans import Spans
 from toolglot.pipeline.spare_values import spare_values
 from toolglot.pipeline.spoken_of import left_over, spoken_of, to_spare
 from toolglot.pipeline.whose_values import settle
@@ -58,11 +59,20 @@ _OFFERING = SOFT | {"unit"}
 
 def held_to(schema: Schema, said: Said, about: frozenset[str] = frozenset()) -> Filled:
     """An object's schema. What it says beyond `properties` stays."""
+    key = (id(schema), about)
+    if key not in said.kept:
+        said.kept[key] = (schema, _held_to(schema, said, about))  # the schema, too: its id is its own as long as it lives
+    filled: Filled = said.kept[key][1]
+    return filled
+
+
+def _held_to(schema: Schema, said: Said, about: frozenset[str]) -> Filled:
     properties = schema.get("properties")
     if not isinstance(properties, dict):
         return Filled(schema)
     required = set(schema.get("required") or ())
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
+    said.look_for(len(slots))
     flat = {one.name: _held(one, one.name in required, said) for one in slots if not nests(one)}
     held = [flat.get(one.name) or _held(one, one.name in required, _rest(one, slots, flat, said)) for one in slots]
     told = [find for one in held for find in one.values]
@@ -273,16 +283,16 @@ def _split_places(held: list[Held], said: Said) -> None:
 
 def _apart_from_objects(held: list[Held]) -> None:
     """The day that someone is born on is not the day of the appointment."""
-    inner = [Find("", *place) for one in held if one.slot.kind == "object" and one.inner for place in one.inner.settled]
+    inner = Spans(Find("", *place) for one in held if one.slot.kind == "object" and one.inner for place in one.inner.settled)
     for one in held:
         if one.slot.kind in ("date", "time") and one.inner is None:
-            one.values = [find for find in one.values if not any(overlap(find, other) for other in inner)] or one.values
+            one.values = [find for find in one.values if not inner.meet(find)] or one.values
 
 
 def _apart_from_lists(held: list[Held], said: Said) -> None:
     """Numbers in brackets are a list's, where one is wanted."""
-    lists = [Find("", start, end) for _, start, end in bracketed(said)]
+    lists = Spans(Find("", start, end) for _, start, end in bracketed(said))
     if any(one.slot.kind == "array" for one in held):
         for one in held:
             if one.slot.kind == "number":
-                one.values = [find for find in one.values if not any(overlap(find, other) for other in lists)] or one.values
+                one.values = [find for find in one.values if not lists.meet(find)] or one.values

@@ -19,6 +19,17 @@ monday tuesday wednesday thursday friday saturday sunday january february march 
 november december today tomorrow
 """
 DATED = frozenset(_DAYS_AND_MONTHS.split()) | {f"{day}s" for day in _DAYS_AND_MONTHS.split() if day.endswith("day")}
-LABELS = frozenset(
-    {"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO", "PR"}
-)  # of what follows
+# of what follows
+LABELS = frozenset({"ID", "IDs", "UUID", "API", "URL", "IP", "PIN", "SKU", "ISBN", "VIN", "IBAN", "ISO", "PR"})
+
+# words that name nothing by themselves
+_PLAIN = """
+a about after again all also am an and any are as at be been before being both but by can can't could did do does don't each
+either else ever every few for from get give got had has have he her here hers him his how i i'd i'll i'm i've if in into is
+isn't it it's its just kindly know last less let let's like many may me might mine more most much must my need no nor not now of
+off ok okay on one ones or our out over own per please quite really same say shall she should so some such tell than thanks that
+that's the their them then there there's these they thing things this those to too up us very via want was wasn't we were what
+what's when where where's which while who who's whom whose why will with within without won't would yes yet you you'd you're
+your yours
+"""
+FUNCTION_WORDS = frozenset(_PLAIN.split())

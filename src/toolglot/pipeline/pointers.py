@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise, takewhile
 
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Word
+from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_bounds import is_bounded, is_limited, is_priced
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.said_units import unit_after, wanted_unit
+from toolglot.pipeline.said_words import Word
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
 
 # a word before a value -> words of the parameter that it points to
@@ -81,7 +83,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
     if label:
         return 2.0 if label[1].lower() in this.own else 0.0
     unit = unit_after(said.text[one.end : one.end + 20])
-    wanted = wanted_unit(this.name, about)
+    wanted = wanted_unit(this.name, about) if unit is not None else None
     behind = _after(one, said)
     if unit is not None and wanted is not None:
         score += 1.5 if unit[0] == wanted[0] else -2.0
@@ -91,7 +93,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
 
 def _before(one: Find, said: Said) -> list[Word]:
     """The words before a value. What follows another number is that one's, unless a sign parts them."""
-    found = [word for word in said.words if word.end <= one.start][-_WITHIN:]
+    found = said.before(one.start, _WITHIN)
     counts = [
         at
         for at, (word, behind) in enumerate(pairwise(found))

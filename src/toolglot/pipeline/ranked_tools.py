@@ -11,10 +11,12 @@ import msgspec
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.held import Filled
 from toolglot.pipeline.own_words import held_to, in_words
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced, words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Said
+from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.slot_kinds import begins_alike
+from toolglot.pipeline.spans import Spans
 
 Weights = dict[str, dict[str, float]]  # of each tool its words, and what each is worth
 
@@ -99,16 +101,17 @@ def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
     overlap = sum(shared.values())
     lacking = len(filled.missing) + 0.5 * len(filled.implied)
     score = overlap + filled.evidence + 0.25 * min(filled.pointed, 4.0) - lacking
-    told = tuple(sorted(shared, key=lambda word: -shared[word]))
+    told = tuple(sorted(shared, key=lambda word: (-shared[word], word)))
     return Ranked(tool, round(score, 4), round(overlap, 4), told, filled, _share_named(tool, said), shared)
 
 
 def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
     """How many things the text speaks of that are neither the tool's own words nor values already."""
+    taken = Spans(Find("", *place) for place in filled.places)
     count, before = 0, -1
     for at, word in enumerate(said.words):
         known = word.low in FUNCTION_WORDS or word.first or not word.text[0].isalpha()
-        if known or any(start <= word.start < end for start, end in filled.places):
+        if known or taken.reach(word.start):
             continue
         if not any(related(stem) & weights.keys() for stem in words_of(word.text)):
             count += before != at - 1  # words side by side are one thing

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
+from typing import Any, TypeVar
 
 import msgspec
 
-from toolglot.pipeline.plain_words import ASKING, DATED, LABELS
+from toolglot.pipeline import said_forms as forms
+from toolglot.pipeline.plain_words import ASKING, DATED, FUNCTION_WORDS, LABELS
 from toolglot.pipeline.said_numbers import Number, numbers
 from toolglot.pipeline.said_places import ADDRESS, PLACE, STREET, STREET_ADDRESS
 from toolglot.pipeline.said_times import Moment, dates, months, times
 from toolglot.pipeline.said_units import currencies, units
+from toolglot.pipeline.said_words import Word, ended, is_initial, is_titled
+from toolglot.pipeline.spans import Spans
 
 Value = str | int | float
+Kind = TypeVar("Kind")
 
+_MOST_LOOKED = 250_000  # characters of parts, for each value that is looked for: an ordinary question has up to 210,000
+_MOST_FINDS = 100  # of a kind: an ordinary question has less than 50
+_MOST_STRETCHES = 1000
+_EACH_LOOK = 150  # characters that each look counts for
 _MOST_QUOTED = 0.8  # of a text: a question in quotes is still a question
 _TOKEN = re.compile(r"[^\s,;:!?\"“”()\[\]{}]+")
 _TRIM = ".'’‘"
@@ -28,45 +38,10 @@ _AFTER_COLON = re.compile(r":\s+(\S.*)$", re.DOTALL)
 _SENTENCE = re.compile(r"(?:[.!?:]\s+|\n)\W*$")
 _WORDLIKE = re.compile(r"\w")
 _BREAK = re.compile(r"[,;:!?\"“”()\[\]]|\.\s")
-_TITLES = frozenset({"Mr", "Mrs", "Ms", "Dr", "Prof", "St"})
 _SCALE = re.compile(r"\bout of $|[a-z²\d] ?[-+] ?[\d.]+ ?= ?$", re.IGNORECASE)  # 4 out of 5; 2x - 3 = 0
 _COUNTED = re.compile(r" [a-z]{3,}s\b")  # stars
-_SCALED, _LOOK_BACK = 12, 6  # characters before a number; between the end of a sentence and the next word
-EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+")
-_URL = re.compile(r"\bhttps?://[^\s,;\"')>]+[^\s,;\"')>.?!]")
-_HOST = re.compile(
-    r"(?<![@\w/.-])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z\d-]++\.)+[a-z]{2,})(?![\w@/])|\blocalhost\b", re.IGNORECASE
-)
-_PHONE = re.compile(r"(?<![\w-])(?!\d++\.\d++(?![\s.-]?[\d(]))\+?\d[\d\s().-]{5,}\d(?![\w-])")
-_PATH = re.compile(r"[\w.~-]*/[\w./~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,4}", re.ASCII)
-_CODE = re.compile(r"(?<![\w/.@+-])#?(?=[\w-]*\d)\w++(?:[-/]\w++)*+(?!@|\.\d)")
-_TWO_WORDED = re.compile(r"\b[A-Z]{2,3} \d{2,5}\b")  # a flight: LH 438
-_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?:-[a-z]+\.?\d*)?(?![\w.]\w|%)", re.IGNORECASE)
-_CAPS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
-_NOUN = (
-    r"(?!(?:and|or|in|at|for|to|from|of|the|a|an|with|on|by|is|are|that|which|my|me|please|I|we|you|he|she|they)\b)\w[\w'-]*"
-)
-_THING = rf"{_NOUN}(?: (?:of |per )?{_NOUN}){{0,2}}"
-_ROW = re.compile(rf"\b{_THING}(?:, {_THING})*,? (?:and|&|or) (?:an? |the )?{_THING}(?=[\s.,;?!]|$)")
-_ITEM = re.compile(rf"\b{_THING}")
-_CALLED = re.compile(rf"\b(?:called|named|titled) ({_NOUN}(?: {_NOUN}){{0,4}})")
-_FOLDER = re.compile(
-    r"\b(?:the|my|our) ([\w.-]+) (?:folder|directory)\b"
-    r"|\b(?:under|inside|below) (?:the )?([\w.-]*[a-z][\w.-]*)(?! \w+ (?:folder|dir))"
-)
-_TAG = re.compile(r"#([\w-]+)")
-
-# words that name nothing by themselves
-_PLAIN = """
-a about after again all also am an and any are as at be been before being both but by can can't could did do does don't each
-either else ever every few for from get give got had has have he her here hers him his how i i'd i'll i'm i've if in into is
-isn't it it's its just kindly know last less let let's like many may me might mine more most much must my need no nor not now of
-off ok okay on one ones or our out over own per please quite really same say shall she should so some such tell than thanks that
-that's the their them then there there's these they thing things this those to too up us very via want was wasn't we were what
-what's when where where's which while who who's whom whose why will with within without won't would yes yet you you'd you're
-your yours
-"""
-FUNCTION_WORDS = frozenset(_PLAIN.split())
+_LOOK_BACK = 6  # characters between the end of a sentence and the next word
+_SCALED = 12  # characters before a number
 _NOT_NAMES = FUNCTION_WORDS | DATED | {"celsius", "fahrenheit"}
 _LINKS = "of de da del della di do dos du la le van von der den the and & y v."
 _JOINS = frozenset(_LINKS.split())
@@ -80,17 +55,6 @@ class Find(msgspec.Struct, frozen=True):
     end: int
 
 
-class Word(msgspec.Struct, frozen=True):
-    text: str
-    start: int
-    end: int
-    first: bool  # of its sentence
-
-    @property
-    def low(self) -> str:
-        return self.text.lower()
-
-
 class Said:
     """A text, and its values by kind. Each kind is looked for when it is asked for, once."""
 
@@ -102,6 +66,7 @@ class Said:
         midway: bool = False,
         earlier: str = "",
         counting: frozenset[int] = frozenset(),
+        part_of: Said | None = None,
     ) -> None:
         """`midway`: the text begins in the middle of a sentence. `earlier` was said before: it has no values of its own.
 
@@ -109,20 +74,45 @@ class Said:
         """
         self.text, self.today, self._midway, self._earlier, self._counting = text, today, midway, earlier, counting
         self.runs: list[Find] | None = None  # as said_runs.py finds them, once
+        self.kept: dict[tuple[int, frozenset[str]], tuple[object, Any]] = {}  # what fills a schema, as own_words.py tells it
+        self._parts: dict[tuple[int, int], Said] = {}
+        self._rests: dict[frozenset[tuple[int, int]], Said] = {}
+        self._is_part = part_of is not None
+        self._looked: list[int] = [0] if part_of is None else part_of._looked  # at parts of the whole, in characters
 
     def part(self, start: int, end: int) -> Said:
-        midway, counting = not self._begins(start), self.counting
-        return Said(self.text[start:end], self.today, midway=midway, earlier=self._earlier, counting=counting)
+        """Made once: what is found in it is asked for again and again."""
+        if (start, end) not in self._parts:
+            midway, counting = not self._begins(start), self.counting
+            text = self.text[start:end]
+            part = Said(text, self.today, midway=midway, earlier=self._earlier, counting=counting, part_of=self)
+            self._parts[start, end] = part
+        return self._parts[start, end]
+
+    def look_for(self, values: int) -> None:
+        """In a part of a question, for so many: that is counted, for there are far more parts than characters."""
+        if self._is_part:
+            self._looked[0] += values * (len(self.text) + _EACH_LOOK)
+
+    @property
+    def is_spent(self) -> bool:
+        """Enough parts have been looked at."""
+        return self._looked[0] > _MOST_LOOKED
 
     def without(self, finds: list[Find]) -> Said:
-        """The same text with blanks where these stand."""
-        text = self.text
+        """The same text with blanks where these stand. Made once."""
+        key = frozenset((one.start, one.end) for one in finds)
+        if key not in self._rests:
+            self._rests[key] = self._blanked(finds)
+        return self._rests[key]
+
+    def _blanked(self, finds: list[Find]) -> Said:
+        taken, text = Spans(finds), list(self.text)
         for one in finds:
-            text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-        rest = Said(text, self.today, midway=self._midway, earlier=self._earlier, counting=self.counting)
-        rest.moments = [  # a day may have its month from another date
-            one for one in self.moments if not any(one.start < find.end and find.start < one.end for find in finds)
-        ]
+            text[one.start : one.end] = " " * (one.end - one.start)
+        rest = Said("".join(text), self.today, midway=self._midway, earlier=self._earlier, counting=self.counting)
+        rest._is_part, rest._looked = self._is_part, self._looked
+        rest.moments = [one for one in self.moments if not taken.meet(one)]  # a day may have its month from another date
         return rest
 
     @cached_property
@@ -137,14 +127,23 @@ class Said:
             text = match[0].strip(_TRIM) if match[0] not in _JOINS else match[0]  # Roe v. Wade
             if text:
                 start = match.start() + match[0].index(text)
-                found.append(Word(text, start, start + len(text), self._begins(start)))
+                found.append(Word(text, start, start + len(text), self._begins(start), text.lower()))
         return found
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        return frozenset(word.low for word in self.words)
+
+    def before(self, place: int, count: int) -> list[Word]:
+        """So many of the words that end before it."""
+        at = bisect_right(self.words, place, key=lambda word: word.end)
+        return self.words[max(0, at - count) : at]
 
     @cached_property
     def quoted(self) -> list[Find]:
         return [
             Find(text.strip(), match.start(), match.end())
-            for match in _QUOTED.finditer(_WRAPPED.sub(r" \1 ", self.text))
+            for match in _some(_QUOTED.finditer(_WRAPPED.sub(r" \1 ", self.text)))
             if (text := next(filter(None, match.groups())).strip()) and len(text) < _MOST_QUOTED * len(self.text)
         ]
 
@@ -156,56 +155,58 @@ class Said:
     @cached_property
     def currencies(self) -> list[Find]:
         """By their codes."""
-        return [Find(code, start, end) for code, start, end in currencies(self.text)]
+        return [Find(code, start, end) for code, start, end in _some(currencies(self.text))]
 
     @cached_property
     def units(self) -> list[Find]:
-        return [Find(name, start, end) for name, start, end in units(self.text)]
+        return [Find(name, start, end) for name, start, end in _some(units(self.text))]
 
     @cached_property
     def emails(self) -> list[Find]:
-        return _all(EMAIL, self.text)
+        return _all(forms.EMAIL, self.text)
 
     @cached_property
     def urls(self) -> list[Find]:
-        return _all(_URL, self.text)
+        return _all(forms.URL, self.text)
 
     @cached_property
     def hosts(self) -> list[Find]:
-        return _all(_HOST, self.text)
+        return _all(forms.HOST, self.text)
 
     @cached_property
     def phones(self) -> list[Find]:
-        found = _all(_PHONE, self.text)
+        found = _all(forms.PHONE, self.text)
         return [one for one in found if sum(sign.isdigit() for sign in str(one.value)) >= 7 and not self._dated(one)]
 
     @cached_property
     def paths(self) -> list[Find]:
         """Whole words with a slash in them, or an ending."""
-        return [Find(word.text, word.start, word.end) for word in self.words if _PATH.fullmatch(word.text)]
+        return _some(Find(word.text, word.start, word.end) for word in self.words if forms.PATH.fullmatch(word.text))
 
     @cached_property
     def codes(self) -> list[Find]:
         """What has a digit in it and is no date; and runs of capitals."""
         pairs = [
-            one for one in _all(_TWO_WORDED, self.text) if not self._dated(one) and str(one.value).split()[0] not in LABELS
+            one for one in _all(forms.TWO_WORDED, self.text) if not self._dated(one) and str(one.value).split()[0] not in LABELS
         ]
-        digits = [*pairs, *(one for one in _all(_CODE, self.text) if not self._dated(one) and not _within(one, pairs))]
+        whole = Spans(pairs)
+        digits = [*pairs, *(one for one in _all(forms.CODE, self.text) if not self._dated(one) and not whole.hold(one))]
         digits = [msgspec.structs.replace(one, value=str(one.value).lstrip("#")) for one in digits]
-        capitals = [one for one in self.capitals if not _within(one, digits)]
+        whole = Spans(digits)
+        capitals = [one for one in self.capitals if not whole.hold(one)]
         return sorted([*digits, *capitals], key=lambda one: one.start)
 
     @cached_property
     def versions(self) -> list[Find]:
-        return [one for one in _all(_VERSION, self.text) if not self._dated(one)]
+        return [one for one in _all(forms.VERSION, self.text) if not self._dated(one)]
 
     @cached_property
     def capitals(self) -> list[Find]:
-        return [one for one in _all(_CAPS, self.text) if one.value not in LABELS]
+        return [one for one in _all(forms.CAPS, self.text) if one.value not in LABELS]
 
     @cached_property
     def tags(self) -> list[Find]:
-        return [Find(match[1], match.start(1), match.end(1)) for match in _TAG.finditer(self.text)]
+        return [Find(match[1], match.start(1), match.end(1)) for match in _some(forms.TAG.finditer(self.text))]
 
     @cached_property
     def dates(self) -> list[Find]:
@@ -213,38 +214,49 @@ class Said:
 
     @cached_property
     def moments(self) -> list[Moment]:
-        return dates(self.text, self.today)
+        return _some(dates(self.text, self.today))
 
     @cached_property
     def months(self) -> list[Moment]:
         """Those that no day is told of."""
-        return [one for one in months(self.text, self.today) if not _within(Find("", one.start, one.end), self.written_dates)]
+        dated = Spans(self.written_dates)
+        return [one for one in _some(months(self.text, self.today)) if not dated.hold(one)]
 
     @cached_property
     def written_dates(self) -> list[Find]:
-        return [Find(one.written, one.start, one.end) for one in dates(self.text, self.today or date(2000, 1, 1))]
+        return [Find(one.written, one.start, one.end) for one in _some(dates(self.text, self.today or date(2000, 1, 1)))]
 
     @cached_property
     def times(self) -> list[Find]:
-        return [Find(one.value, one.start, one.end) for one in times(self.text)]
+        return [Find(one.value, one.start, one.end) for one in self._times]
 
     @cached_property
     def written_times(self) -> list[Find]:
-        return [Find(one.written, one.start, one.end) for one in times(self.text)]
+        return [Find(one.written, one.start, one.end) for one in self._times]
+
+    @cached_property
+    def _times(self) -> list[Moment]:
+        return _some(times(self.text))
 
     @cached_property
     def numbers(self) -> list[Find]:
         """Those outside of dates, times, telephone numbers and quotes; if there are none, all."""
-        all_ = [Find(form, one.start, one.end) for one in numbers(self.text) for form in one.forms]
-        all_ = [one for one in all_ if not _within(one, self.streets)]
+        all_ = [Find(form, one.start, one.end) for one in self._numbers for form in one.forms]
+        streets, other = Spans(self.streets), Spans(self.phones, self.urls)
+        all_ = [one for one in all_ if not streets.hold(one)]
         found = [one for one in all_ if not _SCALE.search(self.text[max(0, one.start - _SCALED) : one.start])] or all_
-        apart = [one for one in found if not self._dated(one) and not _within(one, [*self.phones, *self.urls])]
+        apart = [one for one in found if not self._dated(one) and not other.hold(one)]
         return [one for one in apart or found if one.value not in self.counting or self._has_digit(one)]
+
+    @cached_property
+    def _numbers(self) -> list[Number]:
+        return _some(numbers(self.text))
 
     @cached_property
     def counting(self) -> frozenset[int]:
         """Numbers in words that say how many are told in digits: four circles, with as many radii, or twice as many."""
-        all_ = [one for one in numbers(self.text) if not _within(Find(0, one.start, one.end), self.written_dates)]
+        dated = Spans(self.written_dates)
+        all_ = [one for one in self._numbers if not dated.hold(one)]
         told = sum(self._has_digit(one) for one in all_)
         spelt = {int(one.forms[0]) for one in all_ if not self._has_digit(one) and one.forms[0] >= 2}
         return self._counting | {count for count in spelt if told >= count and told % count == 0}
@@ -253,7 +265,7 @@ class Said:
     def names(self) -> list[Find]:
         """Runs of words with capitals: the run itself, and without a word that only begins the sentence."""
         found: list[Find] = []
-        for run in map(self._without_count, self._runs()):
+        for run in map(self._without_count, _some(self._runs())):
             start = run[0]
             alone = self._stands_alone(run)
             if start.first and len(run) > 1 and run[1].text[0].isupper() and not alone:
@@ -268,25 +280,28 @@ class Said:
     @cached_property
     def called(self) -> list[Find]:
         """What something is called: a scene called Movie night."""
-        return [Find(match[1], match.start(1), match.end(1)) for match in _CALLED.finditer(self.text)]
+        return [Find(match[1], match.start(1), match.end(1)) for match in _some(forms.CALLED.finditer(self.text))]
 
     @cached_property
     def folders(self) -> list[Find]:
-        groups = ((match, match.lastindex or 1) for match in _FOLDER.finditer(self.text))
+        groups = ((match, match.lastindex or 1) for match in _some(forms.FOLDER.finditer(self.text)))
         return [Find(match[at], match.start(at), match.end(at)) for match, at in groups]
 
     @cached_property
     def rows(self) -> list[list[Find]]:
         """The lists of things: "milk, brown bread and eggs"."""
         return [
-            [Find(one[0], match.start() + one.start(), match.start() + one.end()) for one in _ITEM.finditer(match[0])]
-            for match in _ROW.finditer(self.text)
+            [
+                Find(one[0], match.start() + one.start(), match.start() + one.end())
+                for one in _some(forms.ITEM.finditer(match[0]))
+            ]
+            for match in _some(forms.ROW.finditer(self.text))
         ]
 
     @cached_property
     def places(self) -> list[Find]:
         """A place and where it is: Naples, Florida."""
-        return [Find(match[0], match.start(), match.end()) for match in PLACE.finditer(self.text)]
+        return [Find(match[0], match.start(), match.end()) for match in _some(PLACE.finditer(self.text))]
 
     @cached_property
     def addresses(self) -> list[Find]:
@@ -305,12 +320,10 @@ class Said:
         """Every run of words up to the end of its clause or of the text: what free text is taken from."""
         ends = [*(match.start() for match in re.finditer(r"[.!?;]?\s*$|[.!?;](?=\s)|,(?=\s)", self.text))]
         found: dict[str, Find] = {}
-        for word in self.words:
-            for end in ends:
-                if word.end <= end:
-                    found.setdefault(
-                        self.text[word.start : end].strip(), Find(self.text[word.start : end].strip(), word.start, end)
-                    )
+        some = ((word, end) for word in self.words for end in ends[bisect_left(ends, word.end) :])
+        for word, end in islice(some, _MOST_STRETCHES):
+            text = self.text[word.start : end].strip()
+            found.setdefault(text, Find(text, word.start, end))
         return list(found.values())
 
     # -- how
@@ -326,19 +339,19 @@ class Said:
         run: list[Word] = []
         for word in self.words:
             capital = word.text[0].isupper() and (
-                (word.low not in _NOT_NAMES and word.text not in LABELS) or (not word.first and _is_titled(word.text))
+                (word.low not in _NOT_NAMES and word.text not in LABELS) or (not word.first and is_titled(word.text))
             )
             joins = bool(run) and word.low in _JOINS
             if run and self.is_broken([run[-1], word]):
-                yield from _ended(run)
+                yield from ended(run)
                 run = []
                 joins = False
             if capital or joins or (run and word.text[0].isdigit() and not _DATED_WORD.match(word.text)):
                 run.append(word)
             else:
-                yield from _ended(run)
+                yield from ended(run)
                 run = []
-        yield from _ended(run)
+        yield from ended(run)
 
     def _without_count(self, run: list[Word]) -> list[Word]:
         """Spirited Away 5 stars: what counts something is no part of a name."""
@@ -355,46 +368,32 @@ class Said:
 
     def is_broken(self, run: list[Word]) -> bool:
         """Whether a sign that parts words stands between two of them, or a quotation begins or ends there."""
-        edges = [edge for quote in self.quoted for edge in (quote.start, quote.end)]
+        edges = self._edges
         return any(
-            (_BREAK.search(self.text[one.end : other.start]) and not _is_initial(one.text))
-            or any(one.end <= edge <= other.start for edge in edges)
+            (_BREAK.search(self.text, one.end, other.start) and not is_initial(one.text))
+            or (edges and (at := bisect_left(edges, one.end)) < len(edges) and edges[at] <= other.start)
             for one, other in pairwise(run)
         )
+
+    @cached_property
+    def _edges(self) -> list[int]:
+        return sorted(edge for quote in self.quoted for edge in (quote.start, quote.end))
 
     def _has_digit(self, one: Find | Number) -> bool:
         return any(sign.isdigit() for sign in self.text[one.start : one.end])
 
     def _dated(self, one: Find) -> bool:
-        return _within(one, [*self.written_dates, *self.written_times])
+        return self._moments.hold(one)
 
-
-def _ended(run: list[Word]) -> Iterator[list[Word]]:
-    """Without joining words at the end; and where "and" may join two names, both apart as well."""
-    while run and not (run[-1].text[0].isupper() or run[-1].text[0].isdigit()):
-        run = run[:-1]
-    if not run or not any(word.text[0].isupper() for word in run):
-        return
-    cut = next((at for at, word in enumerate(run) if word.low in ("and", "y")), None)
-    if cut is not None:
-        yield from _ended(run[:cut])
-        yield from _ended(run[cut + 1 :])
-    else:
-        yield run
-
-
-def _is_titled(text: str) -> bool:
-    """A plain word that has a capital within a sentence: Both Sides Now."""
-    return text.istitle() and text.isalpha() and len(text) > 1 and text.lower() in FUNCTION_WORDS
-
-
-def _is_initial(text: str) -> bool:
-    return text in _TITLES or (len(text) == 1 and text.isupper() and text != "I")
+    @cached_property
+    def _moments(self) -> Spans[Find]:
+        return Spans(self.written_dates, self.written_times)
 
 
 def _all(pattern: re.Pattern[str], text: str) -> list[Find]:
-    return [Find(match[0].strip(), match.start(), match.end()) for match in pattern.finditer(text)]
+    return [Find(match[0].strip(), match.start(), match.end()) for match in _some(pattern.finditer(text))]
 
 
-def _within(one: Find, others: Iterable[Find]) -> bool:
-    return any(other.start <= one.start and one.end <= other.end for other in others)
+def _some(found: Iterable[Kind]) -> list[Kind]:
+    """The first ones: what a text has more of, no call needs."""
+    return list(islice(found, _MOST_FINDS))

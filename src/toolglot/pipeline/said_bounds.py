@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_units import unit_after
@@ -63,12 +64,21 @@ def bound(one: Find, said: Said) -> str:
     return ""
 
 
+def _start(one: Find) -> int:
+    return one.start
+
+
 def _end_of_range(one: Find, said: Said) -> str:
-    for other in said.numbers:
+    begins = bisect_left(said.numbers, one.start - 2 * _LOOK, key=_start)
+    ends = bisect_right(said.numbers, one.end + _LOOK, key=_start)
+    for other in said.numbers[begins:ends]:
         first, last = (one, other) if one.start < other.start else (other, one)
         if first.start == last.start or not _RANGED.fullmatch(said.text[first.end : last.start]):
             continue
-        if _OPENED.search(said.text[: first.start]) or " and " not in said.text[first.end : last.start]:
+        if (
+            _OPENED.search(said.text[max(0, first.start - _LOOK) : first.start])
+            or " and " not in said.text[first.end : last.start]
+        ):
             return "least" if one.start == first.start else "most"
     return ""
 
@@ -98,7 +108,9 @@ def is_priced(own: frozenset[str], one: Find, said: Said) -> float:
         "¥",
     )
     money = sign or _MONEY.match(said.text, one.end) is not None
-    priced = money or (_EACH.match(said.text, one.end) is not None and _AT.search(said.text[: one.start]) is not None)
+    priced = money or (
+        _EACH.match(said.text, one.end) is not None and _AT.search(said.text[max(0, one.start - _LOOK) : one.start]) is not None
+    )
     counts = _OF_THEM.match(said.text, one.end) is not None and not priced and not unit_after(said.text[one.end : one.end + 20])
     if own & _PRICES:
         return 2.0 if priced else -2.0 if counts else 0.0

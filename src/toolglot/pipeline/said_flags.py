@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Said
+from toolglot.pipeline.said import Said
 from toolglot.pipeline.said_units import unit_of
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.pointers import POINTED
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Word
+from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_runs import trimmed
+from toolglot.pipeline.said_words import Word
 from toolglot.pipeline.slot_kinds import Slot
+from toolglot.pipeline.spans import Spans
 
 # things that have names in plain words, which stand before them
 _NAMED = """
@@ -78,8 +81,8 @@ def marked(own: frozenset[str], said: Said) -> list[Find]:
     """What is written as no plain word is, for a parameter whose values are written so."""
     if not own & (_TECHNICAL | _USERS):
         return []
-    others = [*said.quoted, *said.urls, *said.emails, *([] if own & _USERS else said.paths)]
-    plain = [word for word in said.words if not any(one.start <= word.start < one.end for one in others)]
+    others = Spans(said.quoted, said.urls, said.emails, [] if own & _USERS else said.paths)
+    plain = [word for word in said.words if not others.reach(word.start)]
     if own & _USERS:
         return [Find(word.text, word.start, word.end) for word in plain if _USER.fullmatch(word.text)]
     return [Find(word.text, word.start, word.end) for word in plain if _is_marked(word, said)]
@@ -93,6 +96,7 @@ def _is_marked(word: Word, said: Said) -> bool:
     return bool(_WEAK.fullmatch(word.text)) and not _WORDY.search(word.text) and not noun
 
 
+_CALLED = frozenset({"called", "named"})
 _LEADING = frozenset({"from", "off", "into"})
 _GENERIC = frozenset({"name", "id", "title", "number", "code"})
 _BETWEEN = frozenset(
@@ -106,19 +110,22 @@ def labelled(this: Slot, said: Said) -> list[Find]:
     """What follows the parameter's own name: the table customers, the branch called develop, the key with the id A17."""
     found = []
     own = this.own - POINTED.keys()
-    plain = len(own - _GENERIC) <= 1
+    plain, titled = len(own - _GENERIC) <= 1, bool(own & {"name", "title"})
+    ends = {name.end for name in said.names}
     for at, word in enumerate(said.words[:-1]):
-        rest = said.words[at + 1 :][:_FURTHER]
+        rest = said.words[at + 1 : at + 1 + _FURTHER]
+        leads = word.low in _LEADING and bool(this.own & POINTED[word.low])
+        if word.low not in own and not leads and not (titled and any(one.low in _CALLED for one in rest)):
+            continue
         skipped = list(takewhile(lambda one: one.low in _BETWEEN or set(words_of(one.low)) & (this.words | this.named), rest))
         if len(skipped) == len(rest):
             skipped = skipped[:-1]
         value = rest[len(skipped)]
-        called = any(one.low in ("called", "named") for one in skipped)
+        called = any(one.low in _CALLED for one in skipped)
         twice = at > 0 and said.words[at - 1].low in own
-        labels = ((plain or twice) and word.low in own) or (called and bool(own & {"name", "title"}))
-        leads = word.low in _LEADING and bool(this.own & POINTED[word.low])
+        labels = ((plain or twice) and word.low in own) or (called and titled)
         apart = re.search(r"[,.;?!]", said.text[word.end : value.start])
-        if value.text[0].islower() and any(name.end == word.start - 1 for name in said.names):  # our Hamburg store still has it
+        if value.text[0].islower() and word.start - 1 in ends:  # our Hamburg store still has it
             continue
         quoted = any(quote.start <= value.start < quote.end for quote in said.quoted)
         if this.kind == "code" and not quoted and not any(map(str.isdigit, value.text)):
@@ -129,9 +136,8 @@ def labelled(this: Slot, said: Said) -> list[Find]:
         elif (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
             one = Find(value.text, value.start, value.end)
             found.append(next((whole for whole in [*said.quoted, *said.streets] if around(whole, one)), one))
-    return [
-        one for one in found if not any(around(name, one) and name != one for name in [*said.names, *said.quoted, *said.called])
-    ]
+    wholes = Spans(said.names, said.quoted, said.called) if found else Spans()
+    return [one for one in found if not any(around(name, one) and name != one for name in wholes.near(one))]
 
 
 def labelled_row(this: Slot, said: Said) -> list[Find]:
@@ -140,7 +146,7 @@ def labelled_row(this: Slot, said: Said) -> list[Find]:
     for row in said.rows:
         first = str(row[0].value).split()
         label = next((at for at, word in enumerate(first[:-1]) if set(words_of(word)) & own), None)
-        before = [word.low for word in said.words if word.end <= row[0].start][-1:]
+        before = [word.low for word in said.before(row[0].start, 1)]
         if label is not None:
             head = re.sub(r"^(?:of|the|a|an) ", "", " ".join(first[label + 1 :]))
             row = [Find(head, row[0].end - len(head), row[0].end), *row[1:]]

@@ -87,7 +87,7 @@ def _spelt_out(text: str) -> Iterator[tuple[int, int]]:
     """Where numbers in words stand. Three twenty-sided dice are two of them; "the one" is none."""
     for match in _WORDS.finditer(text):
         start = match.start()
-        if match[0].lower() == "one" and _POINTING.search(text[:start]):
+        if match[0].lower() == "one" and _POINTING.search(text[max(0, start - _LOOK_BACK) : start]):
             continue
         before = ""
         for word in re.finditer(r"[a-z]+", match[0].lower()):

@@ -6,10 +6,13 @@ import re
 from difflib import SequenceMatcher
 from typing import Any
 
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_codes import coded_options
+from toolglot.pipeline.said_words import Word
+from toolglot.pipeline.spans import Spans
 
 _LONG_STEM, _ENDING = 8, 4  # letters
 _ALIKE = 0.84  # kilometres and kilometers
@@ -28,6 +31,7 @@ _ABBREVIATED |= {day[:3]: day for day in ("monday", "tuesday", "wednesday", "thu
 _UNITS = "mon tue wed thu fri sat sun km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k"
 _SHORT_UNITS = frozenset(_UNITS.split())  # options that are written so, too
 _DERIVED = frozenset({"ly", "ally", "al"})  # endings that make another word
+_LOOK_BACK = 60  # characters
 _NEARBY = 6  # words that an option's words may be scattered over
 _NUMBERED = re.compile(  # 1 for Bangkok, 2 for Chiang Mai
     r"\b(\d{1,20}) (?:for|is|to|means|corresponds to|represents|[=:-]) ['\"]?([A-Za-z][A-Za-z -]*?)['\"]?(?=[,.;)]| and |$)"
@@ -71,8 +75,9 @@ def mentioned(options: list[Any], said: Said) -> list[Find]:
     found += [Find(codes[str(one.value)], one.start, one.end) for one in said.currencies if one.value in codes]
     named = [one for one in found if str(one.value).lower() not in FUNCTION_WORDS]  # any is hardly one, beside another
     found = named or found
-    names = [one for one in said.names if " " in str(one.value)]
-    apart = [one for one in found if not any(p.start <= one.start < p.end for p in [*said.paths, *said.emails])]
+    written = Spans(said.paths, said.emails) if found else Spans()
+    names = [one for one in said.names if " " in str(one.value)] if found else []
+    apart = [one for one in found if not written.reach(one.start)]
     apart = [one for one in apart if not any(p.start <= one.start and one.end < p.end for p in names)] or apart
     found = apart or found
     longest = [
@@ -112,10 +117,14 @@ def _place(option: Value, said: Said) -> tuple[int, int] | None:
     if not wanted:
         match = re.search(rf"(?<!\S){re.escape(option)}(?!\S)", said.text) if option else None
         return match.span() if match else None
+    joined = "".join(wanted)
+    first = {low for low in said.vocabulary if _same(low, wanted[0])}
     for at, word in enumerate(said.words):
-        if len(wanted) > 1 and re.sub(r"[\W_]", "", word.low) == "".join(wanted):  # Wi-Fi
+        if len(wanted) > 1 and len(word.low) >= len(joined) and re.sub(r"[\W_]", "", word.low) == joined:  # Wi-Fi
             return word.start, word.end
         if len(wanted) == 1 and _is_preposition(word, said):
+            continue
+        if word.low not in first:
             continue
         run = said.words[at : at + len(wanted)]
         if len(run) == len(wanted) and all(_same(one.low, want) for one, want in zip(run, wanted, strict=True)):
@@ -125,11 +134,17 @@ def _place(option: Value, said: Said) -> tuple[int, int] | None:
 
 def _is_preposition(word: Word, said: Said) -> bool:
     """In is no inch, but behind a number."""
-    return word.low in FUNCTION_WORDS and word.low in _ABBREVIATED and not said.text[: word.start].rstrip()[-1:].isdigit()
+    return (
+        word.low in FUNCTION_WORDS
+        and word.low in _ABBREVIATED
+        and not said.text[max(0, word.start - _LOOK_BACK) : word.start].rstrip()[-1:].isdigit()
+    )
 
 
 def _scattered(wanted: list[str], said: Said) -> tuple[int, int] | None:
     """High and low temperatures are high_low_temperature."""
+    if not all(any(_same(low, want) for low in said.vocabulary) for want in wanted):
+        return None
     for at, word in enumerate(said.words):
         near = [one for one in said.words[at : at + _NEARBY] if one.low not in FUNCTION_WORDS][: len(wanted)]
         if near and near[0] is word and all(any(_same(one.low, want) for one in near) for want in wanted):

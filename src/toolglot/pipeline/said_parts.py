@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from toolglot.pipeline.said import Said
+from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.spans import Spans
 
 Fills = Callable[[Said], bool]  # whether a part says enough
 GoesOn = Callable[[list[Said], Said], bool]  # and whether it does so beside the parts before it
 
 MOST_CALLS = 8
+_LOOK_BACK = 60  # characters
 _CUT = re.compile(
-    r"(?:,\s+|;\s*|\s+)(?:(?:and|but)(?:\s+(?:also|then|finally|lastly))?"
+    r"(?:,\s+|;\s*|(?<!\s)\s++)(?:(?:and|but)(?:\s+(?:also|then|finally|lastly))?"
     r"|as well as|then|plus|or|followed by|versus|vs\.?|finally|lastly)\s+"
     r"|,\s+(?=\S)|;\s+|[.!?]\s+(?=\S)|\n+"
 )
@@ -24,7 +26,7 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"(?:(?:for|in|on) )?(?:the )?first(?:ly)?\b", re.IGNORECASE)  # what stands before it is of all steps
-BETWEEN = re.compile(r"\bbetween\s+[^,.;]{1,40}$", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+[^,.;]{1,40}$", re.IGNORECASE)
 _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor Ana is here, Ben is there
     r"[A-Z][\w.-]*+(?: [A-Z][\w-]*+)*+(?!,? (?:and|or) [A-Z]|, [A-Z])"
     r"(?=$|[.,;?!]| (?:in|on|at|for|with|from|to|by|of|using|and)\b)"
@@ -33,7 +35,12 @@ _APPOSED = re.compile(  # Naples, Florida? but neither Oslo, Rome and Cairo nor 
 
 def pieces_of(said: Said) -> list[tuple[int, int]]:
     """Where the pieces stand that a text is cut into where it goes on to another thing."""
-    return _pieces(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)])
+    return _pieces(said, _cuts(said))
+
+
+def _cuts(said: Said) -> list[re.Match[str]]:
+    whole = Spans(said.quoted, said.written_dates, said.written_times, said.places)
+    return [match for match in _CUT.finditer(said.text) if not _inside(match, whole, said)]
 
 
 def _pieces(said: Said, cuts: list[re.Match[str]]) -> list[tuple[int, int]]:
@@ -46,7 +53,7 @@ def parts(said: Said, fills: Fills, goes_on: GoesOn | None = None) -> list[Said]
 
     Where two pieces do, what does not belongs to the one before. Else pieces are put together until they do.
     """
-    return _from_heads(said, [match for match in _CUT.finditer(said.text) if not _inside(match, said)], fills, goes_on)
+    return _from_heads(said, _cuts(said), fills, goes_on)
 
 
 def _from_heads(
@@ -59,10 +66,12 @@ def _from_heads(
     heads = [
         (at, at)
         for at, (start, end) in enumerate(pieces)
-        if not (at + 1 < len(pieces) and _FIRST.match(said.text, pieces[at + 1][0])) and fills(said.part(start, end))
+        if not (at + 1 < len(pieces) and _FIRST.match(said.text, pieces[at + 1][0])) and _says_enough(said, start, end, fills)
     ]
     if len(heads) < 2:
         heads = _joined(said, pieces, fills)
+    if said.is_spent:  # what is too much to be cut is one
+        return []
     if goes_on is not None:
         heads = _going_on(said, pieces, heads, goes_on)
     if len(heads) < 2:
@@ -71,6 +80,10 @@ def _from_heads(
     froms = [0, *starts[1:]]
     untils = [*(at - 1 for at in starts[1:]), len(pieces) - 1]
     return [said.part(pieces[first][0], pieces[last][1]) for first, last in zip(froms, untils, strict=True)]
+
+
+def _says_enough(said: Said, start: int, end: int, fills: Fills) -> bool:
+    return not said.is_spent and fills(said.part(start, end))
 
 
 def _going_on(
@@ -97,18 +110,22 @@ def _joined(said: Said, pieces: list[tuple[int, int]], fills: Fills) -> list[tup
     found: list[tuple[int, int]] = []
     first = 0
     for at, (_, end) in enumerate(pieces):
-        if fills(said.part(pieces[first][0], end)):
+        if _says_enough(said, pieces[first][0], end, fills):
             found.append((first, at))
             first = at + 1
     return found
 
 
-def _inside(cut: re.Match[str], said: Said) -> bool:
+def _inside(cut: re.Match[str], whole: Spans[Find], said: Said) -> bool:
     """Quotes, dates and times are not cut; nor "between 2 and 4", nor "Naples, Florida" where no list goes on."""
-    whole = [*said.quoted, *said.written_dates, *said.written_times, *said.places]
-    if any(one.start < cut.end() and cut.start() < one.end for one in whole):
+    if whole.meet(Find("", cut.start(), cut.end())):
         return True
-    before, after = said.text[: cut.start()], said.text[cut.end() :]
     if "and" in cut[0]:
-        return BETWEEN.search(before) is not None
-    return cut[0].strip() == "," and _APPOSED.match(after) is not None and before[-1:].isalpha()
+        return is_between(said, cut.start())
+    before = said.text[max(0, cut.start() - 1) : cut.start()]
+    return cut[0].strip() == "," and _APPOSED.match(said.text, cut.end()) is not None and before.isalpha()
+
+
+def is_between(said: Said, end: int) -> bool:
+    """Whether what ends here is the first of two: between 2 and 4."""
+    return _BETWEEN.search(said.text[max(0, end - _LOOK_BACK) : end]) is not None

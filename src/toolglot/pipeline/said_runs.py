@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
-from toolglot.pipeline.plain_words import ASKING
+from toolglot.pipeline.plain_words import ASKING, FUNCTION_WORDS
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value, Word
+from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_numbers import NUMBER_WORDS, numbers
 from toolglot.pipeline.said_units import unit_of
+from toolglot.pipeline.said_words import Word
+from toolglot.pipeline.spans import Spans
 
 _STOPPING = FUNCTION_WORDS | {
     "under",
@@ -30,14 +32,17 @@ _STOPPING = FUNCTION_WORDS | {
     "until",
     "only",
 }
+_MOST_RUNS = 1000  # of a text
 _LONGEST = 6  # words of a run that is no name
 _WHOLE = 6  # words of a quotation that is one thing: no part of it is a value of its own
 _LONG_NAME = 4  # words: a name of so many may be made of several
 _INNER = frozenset({"of", "the", "and", "&", "a", "an", "to", "in", "for", "on", "at", "with", "by", "per", "your"})
+_ENDING = _STOPPING - _INNER
 _BRACKETED = re.compile(r"\[([^\[\]]*)\]|(?<=[\s\w=:])\(([^()]*)\)")
 _BETWEEN = re.compile(r"(?:st|nd|rd|th)?\s*(?:,|;|,?\s*(?:and|or|&))\s*")
 _COUNTED = re.compile(r"(?: [a-z]+){1,4}(?:,|,? and)(?: [a-z]+)? ", re.IGNORECASE)  # 3 apples and 2 pears
 _COUNT = re.compile(rf"^(?:(?:{'|'.join(NUMBER_WORDS)}|dozen|\d+|also)\s+)+", re.IGNORECASE)
+_CLAUSE_END = re.compile(r"[.,;?!]|$")
 _SPAN = re.compile(r"\s*(?:to|and|until|through|[-–])\s*(?:[a-z]\s?=\s?)?", re.IGNORECASE)
 
 
@@ -55,7 +60,7 @@ def runs(said: Said, about: frozenset[str] = frozenset()) -> list[Find]:
 def _all(said: Said) -> list[Find]:
     found: dict[str, Find] = {}
     whole = [one for one in said.quoted if len(str(one.value).split()) <= _WHOLE]
-    for one in _sorted([*_plain(said, whole), *said.quoted, *said.places]):
+    for one in _sorted([*islice(_plain(said, whole), _MOST_RUNS), *said.quoted, *said.places]):
         found.setdefault(str(one.value), one)
     return list(found.values())
 
@@ -67,19 +72,21 @@ def _sorted(found: list[Find]) -> list[Find]:
 def _plain(said: Said, whole: list[Find]) -> Iterator[Find]:
     words = said.words
     verbs = {word.start for word in words if word.first}  # a name behind one is found with it, too
-    names = [one for one in said.names if one not in said.places and one.start not in verbs]
+    places = set(said.places)
+    names = Spans(one for one in said.names if one not in places and one.start not in verbs)
+    quotes = Spans(whole)
     for at, word in enumerate(words):
         if not _begins(word) or (word.first and word.low in ASKING and at + 1 < len(words)) or _measures(at, words):
             continue
         for run in (words[at : at + length] for length in range(1, min(_LONGEST, len(words) - at) + 1)):
             if said.is_broken(run):
                 break
-            if any(word.low in _STOPPING - _INNER for word in run[1:-1]):
+            if any(word.low in _ENDING for word in run[1:-1]):
                 break
             if run[-1].low in _STOPPING or (run[0].first and len(run) > 1 and run[1].text[0].islower()):
                 continue  # what begins a sentence is a verb, as long as no capitals follow
             one = said.span(run)
-            if not any(_cuts(one, other) for other in names) and not any(_overlaps(one, other) for other in whole):
+            if not quotes.meet(one) and not any(_cuts(one, name) for name in names.near(one)):
                 yield one
 
 
@@ -177,10 +184,10 @@ def trimmed(row: list[Find], said: Said) -> Iterator[list[str]]:
     if all(item.split()[-1][:1].isupper() for item in items[:-1]):
         heads = [head for head in heads if _capital(head)][:1]
         tails = [tail for tail in tails if _capital(tail)][:1] or tails
-    before = [word.low for word in said.words if word.end <= row[0].start][-1:]
+    before = [word.low for word in said.before(row[0].start, 1)]
     if before and before[0] in _OPENING and " of " not in heads[0]:
         heads = heads[:1]
-    if re.match(r"[.,;?!]|$", said.text[row[-1].end :]):
+    if _CLAUSE_END.match(said.text, row[-1].end):
         tails = tails[:1]
     for head in heads:
         yield from ([head, *items[1:-1], tail] for tail in tails)

@@ -115,7 +115,7 @@ _SQL = re.compile(
 )
 _STRUCTURED = re.compile(r"\bSQL\b", re.IGNORECASE)
 _POSSESSED = re.compile(r"^(?:my|our|the) ", re.IGNORECASE)
-_BEFORE_MOMENTS = re.compile(r"(?:,|\s|\b(?:on|at|by|before|from|next|this|every|in|around|please|for)\b)+$")
+_BEFORE_MOMENTS = re.compile(r"(?:,|\s|\b(?:on|at|by|before|from|next|this|every|in|around|please|for)\b){1,20}$")
 
 
 def told_text(name: str, about: str, said: Said) -> list[Find]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
+from itertools import islice
 
 import msgspec
 
@@ -17,6 +18,7 @@ _MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" if len(name) > 3 else name for 
 _D = r"(?P<d{0}>\d{{1,2}})(?:st|nd|rd|th)?"
 _TO = r"\s*(?:to|until|till|through|and|-|–)\s*(?:the\s+)?"
 _YEAR = r"(?:(?:,\s*|\s+)(?:of\s+)?(?P<y>\d{4})\b)?"
+_MOST = 200  # dates of a form
 OPEN_YEAR = "20??"  # of a date whose year is not told
 
 _DATES = (
@@ -74,11 +76,14 @@ class Moment(msgspec.Struct, frozen=True):
 def dates(text: str, today: date | None = None) -> list[Moment]:
     """A year that is not told is another date's or today's, if that is known. Days of the week are told from today."""
     found: list[Moment] = []
-    matches = [match for pattern in _DATES for match in pattern.finditer(text)]
+    taken: set[int] = set()
+    matches = [match for pattern in _DATES for match in islice(pattern.finditer(text), _MOST)]
     year = next((int(match["y"]) for match in matches if match["y"]), today.year if today is not None else None)
     for match in matches:
-        if not any(one.start < match.end() and match.start() < one.end for one in found):
-            found += _of_date(match, year)
+        if taken.isdisjoint(range(*match.span())):
+            told = list(_of_date(match, year))
+            taken.update(at for one in told for at in range(one.start, one.end))
+            found += told
     found += _bare_days(text, found)
     if today is not None:
         for match in _RELATIVE.finditer(text):
@@ -90,16 +95,16 @@ def dates(text: str, today: date | None = None) -> list[Moment]:
 def _bare_days(text: str, found: list[Moment]) -> list[Moment]:
     """From 20 May to the 28th: a day without a month is in that of the date before it."""
     told = []
-    for match in _BARE_DAY.finditer(text):
-        before = [one for one in found if one.end <= match.start() and one.known]
-        if not before or int(match["d"]) <= int(before[-1].known[-2:]):
+    for match in islice(_BARE_DAY.finditer(text), _MOST):
+        before = next((one for one in reversed(found) if one.end <= match.start() and one.known), None)
+        if before is None or int(match["d"]) <= int(before.known[-2:]):
             continue
-        known = f"{before[-1].known[:-2]}{int(match['d']):02}"
+        known = f"{before.known[:-2]}{int(match['d']):02}"
         try:
             date.fromisoformat(known.replace(OPEN_YEAR, str(_LEAP)))
         except ValueError:  # 31 June
             continue
-        told.append(Moment(match.start(), match.end(), known if before[-1].value else "", match[0], known))
+        told.append(Moment(match.start(), match.end(), known if before.value else "", match[0], known))
     return told
 
 
@@ -146,10 +151,12 @@ def _relative(match: re.Match[str], today: date) -> date:
 
 def times(text: str) -> list[Moment]:
     found: list[Moment] = []
+    taken: set[int] = set()
     for pattern in _TIMES:
         for match in pattern.finditer(text):
             value = _time(match.groupdict())
-            if value is not None and not any(one.start < match.end() and match.start() < one.end for one in found):
+            if value is not None and taken.isdisjoint(range(*match.span())):
+                taken.update(range(*match.span()))
                 found.append(Moment(match.start(), match.end(), value, match[0]))
     return sorted(found, key=lambda one: one.start)
 

@@ -51,9 +51,8 @@ _CURRENCIES = {
 CURRENCY_CODES = frozenset(_CURRENCIES)
 _CALLED = {name: code for code, names in _CURRENCIES.items() for name in names.split("|")}
 _CURRENCY = re.compile(
-    "|".join(
-        rf"\b{re.escape(name)}s?\b" if name[0].isalpha() else re.escape(name) for name in sorted(_CALLED, key=len, reverse=True)
-    ),
+    rf"\b(?:{'|'.join(re.escape(name) for name in sorted(_CALLED, key=len, reverse=True) if name[0].isalpha())})s?\b"
+    rf"|[{''.join(name for name in _CALLED if not name[0].isalpha())}]",
     re.IGNORECASE,
 )
 # units that numbers are told in, beyond those above

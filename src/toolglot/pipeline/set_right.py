@@ -18,7 +18,7 @@ from typing import Any
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.relevance import spaced
-from toolglot.pipeline.said import EMAIL
+from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.said_units import TIME, currency_code, wanted_unit
 
 UNSPOKEN, MISCOPIED, NAMED = "dropped_unspoken", "fixed_address", "fixed_currency"

@@ -194,6 +194,8 @@ def _by_clauses(calls: list[Ranked], said: Said, weights: Weights) -> Calls:
     tools = tuple(one.tool for one in calls)
     starts: list[tuple[int, Ranked]] = []
     for start, end in pieces_of(said):
+        if said.is_spent:
+            return ()
         by_worth = sorted(rank(tools, said.part(start, end), weights), key=lambda one: -one.overlap)
         if by_worth[0].overlap > by_worth[1].overlap and (not starts or starts[-1][1].tool is not by_worth[0].tool):
             starts.append((start, by_worth[0]))

@@ -15,13 +15,15 @@ import msgspec
 
 from toolglot.pipeline.date_forms import dates_in_form, edges_of_months, times_in_form
 from toolglot.pipeline.exact_values import exact
+from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import FUNCTION_WORDS, Find, Said, Value
+from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_labels import around, labelled, marked, named_before
 from toolglot.pipeline.said_numbers import numbers
 from toolglot.pipeline.said_options import described_options, mentioned
 from toolglot.pipeline.said_units import CURRENCY_CODES, in_unit, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot
+from toolglot.pipeline.spans import Spans
 
 MOST = 150  # values of one parameter: a grammar of more is slow to make
 
@@ -59,13 +61,13 @@ def _short(quoted: list[Find]) -> list[Find]:
 
 def _named(said: Said) -> list[Find]:
     """A name is called so, or quoted, or has capitals; what stands within quotes is no name of its own."""
-    quoted = _short(said.quoted)
-    coded = [one for one in said.codes if any(map(str.isdigit, str(one.value)))]
-    capitals = [one for one in said.capitals if one in coded or not any(around(other, one) for other in coded)]
-    named = [one for one in _merged(said.names, capitals) if not any(around(other, one) for other in said.streets)]
+    streets, whole = Spans(said.streets), Spans(said.quoted, said.called)
+    longer = Spans(one for one in said.codes if "-" in str(one.value))  # TEA-101 is no name, and TEA is none of its own
+    named = _merged(said.names, (one for one in said.capitals if not longer.hold(one)))
+    named = [one for one in named if not streets.hold(one)]
     named = [one for one in named if not _CODED.fullmatch(str(one.value))] or named  # beside a name, CO2 is none
-    bare = [one for one in _merged(said.streets, named) if not any(around(other, one) for other in said.quoted)]
-    return _merged(said.called, quoted, [one for one in bare if not any(around(other, one) for other in said.called)])
+    bare = [one for one in _merged(said.streets, named) if not whole.hold(one)]
+    return _merged(said.called, _short(said.quoted), bare)
 
 
 def _with_town(said: Said) -> list[Find]:

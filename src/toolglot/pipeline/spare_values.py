@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from toolglot.pipeline.held import Held, overlap
 from toolglot.pipeline.said import Find
+from toolglot.pipeline.spans import Spans
 
 
 def spare_values(told: Iterable[Find], offered: list[Held]) -> tuple[tuple[int, int], ...]:
@@ -13,9 +14,10 @@ def spare_values(told: Iterable[Find], offered: list[Held]) -> tuple[tuple[int, 
     taken = [find for one in offered if one.slot.kind == "array" for find in one.values]
     taken += [Find("", *place) for one in offered if one.inner is not None for place in one.inner.places]
     taken += matched([one.values for one in offered if one.slot.kind != "array"])
+    places = Spans(taken)
     found: list[Find] = []
     for find in sorted(told, key=lambda find: (find.start, -find.end)):
-        if not any(overlap(find, other) for other in [*taken, *found]):
+        if not places.meet(find) and not (found and overlap(find, found[-1])):
             found.append(find)
     return tuple((find.start, find.end) for find in found)
 

@@ -38,7 +38,13 @@ def _form(text: str, place: tuple[int, int]) -> str:
     if value != text[start:end] or text[start - 1 : start] in tuple(_QUOTES):
         return f"quoted {_form(value, (0, len(value)))}"
     if _NUMBER.fullmatch(value) or "%" in value:
-        return "money" if _MONEY.search(text[:start]) else "percent" if "%" in value or text[end : end + 1] == "%" else "number"
+        return (
+            "money"
+            if _MONEY.search(text[max(0, start - 4) : start])
+            else "percent"
+            if "%" in value or text[end : end + 1] == "%"
+            else "number"
+        )
     if any(sign.isdigit() for sign in value):
         return "code"
     if value.isupper() and len(value) > 1:

@@ -8,7 +8,8 @@ from itertools import pairwise, zip_longest
 from toolglot.pipeline.held import CLEAR, SOFT, Held, overlap
 from toolglot.pipeline.pointers import POINTED, pointed
 from toolglot.pipeline.relevance import words_of
-from toolglot.pipeline.said import Find, Said, Word
+from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_words import Word
 from toolglot.pipeline.slot_kinds import begins_alike
 
 _NAMED = 1.0  # how clearly a value is that of a parameter that has but a few

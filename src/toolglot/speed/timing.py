@@ -26,6 +26,11 @@ class Timing:
     loops: float  # the same in calibration loops, each round against its own
     rounds: tuple[float, ...]
 
+    @property
+    def best(self) -> float:
+        """What is least disturbed by others on a machine at work."""
+        return min(self.rounds)
+
 
 def calibration() -> int:
     """A fixed piece of what translation is made of: small dicts, look-ups, joins, appends, calls."""
@@ -40,12 +45,16 @@ def calibration() -> int:
     return len("".join(said))
 
 
-def measure(cases: Sequence[Case], rounds: int, seconds: float) -> dict[str, Timing]:
-    """`seconds`: about how long one case runs within one round."""
+def measure(
+    cases: Sequence[Case], rounds: int, seconds: float, told: Callable[[int], None] = lambda _: None
+) -> dict[str, Timing]:
+    """`seconds`: about how long one case runs within one round. `told` is told which round begins; 0 warms up."""
     everything = [Case(CALIBRATION, calibration), *cases]
+    told(0)
     repeats = [_repeats(case, seconds) for case in everything]
     taken: dict[str, list[float]] = {case.name: [] for case in everything}
-    for _ in range(rounds):
+    for number in range(1, rounds + 1):
+        told(number)
         for case, times in zip(everything, repeats, strict=True):
             taken[case.name].append(_once(case, times))
     loops = taken[CALIBRATION]
