@@ -351,7 +351,7 @@ def test_a_service_is_not_the_machine_that_it_runs_on() -> None:
 def test_the_day_within_an_object_is_not_that_of_the_call() -> None:
     day = {"type": "string", "format": "date"}
     who = {"type": "object", "properties": {"date_of_birth": day}, "required": ["date_of_birth"]}
-    text = "Lena, born 17 August 2019, has to see someone on June 3, 2025"
+    text = "Lena, born 17 August 2019, has to see someone: June 3, 2025"
     told = held_to(schema("patient date", patient=who, date=day), Said(text)).schema["properties"]
     assert told["date"]["enum"] == ["2025-06-03"]
     assert told["patient"]["properties"]["date_of_birth"]["enum"] == ["2019-08-17"]
