@@ -366,9 +366,7 @@ class Doubts:
 
     @cached_property
     def _wanted_another(self) -> frozenset[str]:
-        """The words of a tool that there is not, and that the model called for: what it takes in its stead is not what was asked
-        for, unless it has one of them.
-        """
+        """The words of a tool that there is not, and that the model called for: what has none of them does not stand for it."""
         missed = {part.call_id for part in self._results if part.is_error and NO_SUCH_TOOL in part.text}
         parts = [part for message in self._messages for part in message.parts if isinstance(part, ToolCall)]
         names = [spaced(part.name).replace("_", " ") for part in parts if part.id in missed]
