@@ -214,10 +214,14 @@ def test_what_stands_in_for_a_tool_that_is_not_there_is_not_insisted_on() -> Non
     asked = said("Call me a taxi.", wanted, a_result("Not run: call_taxi: there is no such tool; there are ...", is_error=True))
     assert doubt(asked, "find_book", title="taxi") == UNRELATED
     assert doubt(refused(asked, "find_book", title="taxi"), "find_book", title="taxi") == UNRELATED
+    wanted = Message("assistant", (ToolCall("c1", "look_for_books", "{}"),))
     asked = said("Find the book on the shelf.", wanted, a_result("Not run: look: there is no such tool; ...", is_error=True))
     assert doubt(asked[:1], "find_book", title="Emma") is None
     assert doubt(asked, "find_book", title="Emma") == UNRELATED  # nobody said Emma
-    assert doubt(asked, "find_book", title="shelf") is None
+    assert doubt(asked, "find_book", title="shelf") is None  # it is about books, as what was called for
+    wanted = Message("assistant", (ToolCall("c1", "search_shelf", "{}"),))
+    asked = said("Find the book on the shelf.", wanted, a_result("Not run: look: there is no such tool; ...", is_error=True))
+    assert doubt(asked, "find_book", title="shelf") == UNRELATED
 
 
 def test_nobody_may_insist_on_an_id() -> None:

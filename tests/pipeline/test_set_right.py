@@ -9,7 +9,7 @@ import pytest
 from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import Conversation
-from toolglot.pipeline.set_right import MISCOPIED, MISREAD, NAMED, SPOKEN, UNSPOKEN, set_right
+from toolglot.pipeline.set_right import CODED, MISCOPIED, MISREAD, NAMED, SPOKEN, UNSPOKEN, set_right
 from toolglot.pipeline.told_values import told_values
 
 TOOL = Tool(
@@ -186,3 +186,39 @@ def test_a_duration_that_nobody_said_is_the_only_one_that_was(text: str, written
 def test_one_of_a_few_that_the_question_names_is_put_in(text: str, more: dict[str, str]) -> None:
     assert after(text, time="06:00", minutes=5) == ({"time": "06:00", "minutes": 5, **more}, (SPOKEN,) if more else ())
     assert after(text, time="06:00", minutes=5, sound="bell")[0]["sound"] == "bell"  # the model chose by the sense
+
+
+CODES = Tool(
+    "translate",
+    "Translate, or look something up.",
+    {
+        "type": "object",
+        "properties": {
+            "language": {"type": "string", "description": "ISO 639-1 code of the language"},
+            "country": {"type": "string", "description": "Name of the country"},
+            "ticker": {"type": "string"},
+        },
+        "required": ["language", "country", "ticker"],
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "left"),
+    [
+        ("language", "Japanese", "ja"),
+        ("language", "ja", "ja"),
+        ("language", "Klingon", "Klingon"),
+        ("country", "Germany", "Germany"),  # no code is asked for
+        ("ticker", "NVIDIA", "NVDA"),
+        ("ticker", "NVDA", "NVDA"),
+        ("ticker", "IBM", "IBM"),
+    ],
+)
+def test_a_name_has_its_code_where_that_is_asked_for(key: str, written: str, left: str) -> None:
+    found, codes = set_right(CODES, {key: written}, asked(f"About {written}, please."), begun=False)
+    assert (found[key], codes) == (left, () if written == left else (CODED,))
+
+
+def test_a_word_for_a_number_is_said_whatever_it_means() -> None:
+    assert set_right(TOOL, {"query": "x", "max_price": 1}, asked("The next one, please."), begun=False)[1] == ()

@@ -15,7 +15,7 @@ from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said_forms import EMAIL
-from toolglot.pipeline.said_numbers import LARGEST, numbers
+from toolglot.pipeline.said_numbers import LARGEST, NUMBER_WORDS, numbers
 from toolglot.pipeline.said_times import dates, times
 from toolglot.pipeline.said_units import TIME, in_any_unit, unit_after
 
@@ -81,13 +81,14 @@ class Conversation:
 
     @cached_property
     def _numbers(self) -> frozenset[float]:
-        """In digits, in words, in percent, and in other units of the same kind."""
-        return frozenset(
+        """In digits, in words, in percent, and in other units of the same kind; and each word for one, whatever it may mean."""
+        told = [
             float(value)
             for number in numbers(self.text)
             for form in number.forms
             for value in in_any_unit(form, self.text[number.end : number.end + _UNIT])
-        )
+        ]
+        return frozenset([*told, *(float(NUMBER_WORDS[word]) for word in self.words if word in NUMBER_WORDS)])
 
     @cached_property
     def times(self) -> frozenset[int]:

@@ -22,7 +22,7 @@ from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import WORD, Conversation, stems_of
 from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
-from toolglot.pipeline.ranked_tools import TELLERS, Ranked
+from toolglot.pipeline.ranked_tools import TELLERS, Ranked, own_words_of
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.set_right import set_right
@@ -135,8 +135,8 @@ class Doubts:
 
     def of_all(self, calls: Sequence[ToolCall]) -> tuple[str, str] | None:
         """The same of all calls of a reply together: those that the question asks for as plainly, and that are not made."""
-        if any(_NOT_ALL in told for call in calls for told in self._told.get(canonical(call), ())):
-            return None
+        if len(calls) != 1 or any(_NOT_ALL in told for told in self._told.get(canonical(calls[0]), ())):
+            return None  # who makes several knows how many
         left = self.left_out(calls)
         if not left:
             return None
@@ -293,7 +293,7 @@ class Doubts:
             return True
         said, needed = self._gives(held), {key: value for key, value in held.items() if key in required}
         if self._wanted_another:
-            return self._gate_opens and said >= len(held)
+            return self._gate_opens and said >= len(held) and not self._wanted_another.isdisjoint(own_words_of(tool))
         if said >= _ENOUGH or self._under_way(tool):
             return True
         return self._gate_opens or all(isinstance(value, int | float) or self._is_said(value) for value in needed.values())
@@ -365,9 +365,12 @@ class Doubts:
         return frozenset(canonical(part) for part in made if isinstance(part, ToolCall) and part.id in good)
 
     @cached_property
-    def _wanted_another(self) -> bool:
-        """The model called for a tool that there is not: what it takes in its stead is not what was asked for."""
-        return any(part.is_error and NO_SUCH_TOOL in part.text for part in self._results)
+    def _wanted_another(self) -> frozenset[str]:
+        """The words of a tool that there is not, and that the model called for: what has none of them does not stand for it."""
+        missed = {part.call_id for part in self._results if part.is_error and NO_SUCH_TOOL in part.text}
+        parts = [part for message in self._messages for part in message.parts if isinstance(part, ToolCall)]
+        names = [spaced(part.name).replace("_", " ") for part in parts if part.id in missed]
+        return frozenset(word for name in names for word in [name, *words_of(name)])
 
     @cached_property
     def _told(self) -> dict[tuple[str, str], list[str]]:

@@ -58,16 +58,30 @@ _KIND = {
     "country": re.compile(r"country|nation", re.IGNORECASE),
     "state": re.compile(r"\bstate", re.IGNORECASE),
 }
+_SHARES = re.compile(r"ticker$|symbol$", re.IGNORECASE)
 _FEWEST = 2  # options that are codes of one kind
 
 
 def codes_said(name: str, about: str, said: Said) -> list[Find]:
     """The codes of what the text names, where a parameter asks for codes."""
-    if not _WANTED.search(f"{name} {about}".replace("_", " ")):
-        return []
-    kind = next((kind for kind, told in _KIND.items() if told.search(name)), None)
-    kind = kind or next((kind for kind, told in _KIND.items() if told.search(about)), None)
+    kind = _kind_of(name, about)
     return _named(kind, said) if kind is not None else []
+
+
+def _kind_of(name: str, about: str) -> str | None:
+    """Of the codes that a parameter asks for, if it does."""
+    if not _WANTED.search(f"{name} {about}".replace("_", " ")):
+        return None
+    kind = next((kind for kind, told in _KIND.items() if told.search(name)), None)
+    return kind or next((kind for kind, told in _KIND.items() if told.search(about)), None)
+
+
+def code_for(name: str, about: str, value: str) -> str | None:
+    """The code of a value that is a name, where a parameter asks for codes: Japanese is ja."""
+    if _SHARES.search(name):
+        return _CODE_OF["ticker"].get(value.lower())
+    kind = _kind_of(name, about)
+    return _CODE_OF[kind].get(value.lower()) if kind is not None else None
 
 
 def tickers_said(said: Said) -> list[Find]:

@@ -5,7 +5,8 @@ What is optional and was not spoken of is left out, before anything has been cal
 What is optional and one of a few, and is the only one of them that the question names, is put in.
 An e-mail address that stands nowhere becomes the one that has the same name before the @, if there is but one.
 A time of day, or a duration, that nobody said becomes the only one that was.
-A currency has its code wherever money is exchanged: dollars are USD.
+A currency has its code wherever money is exchanged: dollars are USD. So have languages, countries, states and well-known
+shares, where codes are asked for.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from typing import Any
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.relevance import spaced
+from toolglot.pipeline.said_codes import code_for
 from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.said_units import TIME, currency_code, wanted_unit
 
 UNSPOKEN, MISCOPIED, NAMED = "dropped_unspoken", "fixed_address", "fixed_currency"
+CODED = "fixed_code"
 SPOKEN, MISREAD = "filled_spoken", "fixed_as_said"
 _CODE_KEY = re.compile(r"(?:_id|Id|ID|code)$")  # a number that the description may tell: 1 for Bangkok
 _UNIT_KEY = re.compile(r"units?$", re.IGNORECASE)
@@ -118,7 +121,10 @@ def _better(key: str, own: object, value: object, spoken: Conversation) -> tuple
     if EMAIL.fullmatch(value) and not spoken.holds(value):
         same = [mail for mail in spoken.mails if mail.lower().split("@")[0] == value.lower().split("@")[0]]
         return (same[0], MISCOPIED) if len(same) == 1 else (value, None)
-    if _CURRENCY_KEY.search(key) and isinstance(own, dict) and "enum" not in own:
+    if not isinstance(own, dict) or "enum" in own:
+        return value, None
+    if _CURRENCY_KEY.search(key):
         code = currency_code(value)
         return (code, NAMED) if code is not None and code != value.upper() else (value, None)
-    return value, None
+    code = code_for(key, str(own.get("description") or ""), value)
+    return (code, CODED) if code is not None and code.lower() != value.lower() else (value, None)
