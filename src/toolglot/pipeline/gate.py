@@ -31,10 +31,14 @@ _TODAY = re.compile(r"\b(?:today|date|now)\b", re.IGNORECASE)
 # what is said to be answered in words
 _ABOUT = re.compile(
     r"^\W*(?:what (?:is|are|does|do) (?:an? |the )?[\w\s-]*(?:mean|in plain|difference)|what(?:'s| is) an? |explain\b"
-    r"|why (?:is|are|do|does)\b|define\b|who (?:are|made|built) you|tell me (?:a joke|about yourself)"
-    r"|write (?:me )?a (?:poem|haiku|story|joke|song))",
+    r"|(?:can|could|would) you explain\b|why (?:is|are|do|does|did|was|were)\b|define\b|who (?:are|made|built) you"
+    r"|tell me (?:an? (?:joke|story|riddle|fun fact)|about yourself)|what(?:'s| is) the (?:meaning|plural|opposite) of\b"
+    r"|how (?:do|would|can) (?:you|i|we) (?:say|spell|pronounce)\b|what(?:'s| is) another word for\b"
+    r"|who (?:wrote|painted|composed|invented|discovered|founded|won|first)\b|in (?:which|what) (?:year|century)\b"
+    r"|(?:write|compose|make up) (?:me )?an? (?:[\w-]+ )?(?:poem|haiku|limerick|rhyme|story|joke|song|essay|riddle)\b)",
     re.IGNORECASE,
 )
+_ASKS = re.compile(r"(?:^|[.!?,:]\s+)(?:and |so )?(?:who|what|which|when|why|where|how|is|are|was|were|do|does|did)\b", re.IGNORECASE)
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -60,7 +64,7 @@ def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool =
         first = _first_step(ranked)
         if first is not None:
             return first
-        if not best.is_due:
+        if not best.is_due and (_ASKS.search(asked) or not best.may_be_told):
             return Verdict((), f"gate: no tool fits the question: {_lacking(best)}")
     near = nearest(ranked)
     calls, why = _several(tools, near, said, weights) if several else ((near,), "")
