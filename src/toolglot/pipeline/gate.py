@@ -27,6 +27,7 @@ from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
 _SHORT = 6  # words of a question that may go on from the one before
+_FEW = 2  # values that another tool may tell first
 _TODAY = re.compile(r"\b(?:today|date|now)\b", re.IGNORECASE)
 # what is said to be answered in words
 _ABOUT = re.compile(
@@ -38,7 +39,11 @@ _ABOUT = re.compile(
     r"|(?:write|compose|make up) (?:me )?an? (?:[\w-]+ )?(?:poem|haiku|limerick|rhyme|story|joke|song|essay|riddle)\b)",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"(?:^|[.!?,:]\s+)(?:and |so )?(?:who|what|which|when|why|where|how|is|are|was|were|do|does|did)\b", re.IGNORECASE)
+_ASKS = re.compile(  # it asks something, rather than telling what to do
+    r"(?:^|[.!?,:]\s+)(?:and |so )?"
+    r"(?:who|whose|what|which|when|why|where|how|is|are|was|were|do|does|did|will|has|have|should)\b",
+    re.IGNORECASE,
+)
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -90,7 +95,7 @@ def _several(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
 def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
     """A tool that the question names lacks something that another tool, which lacks nothing, tells of itself."""
     wanted = max(ranked, key=lambda one: (one.overlap, one.score))
-    if wanted.is_full or wanted.overlap < NAMED:
+    if wanted.is_full or wanted.overlap < NAMED or len(wanted.filled.missing) > _FEW:
         return None
     properties = properties_of(wanted.filled)
     plain = [name for name in wanted.filled.missing + wanted.filled.implied if properties[name].get("type") != "array"]

@@ -27,7 +27,7 @@ _MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of s
 _REACH = 0.95  # a tool is offered beside the best if it has this share of its nearness
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
 _SEVERAL = 2  # nor are so many where something is to be done
-_NUMBERS = frozenset("two three four five six seven eight nine ten".split())  # tell of nothing by themselves
+_NUMBERS = {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}  # tell of nothing by themselves
 _RELATED = 0.6  # what a word is worth that only speaks of the same thing
 _DOING = FUNCTION_WORDS | {
     *("create", "add", "make", "set", "find", "list", "search", "update", "new", "calculate", "compute", "fetch", "retrieve"),
@@ -86,7 +86,10 @@ class Ranked(msgspec.Struct, frozen=True):
 
     @property
     def may_be_told(self) -> bool:
-        """Nothing but values speaks for it, but all that it needs, and several: enough for a text that tells what to do."""
+        """Enough for a text that tells what to do: all values and no word, or words and all values but one."""
+        if self.filled.missing:
+            lacks_one = len(self.filled.missing + self.filled.implied) == 1
+            return lacks_one and bool(self.filled.found) and self.overlap >= NAMED
         return self.is_full and self.score >= _DUE and len(self.filled.found) >= _SEVERAL
 
 

@@ -186,7 +186,7 @@ drop withdraw remove unenroll
 statistic stats goals assists
 """
 # phrases that say in several words what tools are named by in one
-_PHRASES = """
+_PHRASES = r"""
 play: put on
 remove delete drop: get rid of | throw out | throw away | take [^.?!,]{1,30} (?:out of|off)
 stop: shut (?:it )?down | turn off | switch off
