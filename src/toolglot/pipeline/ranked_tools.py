@@ -162,13 +162,13 @@ def _meaning(said: Said) -> list[Word]:
     """The words that say what it is about, without those that say what is not meant."""
     denied = _denied(said.text)
     earlier = said.about[len(said.words) :]
-    plain = [word for word in said.words if not any(start <= word.start < end for start, end in denied)]
+    plain = [word for word in said.words if not denied.reach(word.start)]
     return [word for word in plain + earlier if word.low not in FUNCTION_WORDS | _NUMBERS or word.low == "where"]
 
 
 @lru_cache(maxsize=64)
-def _denied(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _DENIED.finditer(text)]
+def _denied(text: str) -> Spans[Find]:
+    return Spans(Find("", *match.span()) for match in _DENIED.finditer(text))
 
 
 def weights_of(tools: tuple[Tool, ...]) -> Weights:
