@@ -15,7 +15,8 @@ from toolglot.pipeline.own_words import held_to, in_words
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import meant, related
 from toolglot.pipeline.relevance import spaced, words_of
-from toolglot.pipeline.said import Find, Said, Word
+from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_words import Word
 from toolglot.pipeline.slot_kinds import begins_alike
 from toolglot.pipeline.spans import Spans
 
