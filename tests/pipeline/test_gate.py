@@ -333,3 +333,42 @@ def test_related_words_name_a_tool_half() -> None:
     listing = tool("list_directory", "List the files in a directory.", "path", path=TEXT, show_hidden={"type": "boolean"})
     words = "Open config.yaml for me, and also show me which files are in the src folder."
     assert due(words, READ, listing, DELETE) == [["read_file"], ["list_directory"]]
+
+
+def test_a_phrase_may_say_the_word_of_a_tool() -> None:
+    song = tool("play_song", "Play a song.", "title", title=TEXT)
+    assert due("Get rid of notes.txt", READ, DELETE) == [["delete_file"]]
+    assert due('Put on "Hurt"', song, READ) == [["play_song"]]
+
+
+def test_what_is_not_meant_does_not_name_a_tool() -> None:
+    cases = tool("search_court_cases", "Search the decisions of courts.", "query", query=TEXT)
+    laws = tool("search_laws", "Search written laws, not court cases.", "query", query=TEXT)
+    assert due('Search the laws for "deposit", not court cases.', cases, laws) == [["search_laws"]]
+    assert due('Search court cases for "deposit" rather than laws.', cases, laws) == [["search_court_cases"]]
+
+
+NUMBER = {"type": "number"}
+POWER = tool("pow", "Raise to a power.", "base exponent", base=NUMBER, exponent=NUMBER)
+SERVICE = tool("restart_service", "Restart a service.", "host port", host={**TEXT, "format": "ipv4"}, port={"type": "integer"})
+
+
+def test_a_text_that_tells_what_to_do_needs_less_than_a_question() -> None:
+    assert due("Take 5 and then 3", POWER) == [["pow"]]
+    assert due("Is 118 over 76 normal?", POWER) == []
+    assert due("Restart what is on port 80", SERVICE) == [["restart_service"]]
+    assert due("Why did it restart on port 80?", SERVICE) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["How do you say 'see you' in Spanish?", "Who painted the file 'Guernica'?", "Write a short poem on Rome's weather"],
+)
+def test_what_asks_for_words_has_no_call(words: str) -> None:
+    assert due(words, DELETE, LIGHT) == []
+
+
+def test_a_tool_that_lacks_much_waits_for_no_other() -> None:
+    cost = tool("electricity_cost", "What power costs.", "hours watts rate", hours=NUMBER, watts=NUMBER, rate=NUMBER)
+    rate = tool("get_rate", "The rate of a country.", "country", country=TEXT)
+    assert due("What's the electricity cost of Siemens?", cost, rate) == []

@@ -185,6 +185,8 @@ def test_a_question_of_many_parts_is_one_call() -> None:
     [
         ("for <12> months", "for <8> months", True, True),
         ("a mass of <45> kg", "a volume of <15> m", True, False),
+        ("the hall to <18>", "the loft to <21> degrees", True, True),
+        ("with UPS (<1Z99AA10>)", "with USPS (<940011189922>)", True, False),
         ("in <Oslo>", "in <Rome>", True, True),
         ("near <Oslo>", "in <Rome>", True, False),
         ("<'Oslo'>", "<Rome>", False, False),

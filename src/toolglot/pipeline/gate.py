@@ -27,12 +27,21 @@ from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
 _SHORT = 6  # words of a question that may go on from the one before
+_FEW = 2  # values that another tool may tell first
 _TODAY = re.compile(r"\b(?:today|date|now)\b", re.IGNORECASE)
 # what is said to be answered in words
 _ABOUT = re.compile(
     r"^\W*(?:what (?:is|are|does|do) (?:an? |the )?[\w\s-]*(?:mean|in plain|difference)|what(?:'s| is) an? |explain\b"
-    r"|why (?:is|are|do|does)\b|define\b|who (?:are|made|built) you|tell me (?:a joke|about yourself)"
-    r"|write (?:me )?a (?:poem|haiku|story|joke|song))",
+    r"|(?:can|could|would) you explain\b|why (?:is|are|do|does|did|was|were)\b|define\b|who (?:are|made|built) you"
+    r"|tell me (?:an? (?:joke|story|riddle|fun fact)|about yourself)|what(?:'s| is) the (?:meaning|plural|opposite) of\b"
+    r"|how (?:do|would|can) (?:you|i|we) (?:say|spell|pronounce)\b|what(?:'s| is) another word for\b"
+    r"|who (?:wrote|painted|composed|invented|discovered|founded|won|first)\b|in (?:which|what) (?:year|century)\b"
+    r"|(?:write|compose|make up) (?:me )?an? (?:[\w-]+ )?(?:poem|haiku|limerick|rhyme|story|joke|song|essay|riddle)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(  # it asks something, rather than telling what to do
+    r"(?:^|[.!?,:]\s+)(?:and |so )?"
+    r"(?:who|whose|what|which|when|why|where|how|is|are|was|were|do|does|did|will|has|have|should)\b",
     re.IGNORECASE,
 )
 
@@ -60,7 +69,7 @@ def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool =
         first = _first_step(ranked)
         if first is not None:
             return first
-        if not best.is_due:
+        if not best.is_due and (_ASKS.search(asked) or not best.may_be_told):
             return Verdict((), f"gate: no tool fits the question: {_lacking(best)}")
     near = nearest(ranked)
     calls, why = _several(tools, near, said, weights) if several else ((near,), "")
@@ -86,7 +95,7 @@ def _several(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
 def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:
     """A tool that the question names lacks something that another tool, which lacks nothing, tells of itself."""
     wanted = max(ranked, key=lambda one: (one.overlap, one.score))
-    if wanted.is_full or wanted.overlap < NAMED:
+    if wanted.is_full or wanted.overlap < NAMED or len(wanted.filled.missing) > _FEW:
         return None
     properties = properties_of(wanted.filled)
     plain = [name for name in wanted.filled.missing + wanted.filled.implied if properties[name].get("type") != "array"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 
 import msgspec
 
@@ -12,9 +13,10 @@ from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.held import Filled
 from toolglot.pipeline.own_words import held_to, in_words
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
-from toolglot.pipeline.related_words import related
+from toolglot.pipeline.related_words import meant, related
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_words import Word
 from toolglot.pipeline.slot_kinds import begins_alike
 from toolglot.pipeline.spans import Spans
 
@@ -25,11 +27,17 @@ NAMED = 0.6  # the worth of shared words from which a question is about a tool
 _MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
 _REACH = 0.95  # a tool is offered beside the best if it has this share of its nearness
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
+_SEVERAL = 2  # nor are so many where something is to be done
+_NUMBERS = {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}  # tell of nothing by themselves
 _RELATED = 0.6  # what a word is worth that only speaks of the same thing
 _DOING = FUNCTION_WORDS | {
     *("create", "add", "make", "set", "find", "list", "search", "update", "new", "calculate", "compute", "fetch", "retrieve"),
     *("lookup", "check", "info", "information", "details", "data", "api", "function", "tool"),
 }
+# what is not meant: "the law itself, not court cases"; "close it without merging"
+_DENIED = re.compile(
+    r"(?:(?:^|[,;:(.–—]\s*|\bbut )not|\b(?:instead of|rather than|without|nobody wants))\s[^,.;:!?()]{1,40}", re.IGNORECASE
+)
 TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)
 
 
@@ -69,13 +77,21 @@ class Ranked(msgspec.Struct, frozen=True):
     @property
     def answers(self) -> bool:
         """It looks up what is asked about, or has values enough of its own."""
-        looks_up = TELLERS.search(self.tool.name) is not None and self.overlap >= NAMED
-        return self.is_full and (looks_up or len(self.filled.found) > 1)
+        looks_up = TELLERS.search(self.tool.name) is not None and (self.overlap >= NAMED or self.named == 1.0)
+        return self.is_full and (looks_up or (len(self.filled.found) > 1 and self.overlap > 0))
 
     @property
     def is_chance(self) -> bool:
         """Nothing but a name or a number that any question may have speaks for the tool."""
         return not self.overlap and not self.filled.sharp and len(self.filled.found) < _NO_CHANCE
+
+    @property
+    def may_be_told(self) -> bool:
+        """Enough for a text that tells what to do: all values and no word, or words and all values but one."""
+        if self.filled.missing:
+            lacks_one = len(self.filled.missing + self.filled.implied) == 1
+            return lacks_one and bool(self.filled.found) and self.overlap >= NAMED
+        return self.is_full and self.score >= _DUE and len(self.filled.found) >= _SEVERAL
 
 
 def own_words_of(tool: Tool) -> set[str]:
@@ -121,7 +137,7 @@ def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
 
 def _share_named(tool: Tool, said: Said) -> float:
     own = own_words_of(tool)
-    text = {stem for word in said.about if word.low not in FUNCTION_WORDS for stem in words_of(word.text)}
+    text = {stem for word in _meaning(said) for stem in words_of(word.text)} | meant(said.text)
     worth = (1.0 if any(begins_alike(stem, name) for stem in text) else 0.5 * bool(related(name) & text) for name in own)
     return sum(worth) / len(own) if own else 0.0
 
@@ -133,14 +149,27 @@ def _named_by(tool: Tool) -> frozenset[str]:
 def _shared(said: Said, weights: dict[str, float]) -> dict[str, float]:
     """The tool's words that the text has, and what each is worth; what is only related is worth less."""
     found: dict[str, float] = {}
-    for word in said.about:
-        if word.low in FUNCTION_WORDS and word.low != "where":
-            continue
+    for word in _meaning(said):
         for stem in words_of(word.text):
             for own in related(stem) & weights.keys():
                 worth = weights[own] * (1.0 if own == stem else _RELATED)
                 found[own] = max(found.get(own, 0.0), worth)
+    for own in meant(said.text) & weights.keys():
+        found[own] = max(found.get(own, 0.0), weights[own] * _RELATED)
     return found
+
+
+def _meaning(said: Said) -> list[Word]:
+    """The words that say what it is about, without those that say what is not meant."""
+    denied = _denied(said.text)
+    earlier = said.about[len(said.words) :]
+    plain = [word for word in said.words if not denied.reach(word.start)]
+    return [word for word in plain + earlier if word.low not in FUNCTION_WORDS | _NUMBERS or word.low == "where"]
+
+
+@lru_cache(maxsize=64)
+def _denied(text: str) -> Spans[Find]:
+    return Spans(Find("", *match.span()) for match in _DENIED.finditer(text))
 
 
 def weights_of(tools: tuple[Tool, ...]) -> Weights:
@@ -148,7 +177,7 @@ def weights_of(tools: tuple[Tool, ...]) -> Weights:
     held = {}
     for tool in tools:
         found: dict[str, float] = {}
-        for text, weight in ((_params(tool), 0.4), (tool.description or "", 0.8), (spaced(tool.name), 1.0)):
+        for text, weight in ((_params(tool), 0.4), (_DENIED.sub(" ", tool.description or ""), 0.8), (spaced(tool.name), 1.0)):
             for plain in re.findall(r"[^\W\d_]{2,}", text):
                 if plain.lower() not in FUNCTION_WORDS:
                     found |= dict.fromkeys(

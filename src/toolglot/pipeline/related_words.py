@@ -5,6 +5,9 @@ No dictionary, but the few dozen things that assistants are asked for most. A wo
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from toolglot.pipeline.relevance import words_of
 
 _GROUPS = """
@@ -167,12 +170,51 @@ insurance policy
 random dice roll
 detect identify recognize
 language spanish french german english italian
+message dm
+elevation altitude high height
+multiply product
+add plus sum
+subtract minus
+divide divided
+combine join concatenate concat
+interaction interact
+table standings
+firewall block deny allow
+stop halt quit
+enroll register sign
+drop withdraw remove unenroll
+statistic stats goals assists
+"""
+# phrases that say in several words what tools are named by in one
+_PHRASES = r"""
+play: put on
+remove delete drop: get rid of | throw out | throw away | take [^.?!,]{1,30} (?:out of|off)
+stop: shut (?:it )?down | turn off | switch off
+start: turn on | switch on | fire up | boot up
+translate translation: how (?:do|would|can) (?:you|i|we) say
+cancel: call (?:it |that )?off | back out of
+postpone reschedule: push back | put off
+message: let [\w .@-]{1,30} know | drop [\w.@-]{1,30} a line
+note: write down | note down | jot down
+search: look for
+running status: is [\w.-]{1,30} up | is [\w.-]{1,30} down | up and running
+create: set up
 """
 _RELATED: dict[str, frozenset[str]] = {}
 for _line in _GROUPS.strip().splitlines():
     _stems = frozenset(words_of(_line))
     for _stem in _stems:
         _RELATED[_stem] = _RELATED.get(_stem, frozenset()) | _stems
+_MEANT = [
+    (re.compile(rf"\b(?:{forms.strip().replace(' | ', '|')})\b", re.IGNORECASE), frozenset(words_of(plain)))
+    for plain, forms in (line.split(": ", 1) for line in _PHRASES.strip().splitlines())
+]
+
+
+@lru_cache(maxsize=64)
+def meant(text: str) -> frozenset[str]:
+    """The stems of the plain words for the phrases that a text has: to get rid of is to remove."""
+    return frozenset(stem for pattern, stems in _MEANT if pattern.search(text) for stem in stems)
 
 
 def related(stem: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ from toolglot.pipeline.said import Said
 
 _QUOTES = "\"'“”‘’`"
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d(?: [a-z]+)?")
+_LONG = 9  # digits that nobody counts with
 _MONEY = re.compile(r"[$€£¥]\s?$")
 _BEFORE = re.compile(r"([^\W\d_]+)\W*$")
 _AFTER = re.compile(r"[\s-]?(%|°?[^\W\d_]+)")
@@ -24,12 +25,14 @@ def same_form(said: Said, place: tuple[int, int], other: Said, elsewhere: tuple[
 
 
 def same_frame(said: Said, place: tuple[int, int], other: Said, elsewhere: tuple[int, int]) -> bool:
-    """Written alike, and beside the same word: 12 months and 8 months, at 5 % and at 6 %, in Oslo and in Rome."""
+    """Written alike, and beside the same word: 12 months and 8 months, to 18 and to 20 degrees, in Oslo and in Rome."""
     form = _form(said.text, place)
     if form != _form(other.text, elsewhere):
         return False
-    beside = _word_after if form == "number" else _word_before
-    return beside(said.text, place) == beside(other.text, elsewhere) != ""
+    units = (_word_after(said.text, place), _word_after(other.text, elsewhere)) if form == "number" else ("", "")
+    if all(units):
+        return units[0] == units[1]
+    return _word_before(said.text, place) == _word_before(other.text, elsewhere) != ""
 
 
 def _form(text: str, place: tuple[int, int]) -> str:
@@ -37,6 +40,8 @@ def _form(text: str, place: tuple[int, int]) -> str:
     value = text[start:end].strip(_QUOTES)
     if value != text[start:end] or text[start - 1 : start] in tuple(_QUOTES):
         return f"quoted {_form(value, (0, len(value)))}"
+    if value.isdigit() and len(value) >= _LONG:
+        return "code"
     if _NUMBER.fullmatch(value) or "%" in value:
         return (
             "money"
