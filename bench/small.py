@@ -1,4 +1,4 @@
-"""The embedded model, and what the layer adds to it: `python bench/small.py [--bfcl] [--ways plain layer] [--show]`.
+"""The embedded model, and what the layer adds to it: `python bench/small.py [--bfcl | --fresh] [--ways plain layer] [--show]`.
 
 Prints shares with Wilson's 95 % intervals, for the questions that gate and values were tuned on and those that were never
 looked at (a quarter, by the hash of the id; of BFCL's that are drawn none was). What was asked before in the same words is
@@ -30,7 +30,7 @@ from toolglot.core.fold import fold  # noqa: E402
 from toolglot.core.reply import Reply  # noqa: E402
 from toolglot.errors import UpstreamError  # noqa: E402
 from toolglot.evaluation.files import own_questions  # noqa: E402
-from toolglot.evaluation.questions import Question  # noqa: E402
+from toolglot.evaluation.questions import Question, read_questions  # noqa: E402
 from toolglot.evaluation.score import Called, Outcome, score, summary  # noqa: E402
 from toolglot.pipeline.answers import Answers  # noqa: E402
 from toolglot.pipeline.fit import fit  # noqa: E402
@@ -43,6 +43,7 @@ KEPT = HERE.parent / ".bench" / "small.jsonl"
 OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 400}
 MOST_TURNS = 4
 LIMITS = Limits(first_byte=None, idle=None)
+UNSEEN = {"bfcl", "fresh"}
 MEASURES = ("valid", "right_tool", "right_arguments", "false_calls")
 
 
@@ -156,9 +157,14 @@ def _turn(question: Question, reply: Reply, turn: int) -> list[Any]:
     return [{"role": "assistant", "content": None, "tool_calls": said}, *results]
 
 
+def fresh_questions() -> list[Question]:
+    read = read_questions((HERE / "questions" / "fresh.jsonl").read_text())
+    return [msgspec.structs.replace(question, tags=(*question.tags, "fresh")) for question in read]
+
+
 def unseen(question: Question) -> bool:
-    """Whether it was kept from those who tuned: a quarter of ours, and all of BFCL's that are drawn."""
-    return "bfcl" in question.tags or sha256(question.id.encode()).digest()[0] % 4 == 3
+    """Whether it was kept from those who tuned: a quarter of ours, all of BFCL's that are drawn, and the other author's."""
+    return not UNSEEN.isdisjoint(question.tags) or sha256(question.id.encode()).digest()[0] % 4 == 3
 
 
 def table(told: dict[str, list[Told]]) -> str:
@@ -195,10 +201,11 @@ def left_open(schema: Any) -> tuple[int, int]:
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bfcl", action="store_true", help="BFCL's half instead of our own")
+    parser.add_argument("--fresh", action="store_true", help="the other author's questions instead")
     parser.add_argument("--ways", nargs="+", choices=["plain", "required", "layer"], default=["plain", "required", "layer"])
     parser.add_argument("--show", action="store_true", help="what went wrong with those that are tuned on")
     given = parser.parse_args()
-    questions = bfcl_questions() if given.bfcl else own_questions()
+    questions = bfcl_questions() if given.bfcl else fresh_questions() if given.fresh else own_questions()
     transport = Remembering(Carriers(), KEPT)
     told: dict[str, list[Told]] = {}
     try:
