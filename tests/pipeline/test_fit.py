@@ -50,10 +50,18 @@ def said(plan: Plan) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "model", ["openai/gpt-5", "ollama/gemma3:4b", "llamacpp/some-model", "ollama/qwen3:8b", "local/smollm2"]
+    ("model", "most"),
+    [
+        ("openai/gpt-5", None),
+        ("ollama/gemma3:4b", None),
+        ("llamacpp/some-model", None),
+        ("ollama/qwen3:8b", None),
+        ("local/smollm2", 100),  # without a limit it is given one
+    ],
 )
-def test_a_plain_question_is_left_as_it_is(model: str) -> None:
-    request = Request("m", messages=(Message("user", (Text("Hello"),)), Message("assistant", (Text("Hi"),))))
+def test_a_plain_question_is_left_as_it_is(model: str, most: int | None) -> None:
+    said = (Message("user", (Text("Hello"),)), Message("assistant", (Text("Hi"),)))
+    request = Request("m", messages=said, max_tokens=most)
     plan = fit(request, resolve(model))
     assert plan.request is request
     assert (plan.notes, plan.hears, plan.way.kind) == ((), None, "native")
@@ -355,3 +363,13 @@ def test_more_than_the_model_takes_can_not_be_asked_for() -> None:
     plan = fit(Request("m", messages=LONG), route, larger_context=True)
     assert plan.request.extra == {}
     assert len(plan.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "sent"), [("local/smollm2", None, 1024), ("local/smollm2", 50, 50), ("ollama/qwen3:8b", None, None)]
+)
+def test_a_model_that_finds_no_end_is_given_one(model: str, given: int | None, sent: int | None) -> None:
+    request = Request("x", (Message("user", (Text("Tell me about tea."),)),), max_tokens=given)
+    plan = fit(request, resolve(model))
+    assert plan.request.max_tokens == sent
+    assert any("may find no end" in note for note in plan.notes) == (given != sent)
