@@ -31,7 +31,7 @@ _SIDE = re.compile(r"\s?°?\s?(?:degrees? )?(?P<side>(?:north|south|east|west)\b
 
 
 def _asked(this: Slot) -> str:
-    return f"{this.name} {this.schema.get('description') or ''}".replace("_", " ")
+    return f"{this.name} {this.about}".replace("_", " ")
 
 
 def formed(this: Slot, said: Said) -> list[Find]:

@@ -15,7 +15,7 @@ from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said_forms import EMAIL
-from toolglot.pipeline.said_numbers import LARGEST, NUMBER_WORDS, numbers
+from toolglot.pipeline.said_numbers import LARGEST, NUMBER_WORDS, Number, numbers
 from toolglot.pipeline.said_times import dates, times
 from toolglot.pipeline.said_units import TIME, in_any_unit, unit_after
 
@@ -80,11 +80,15 @@ class Conversation:
         return frozenset(other for stem in stems_of(self.text) for other in related(stem))
 
     @cached_property
+    def _said_numbers(self) -> list[Number]:
+        return numbers(self.text)
+
+    @cached_property
     def _numbers(self) -> frozenset[float]:
         """In digits, in words, in percent, and in other units of the same kind; and each word for one, whatever it may mean."""
         told = [
             float(value)
-            for number in numbers(self.text)
+            for number in self._said_numbers
             for form in number.forms
             for value in in_any_unit(form, self.text[number.end : number.end + _UNIT])
         ]
@@ -98,7 +102,7 @@ class Conversation:
     @cached_property
     def durations(self) -> frozenset[float]:
         """In seconds."""
-        told = ((number.forms[0], unit_after(self.text[number.end : number.end + _UNIT])) for number in numbers(self.text))
+        told = ((number.forms[0], unit_after(self.text[number.end : number.end + _UNIT])) for number in self._said_numbers)
         return frozenset(value * unit[1] for value, unit in told if unit is not None and unit[0] == TIME)
 
     @cached_property

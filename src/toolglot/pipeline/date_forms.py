@@ -32,13 +32,12 @@ def months_in_form(about: str, said: Said) -> list[Find]:
 
 def edges_of_months(about: str, said: Said, *, last: bool) -> list[Find]:
     """The first or the last days of the months of a text: all of January is from the first to the 31st."""
-    form = _form(about)
     found = []
     for one in said.months:
         if not one.known.startswith(OPEN_YEAR):
             year, month = map(int, one.known.split("-"))
             day = f"{year}-{month:02}-{monthrange(year, month)[1] if last else 1:02}"
-            found.append(Find(_day(form["date"], day) if form else day, one.start, one.end))
+            found.append(Find(day_in_form(about, day), one.start, one.end))
     return found
 
 

@@ -26,9 +26,17 @@ from toolglot.pipeline.ranked_tools import TELLERS, Ranked, own_words_of
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.set_right import set_right
+from toolglot.pipeline.several_calls import Calls
 from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.pipeline.told_values import Told, not_made, told_values
-from toolglot.pipeline.tool_needs import is_placeholder, names_what_it_makes, open_texts, required_of, words_of_tool
+from toolglot.pipeline.tool_needs import (
+    is_placeholder,
+    names_what_it_makes,
+    open_texts,
+    plain_values,
+    required_of,
+    words_of_tool,
+)
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
 
@@ -147,7 +155,7 @@ class Doubts:
         """What the question tells of in full beside these calls."""
         if not calls or self._has_results or not self._asks_alone:
             return []
-        return not_made(gate(tuple(self._tools.values()), self._asked).calls, calls)
+        return not_made(self._due, calls)
 
     def held_back(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
         """Those that were told to come with others, where these are the others: they need not be written again."""
@@ -313,13 +321,18 @@ class Doubts:
         return gate(tuple(self._tools.values()), self._asked, several=False) if self._asks_alone else None
 
     @cached_property
+    def _due(self) -> Calls:
+        """All the calls that the gate would make."""
+        return gate(tuple(self._tools.values()), self._asked).calls
+
+    @cached_property
     def _asks_alone(self) -> bool:
         """The gate knows one question in English and a few tools. Of anything else it is not asked."""
         return len(self._asked) == 1 and len(self._tools) <= _FEW_TOOLS and self.spoken.is_english
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""
-        values = list(_plain(held))
+        values = list(plain_values(held))
         said = {value for value in values if isinstance(value, str | int | float) and self._is_said(value)}
         return sum(1 + bool(_SHARP.search(str(value))) for value in said)
 
@@ -368,26 +381,20 @@ class Doubts:
     def _wanted_another(self) -> frozenset[str]:
         """The words of a tool that there is not, and that the model called for: what has none of them does not stand for it."""
         missed = {part.call_id for part in self._results if part.is_error and NO_SUCH_TOOL in part.text}
-        parts = [part for message in self._messages for part in message.parts if isinstance(part, ToolCall)]
-        names = [spaced(part.name).replace("_", " ") for part in parts if part.id in missed]
+        names = [spaced(part.name).replace("_", " ") for part in self._calls if part.id in missed]
         return frozenset(word for name in names for word in [name, *words_of(name)])
 
     @cached_property
     def _told(self) -> dict[tuple[str, str], list[str]]:
         """Calls that were refused before, and why: made again all the same, they are meant."""
-        parts = [part for message in self._messages for part in message.parts]
-        failed = {part.call_id: part.text for part in parts if isinstance(part, ToolResult) and part.is_error}
+        failed = {part.call_id: part.text for part in self._results if part.is_error}
         told: dict[tuple[str, str], list[str]] = {}
-        for part in parts:
-            if isinstance(part, ToolCall) and part.id in failed:
+        for part in self._calls:
+            if part.id in failed:
                 told.setdefault(canonical(part), []).append(failed[part.id])
         return told
 
-
-def _plain(held: Any) -> Iterator[object]:
-    """All values in it, at any depth."""
-    if isinstance(held, dict | list):
-        for one in held.values() if isinstance(held, dict) else held:
-            yield from _plain(one)
-    else:
-        yield held
+    @cached_property
+    def _calls(self) -> list[ToolCall]:
+        """Those that were made before."""
+        return [part for message in self._messages for part in message.parts if isinstance(part, ToolCall)]

@@ -66,15 +66,11 @@ def exact(this: Slot, said: Said) -> list[Find]:
     return next((found for finder in _FINDERS.get(this.kind, ()) if (found := finder(this, said))), [])
 
 
-def _about(this: Slot) -> str:
-    return str(this.schema.get("description") or "")
-
-
 def _repeated(this: Slot, said: Said) -> list[Find]:
     """Every second week; compounded quarterly."""
     if "interval" in this.own:
         return interval(said)
-    return times_a_year(said) if _REPEATED.search(f"{this.name} {_about(this)}") else []
+    return times_a_year(said) if _REPEATED.search(f"{this.name} {this.about}") else []
 
 
 def _known(this: Slot, said: Said) -> list[Find]:
@@ -97,15 +93,15 @@ def _sorted_by(this: Slot, said: Said) -> list[Find]:
 
 def _addressed(this: Slot, said: Said) -> list[Find]:
     """A recipient's address, where the text has any."""
-    return said.emails if this.own & _ADDRESSED and not _FULL_NAME.search(_about(this)) else []
+    return said.emails if this.own & _ADDRESSED and not _FULL_NAME.search(this.about) else []
 
 
 def _coded(this: Slot, said: Said) -> list[Find]:
-    return codes_said(this.name, _about(this), said)
+    return codes_said(this.name, this.about, said)
 
 
 def _told(this: Slot, said: Said) -> list[Find]:
-    return told_text(this.name, _about(this), said)
+    return told_text(this.name, this.about, said)
 
 
 def _is_verb_of(this: Slot, verb: str) -> bool:
@@ -135,7 +131,7 @@ def _span(this: Slot, said: Said) -> list[Find]:
     if this.own & {"nights", "night"} and len(days) == 2 and "night" not in said.text:
         apart = date.fromisoformat(days[1].value) - date.fromisoformat(days[0].value)
         return [Find(apart.days, days[1].start, days[1].end)]
-    wanted = wanted_unit(this.name, _about(this)) if this.own & {"duration", "length"} else None
+    wanted = wanted_unit(this.name, this.about) if this.own & {"duration", "length"} else None
     if wanted is None or wanted[0] != TIME or len(said.times) != 2:
         return []
     told = [one for one in said.numbers if (unit := unit_after(said.text[one.end : one.end + _UNIT])) and unit[0] == TIME]
@@ -153,7 +149,7 @@ def _left_on(this: Slot, said: Said) -> list[Find]:
     if len(days) != 1 or not counted or not this.own & _LEAVING:
         return []
     last = (date.fromisoformat(days[0].value) + timedelta(int(counted[0].value))).isoformat()
-    return [Find(day_in_form(_about(this), last), counted[0].start, counted[0].end)]
+    return [Find(day_in_form(this.about, last), counted[0].start, counted[0].end)]
 
 
 def _part_of_names(this: Slot, said: Said) -> list[Find]:

@@ -62,10 +62,6 @@ class Held(msgspec.Struct):
         return self.slot.kind in _IMPLIED or (self.inner is not None and bool(self.inner.found))
 
 
-def about_of(this: Slot) -> str:
-    return str(this.schema.get("description") or "")
-
-
 def overlap(one: Find, other: Find) -> bool:
     return one.start < other.end and other.start < one.end
 

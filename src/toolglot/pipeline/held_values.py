@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema, about_of
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema
 from toolglot.pipeline.inner_values import held_within
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
@@ -85,7 +85,7 @@ def _claimed(one: Held, said: Said, taken: list[Find]) -> list[Find]:
     """The values that a description gives and the text names; or a name that says what it is: Santa Clara County."""
     if _wants_state(one.slot):
         return []
-    told = mentioned(described_options(about_of(one.slot)), said)
+    told = mentioned(described_options(one.slot.about), said)
     named = [name for name in said.names if one.slot.named & set(words_of(str(name.value))) and " " in str(name.value)]
     places = Spans(taken)
     return [find for find in told or named if not places.meet(find)]
@@ -126,7 +126,7 @@ def _worded(one: Held, said: Said, rest: list[Find]) -> Schema:
 
 
 def _wants_state(this: Slot) -> bool:
-    return _STATE.search(about_of(this)) is not None and _PLACED.search(f"{this.name} {about_of(this)}") is not None
+    return _STATE.search(this.about) is not None and _PLACED.search(f"{this.name} {this.about}") is not None
 
 
 def _with_state(one: Held, said: Said) -> Schema | None:
@@ -155,7 +155,7 @@ def _list_of(one: Held, said: Said, rest: list[Find]) -> Schema:
         lists = [row for row in lists if len(row) > 1] or lists  # a single number beside a row is another's
     elif item.kind == "enum" or item.kind in SHARP or exact(item, said) or one.clear >= SURE:
         lists = [_values(one)] if one.values else []
-    elif items["type"] == "string" and (told := mentioned(described_options(about_of(one.slot)), said)):
+    elif items["type"] == "string" and (told := mentioned(described_options(one.slot.about), said)):
         lists = [list(dict.fromkeys(find.value for find in told))]
     elif items["type"] == "string":
         lists = word_rows(said) or [[find.value] for find in maybe(item, said, rest)]

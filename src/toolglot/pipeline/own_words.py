@@ -14,7 +14,7 @@ import msgspec
 
 from toolglot.pipeline.each_value import each_value
 from toolglot.pipeline.exact_values import exact
-from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, about_of, fills, properties_of
+from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Schema, fills, properties_of
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.inner_values import nests, rest_for, shape
 from toolglot.pipeline.pointers import pointed
@@ -100,7 +100,7 @@ def _slots(properties: dict[str, Schema]) -> list[Slot]:
     """Where one parameter is about a file, what is called source or target is one too."""
     found = told_apart([slot(name, inner) for name, inner in properties.items()])
     found = [
-        msgspec.structs.replace(one, kind="path") if one.kind == "name" and re.search(r"\bfile ?name\b", about_of(one)) else one
+        msgspec.structs.replace(one, kind="path") if one.kind == "name" and re.search(r"\bfile ?name\b", one.about) else one
         for one in found
     ]
     if not any(_FILE.search(str(inner.get("description") or "")) for inner in properties.values()):
@@ -176,7 +176,7 @@ def _crowded(held: list[Held]) -> list[Held]:
 def _held(this: Slot, required: bool, said: Said) -> Held:
     if this.kind == "enum":
         options = this.schema.get("enum") or [this.schema.get("const")]
-        coded = [find for find in numbered(about_of(this), said) if find.value in options]
+        coded = [find for find in numbered(this.about, said) if find.value in options]
         return Held(
             this,
             required,
@@ -186,14 +186,14 @@ def _held(this: Slot, required: bool, said: Said) -> Held:
             or _switched(this, options, said)
             or chosen(options, said),
         )
-    if this.kind == "number" and not _scaled(this, said) and (coded := numbered(about_of(this), said)):
+    if this.kind == "number" and not _scaled(this, said) and (coded := numbered(this.about, said)):
         return Held(this, required, coded, CLEAR)
     if this.kind == "object" and this.schema.get("properties"):
         inner = held_to(this.schema, said)
         return Held(this, required, [], inner.pointed, inner.schema, inner)
     if this.kind == "array":
         return _listing(this, required, said)
-    if not required and this.kind in _OFFERING and (options := described_options(about_of(this))):
+    if not required and this.kind in _OFFERING and (options := described_options(this.about)):
         told = labelled(this, said) or mentioned(options, said)
         if told or (this.kind == "unit" and len(options) > 1):
             return Held(this, required, told, SURE)

@@ -77,7 +77,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
         score += _SAYS_SO
     if this.kind != "number":
         return score + _labelled_behind(this, one, said) + _measured(this, one, said)
-    about = str(this.schema.get("description") or "")
+    about = this.about
     score += is_bounded(this.own, one, said) + is_priced(this.own, one, said) + is_limited(this.own, about, one, said)
     label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
     if label:

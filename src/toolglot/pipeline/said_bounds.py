@@ -30,7 +30,6 @@ _TO = r"(?: ?[a-z€£$%°]+)?(?:\s*[-–]\s*| (?:to|and|through|until) )[$€£
 _RANGED = re.compile(_TO, re.IGNORECASE)
 _OPENED = re.compile(r"\b(?:between|from|within|of|in) (?:the )?[$€£¥]?$", re.IGNORECASE)
 _LOOK = 30  # characters before
-_SIGNED = re.compile(r"[$€£¥]")
 _MONEY = re.compile(
     r" ?(?:[$€£¥]|(?:us |canadian |british )?(?:dollars?|euros?|pounds?|bucks|cents|usd|eur|gbp|yen|francs?)\b)", re.IGNORECASE
 )

@@ -49,7 +49,7 @@ def _by_name(this: Slot, said: Said) -> Flag | None:
 
 def _by_sides(this: Slot, said: Said) -> Flag | None:
     """True to lock, false to unlock: which of both the text says."""
-    match = _SIDES.search(str(this.schema.get("description") or ""))
+    match = _SIDES.search(this.about)
     if match is None:
         return None
     yes, no = ({word.lower() for word in re.findall(r"[^\W\d_]+", side)} for side in match.groups())
@@ -66,7 +66,7 @@ def _by_sides(this: Slot, said: Said) -> Flag | None:
 
 def _by_description(this: Slot, said: Said) -> Flag | None:
     """The text says most of what the description does: leave it at the door."""
-    about = re.split(r"[.;(]| instead of | rather than ", str(this.schema.get("description") or ""))[0]
+    about = re.split(r"[.;(]| instead of | rather than ", this.about)[0]
     told = [stem for word in re.findall(r"[^\W\d_]+", about.lower()) if word not in FUNCTION_WORDS for stem in words_of(word)]
     words = {stem for stem in told if stem not in _SAID_OF_ALL}
     words = words if len(words) > _FEWEST else {*told[-1:]} & words  # of two words the last says what it is about

@@ -57,7 +57,7 @@ _WORDY = re.compile(  # plain words that have a hyphen
 
 def named_before(this: Slot, said: Said) -> list[Find]:
     """The names that stand before a parameter's own word: the road trip playlist."""
-    about = re.findall(r"[a-z]+", str(this.schema.get("description") or "").lower())
+    about = re.findall(r"[a-z]+", this.about.lower())
     told = {*this.own, *(_PLAIN_BEARERS & {*about[:2]})} if this.own - _GENERIC else about
     labels = {_SAME.get(word, word) for word in told} & _BEARERS
     found = []

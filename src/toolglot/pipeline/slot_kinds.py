@@ -61,6 +61,11 @@ class Slot(msgspec.Struct, frozen=True):
     named: frozenset[str]  # the same, as stems
     words: frozenset[str]  # the stems of its description
 
+    @property
+    def about(self) -> str:
+        """Its description."""
+        return str(self.schema.get("description") or "")
+
 
 def slot(name: str, schema: dict[str, Any]) -> Slot:
     named = [word.lower() for word in re.split(r"[\W\d_]+", spaced(name)) if word]

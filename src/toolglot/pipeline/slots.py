@@ -123,7 +123,7 @@ def sure(this: Slot, said: Said) -> list[Find]:
         found = _in_its_unit(this, found, said)
     if this.kind == "number":
         found = [*_none(this, said), *found]
-    if this.kind == "unit" and (named := mentioned(described_options(str(this.schema.get("description") or "")), said)):
+    if this.kind == "unit" and (named := mentioned(described_options(this.about), said)):
         found = [next((one for one in named if around(find, one)), find) for find in found]
     if this.kind == "name":
         found = [_untitled(this, one) for one in found]
@@ -139,7 +139,7 @@ def sure(this: Slot, said: Said) -> list[Find]:
 
 def _shaped(this: Slot, found: list[Find]) -> list[Find]:
     """Those that look like the example of the description: letters and digits where it has them."""
-    example = _EXAMPLE.search(str(this.schema.get("description") or ""))
+    example = _EXAMPLE.search(this.about)
     alike = [one for one in found if example and _shape(str(one.value)) == _shape(example[1])]
     plain = [one for one in found if str(one.value).isdigit()]
     mixed = [one for one in found if any(map(str.isdigit, str(one.value))) and one not in plain]
@@ -158,7 +158,7 @@ def written(this: Slot, said: Said) -> list[Find]:
 
 def _told(this: Slot, said: Said) -> list[Find]:
     in_form = _IN_FORM.get(this.kind)
-    about = str(this.schema.get("description") or "")
+    about = this.about
     if in_form is not None:
         found = _merged(in_form(about, said))
         bounds = this.kind == "date" and not found and this.own & (_FIRSTS | _LASTS)
@@ -168,7 +168,7 @@ def _told(this: Slot, said: Said) -> list[Find]:
 
 def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
     """Of 3.5 % a percentage is 3.5, and any other share 0.035."""
-    about = f"{this.name} {this.schema.get('description') or ''}".lower()
+    about = f"{this.name} {this.about}".lower()
     whole = this.schema.get("type") == "integer" or "percent" in about or (about and not _SHARE.search(about))
     shares = {one.start for one in found if re.search(r"%|percent", said.text[one.start : one.end])}
     firsts = {one.start: one.value for one in reversed(found)}
@@ -176,7 +176,7 @@ def _in_its_form(this: Slot, found: list[Find], said: Said) -> list[Find]:
 
 
 def _in_its_unit(this: Slot, found: list[Find], said: Said) -> list[Find]:
-    wanted = wanted_unit(this.name, str(this.schema.get("description") or ""))
+    wanted = wanted_unit(this.name, this.about)
     if wanted is None:
         return found
     found = _added_up(found, said, wanted)

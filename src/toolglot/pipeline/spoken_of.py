@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, about_of, fills
+from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, fills
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.pointers import pointed
 from toolglot.pipeline.said import Find, Said
@@ -58,7 +58,7 @@ def left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
         alike = [
             one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)
         ]
-        alike = [one for one in alike if one.slot.kind not in _VAGUE or not _DEFAULT.search(about_of(one.slot))]
+        alike = [one for one in alike if one.slot.kind not in _VAGUE or not _DEFAULT.search(one.slot.about)]
         if len(alike) == 1:
             free = [find for find in alike[0].values if not taken.meet(find)]
             free = [find for find in free if pointed(alike[0].slot, find, said) >= 0]

@@ -54,3 +54,12 @@ def words_of_tool(tool: Tool) -> str:
     for key, own in properties.items() if isinstance(properties, dict) else ():
         told += [spaced(key), *(str(own.get(name, "")) for name in ("description", "enum") if isinstance(own, dict))]
     return " ".join(told)
+
+
+def plain_values(held: Any) -> Iterator[object]:
+    """All values that were given, at any depth."""
+    if isinstance(held, dict | list):
+        for one in held.values() if isinstance(held, dict) else held:
+            yield from plain_values(one)
+    else:
+        yield held
