@@ -1,4 +1,4 @@
-"""The embedded model, and what the layer adds to it: `python bench/small.py [--bfcl | --fresh] [--ways plain layer] [--show]`.
+"""The embedded model, and what the layer adds to it: `python bench/small.py [--set fresh] [--ways plain layer] [--show]`.
 
 Prints shares with Wilson's 95 % intervals, for the questions that gate and values were tuned on and those that were never
 looked at (a quarter, by the hash of the id; of BFCL's that are drawn none was). What was asked before in the same words is
@@ -43,7 +43,8 @@ KEPT = HERE.parent / ".bench" / "small.jsonl"
 OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 400}
 MOST_TURNS = 4
 LIMITS = Limits(first_byte=None, idle=None)
-UNSEEN = {"bfcl", "fresh"}
+OTHERS = ("fresh", "everyday")  # by other authors
+UNSEEN = {"bfcl", *OTHERS}
 MEASURES = ("valid", "right_tool", "right_arguments", "false_calls")
 
 
@@ -157,9 +158,9 @@ def _turn(question: Question, reply: Reply, turn: int) -> list[Any]:
     return [{"role": "assistant", "content": None, "tool_calls": said}, *results]
 
 
-def fresh_questions() -> list[Question]:
-    read = read_questions((HERE / "questions" / "fresh.jsonl").read_text())
-    return [msgspec.structs.replace(question, tags=(*question.tags, "fresh")) for question in read]
+def others_questions(name: str) -> list[Question]:
+    read = read_questions((HERE / "questions" / f"{name}.jsonl").read_text())
+    return [msgspec.structs.replace(question, tags=(*question.tags, name)) for question in read]
 
 
 def unseen(question: Question) -> bool:
@@ -200,12 +201,12 @@ def left_open(schema: Any) -> tuple[int, int]:
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bfcl", action="store_true", help="BFCL's half instead of our own")
-    parser.add_argument("--fresh", action="store_true", help="the other author's questions instead")
+    parser.add_argument("--set", choices=["own", "bfcl", *OTHERS], default="own", help="which questions (bench/questions)")
     parser.add_argument("--ways", nargs="+", choices=["plain", "required", "layer"], default=["plain", "required", "layer"])
     parser.add_argument("--show", action="store_true", help="what went wrong with those that are tuned on")
     given = parser.parse_args()
-    questions = bfcl_questions() if given.bfcl else fresh_questions() if given.fresh else own_questions()
+    named = {"own": own_questions, "bfcl": bfcl_questions}
+    questions = named[given.set]() if given.set in named else others_questions(given.set)
     transport = Remembering(Carriers(), KEPT)
     told: dict[str, list[Told]] = {}
     try:
