@@ -7,6 +7,7 @@ Three laws: every call gets exactly one result, no id is run twice, and whatever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -15,7 +16,7 @@ import msgspec
 from toolglot.agent.limits import Limits
 from toolglot.agent.run import End, Run, total_tokens
 from toolglot.agent.structured import missed
-from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
+from toolglot.core.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice
@@ -55,6 +56,8 @@ class Interrupted(msgspec.Struct, frozen=True, omit_defaults=True):
 Step = AskModel | RunTools | Done
 Seen = Reply | Sequence[ToolResult] | Interrupted | None
 _LIMITS = Limits()
+_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]")  # more than ASCII's punctuation: a thumb up is an answer
+_SAY_IT = "You said nothing. Answer now, in plain words, with what stands above."
 _UNCOUNTED = "the provider does not count tokens: the limit on them can't be kept"
 
 
@@ -74,6 +77,7 @@ class Loop:
         self._run_calls: list[ToolCall] = []
         self._refused_turns = 0
         self._repeats: dict[tuple[str, str], tuple[int, str]] = {}  # a call -> how often in a row it gave this result
+        self._pressed = False  # for an answer, after one without a word
         self._last: str | None = None  # why the model is asked for the last time, without tools
         self._began = 0.0
         self._text = ""
@@ -156,6 +160,11 @@ class Loop:
         if refused or (reply.stop is not None and reply.stop.reason == "pause"):
             self._close_turn(())
             return self._ask(now)
+        if self._is_wordless(reply) and not self._pressed and self._over(now) is None:
+            self._pressed = True
+            self._notes.append("the model ended without a word, and was asked once more")
+            self._history.append(Message("user", (Text(_SAY_IT),)))
+            return self._ask(now)
         return self._finished(reply)
 
     def _forbidden(self) -> bool:
@@ -196,6 +205,12 @@ class Loop:
             own, number = f"{call.id or call.name}_{number}", number + 1
         self._ids.add(own)
         return call if own == call.id else msgspec.structs.replace(call, id=own)
+
+    def _is_wordless(self, reply: Reply) -> bool:
+        """It came to its end by itself and says nothing, as models do after a tool's result; {} may be what was asked for."""
+        ended = reply.stop is None or reply.stop.reason == "stop"
+        says = reply.text.strip() if self.request.output is not None else _WORD.search(reply.text)
+        return ended and not says and all(isinstance(part, Text | Reasoning) for part in reply.parts)
 
     def _finished(self, reply: Reply) -> Step:
         if reply.stop is not None and reply.stop.reason == "length":
