@@ -49,6 +49,11 @@ def offered(held: dict[str, Any], text: str) -> dict[str, Any]:
         (schema("insured", insured={"type": "boolean"}), "and I want it insured", {"insured": [True]}),
         (schema("insured", insured={"type": "boolean"}), "and not insured", {"insured": [False]}),
         (schema("insured", insured={"type": "boolean"}), "send it", {"insured": None}),
+        (schema("count", count=WHOLE), "Who made the last commit?", {"count": [1]}),
+        (schema("count", count=WHOLE), "Who made the last commits?", {"count": None}),
+        (schema("count", count=WHOLE), "Show the last commit of the last 3 days", {"count": [3]}),
+        (schema("count", count=WHOLE), "What was committed in the last week?", {"count": None}),
+        (schema("order_id", order_id=WHOLE), "Cancel my last order", {"order_id": None}),
     ],
 )
 def test_a_parameter_is_held_to_what_the_text_says(held: dict[str, Any], text: str, found: dict[str, Any]) -> None:

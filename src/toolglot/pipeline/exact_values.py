@@ -12,6 +12,7 @@ from toolglot.pipeline.date_forms import day_in_form
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_bounds import last_one
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said, tickers_said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
@@ -184,9 +185,13 @@ def _numbered(this: Slot, said: Said) -> list[Find]:
     return [Find(int(one.value), one.start, one.end) for one in said.tags if _DIGITS.fullmatch(str(one.value))]
 
 
+def _lone(this: Slot, said: Said) -> list[Find]:
+    return last_one(this.own, this.about, said)
+
+
 _NAMED = (globbed, formed, _addressed, _part_of_names, _versioned, _sorted_by, _done_to, _known, _coded, _told)
 _FINDERS: dict[str, tuple[Callable[[Slot, Said], list[Find]], ...]] = {
-    "number": (compass, _numbered, _repeated, _of_months, _span),
+    "number": (compass, _numbered, _repeated, _of_months, _span, _lone),
     "date": (_left_on,),
     "path": (globbed, _in_folder),
     "host": (hosted,),

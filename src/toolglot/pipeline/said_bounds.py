@@ -36,6 +36,12 @@ _MONEY = re.compile(
 _EACH = re.compile(r"(?: [a-z$€£]+){0,2} (?:each|apiece|per |an? (?:piece|unit|hour|night|day|month|person))", re.IGNORECASE)
 _AT = re.compile(r"\b(?:at|for|costs?|@) [$€£¥]?$", re.IGNORECASE)
 _SOME = re.compile(r"\b(?:top|first|last|next|latest|newest|recent|best)\W$", re.IGNORECASE)
+# the last commit, but no point in time: last week
+_LAST_ONE = re.compile(
+    r"\b(?:my|the|our|its|their|'s) (?:last|latest|newest|most recent)"
+    r" (?!(?:second|minute|hour|day|night|week|weekend|month|quarter|season|year|time|name|word)\b)[a-z]+(?<!s)\b",
+    re.IGNORECASE,
+)
 _HOW_MANY = re.compile(r"(?:how many|(?:max(?:imum)? )?number of)\b", re.IGNORECASE)
 _OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b|(?: [a-z-]+){1,3}?s\b(?! (?:of|old)\b)", re.IGNORECASE)
 
@@ -94,6 +100,12 @@ def is_limited(own: frozenset[str], about: str, one: Find, said: Said) -> float:
     if not (own & _COUNTS or _HOW_MANY.match(about)) or unit_after(said.text[one.end : one.end + 20]):
         return 0.0
     return 2.0 if _SOME.search(said.text[max(0, one.start - _LOOK) : one.start]) else 0.0
+
+
+def last_one(own: frozenset[str], about: str, said: Said) -> list[Find]:
+    """Who made the last commit? One of them is wanted, where a text that has no number is asked how many."""
+    match = _LAST_ONE.search(said.text) if (own & _COUNTS or _HOW_MANY.match(about)) and not said.numbers else None
+    return [Find(1, *match.span())] if match else []
 
 
 def is_priced(own: frozenset[str], one: Find, said: Said) -> float:
