@@ -11,9 +11,9 @@ import pytest
 from toolglot.agent.limits import Limits
 from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools, Step
 from toolglot.agent.run import Run
-from toolglot.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from toolglot.core.messages import Message, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Stop, Usage
-from toolglot.core.request import Output, Request
+from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError, UpstreamError
 
@@ -342,44 +342,6 @@ def test_an_answer_that_was_cut_or_empty_says_so() -> None:
     run = ended(loop.next(Reply(parts=(Text("It is"),), stop=Stop("length"))))
     assert run.end == "finished"
     assert "cut short" in run.notes[0]
-
-
-@pytest.mark.parametrize("nothing", ["", " \n", "~~`\n\n~~`"])
-def test_an_answer_without_a_word_is_asked_for_once_more(nothing: str) -> None:
-    empty = Reply(parts=(Text(nothing),) if nothing else (), stop=Stop("stop"))
-    loop = Loop(REQUEST)
-    loop.next()
-    assert asked(loop.next(empty)).messages[-1].role == "user"
-    run = ended(loop.next(says("Mild.")))
-    assert (run.text, run.end, run.turns) == ("Mild.", "finished", 2)
-    assert "once more" in run.notes[0]
-    loop = Loop(REQUEST)
-    loop.next()
-    loop.next(empty)
-    assert (end := ended(loop.next(empty))).end == "finished"
-    assert end.turns == 2
-
-
-@pytest.mark.parametrize(
-    "answer", [Reply(parts=(Text("\N{THUMBS UP SIGN}"),)), Reply(parts=(Media("image"),)), Reply(stop=Stop("filter"))]
-)
-def test_what_is_an_answer_is_not_asked_for_again(answer: Reply) -> None:
-    loop = Loop(REQUEST)
-    loop.next()
-    assert ended(loop.next(answer)).turns == 1
-
-
-def test_an_empty_object_may_be_what_was_asked_for() -> None:
-    loop = Loop(msgspec.structs.replace(REQUEST, output=Output(schema={"type": "object"})))
-    loop.next()
-    assert ended(loop.next(says("{}"))).text == "{}"
-
-
-def test_the_last_turn_is_the_last_even_without_a_word() -> None:
-    loop = Loop(REQUEST, Limits(turns=1))
-    loop.next()
-    run = ended(loop.next(Reply(stop=Stop("stop"))))
-    assert (run.end, run.notes) == ("finished", ("the model ended without a word",))
 
 
 def test_a_pause_is_asked_on() -> None:

@@ -222,6 +222,17 @@ def test_what_stands_in_for_a_tool_that_is_not_there_is_not_insisted_on() -> Non
     wanted = Message("assistant", (ToolCall("c1", "search_shelf", "{}"),))
     asked = said("Find the book on the shelf.", wanted, a_result("Not run: look: there is no such tool; ...", is_error=True))
     assert doubt(asked, "find_book", title="shelf") == UNRELATED
+    wanted = Message("assistant", (ToolCall("c1", "times", "{}"),))
+    none = a_result("Not run: times: there is no such tool; ...", is_error=True)
+    assert doubt(said("What is 7 times 8?", wanted, none), "multiply", a=7, b=8) == UNRELATED
+    asked = said("What is the product of 7 and 8?", wanted, none)
+    assert doubt(asked, "multiply", a=7, b=8) is None  # it is called otherwise, and plainly due
+
+
+def test_what_we_told_the_model_is_not_the_users_word() -> None:
+    told = Message("user", (Text("Not run: book_id is 'B-77', which stands nowhere. Make up no value."),))
+    asked = said("Reserve the book Emma for me.", Message("assistant", (Text("..."),)), told)
+    assert doubt(asked, "reserve_book", book_id="B-77") == INVENTED
 
 
 def test_nobody_may_insist_on_an_id() -> None:

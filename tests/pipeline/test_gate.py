@@ -103,6 +103,14 @@ def test_one_common_word_is_not_enough() -> None:
     assert due("Keep a memo that I was calm", note) == [["add_memo"]]
 
 
+def test_what_is_to_be_done_is_done_by_a_tool_that_speaks_of_it() -> None:
+    light = tool("turn_off_light", "Turn off the light in a room.", "room", room=TEXT)
+    words = "Book me a hotel room in Prague."
+    assert due(words, light) == []
+    assert gate((light,), user(words)).why == "gate: no tool fits the question: none is there to book"
+    assert due(words, light, tool("reserve_room", "Reserve a room in a hotel.", "city", city=TEXT)) == [["reserve_room"]]
+
+
 def test_a_required_call_is_due_whatever_is_said() -> None:
     assert len(due("Hello!", must=True)) == 1
     assert due("Hello!", READ, must=True) == [["read_file"]]

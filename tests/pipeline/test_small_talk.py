@@ -12,6 +12,7 @@ from toolglot.pipeline.small_talk import is_small_talk
     [
         "Hi Toolglot!",
         "Thanks, that's all!",
+        "Ha ha, that was funny!",
         "Haha, you're funny. I like talking to you.",
         "Perfect, you've been a great help. Have a nice weekend!",
         "Never mind, I've figured it out myself.",

@@ -23,7 +23,7 @@ from toolglot.core.tools import Choice
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.pipeline.doubt import DOUBTED
 from toolglot.pipeline.guard_calls import canonical
-from toolglot.pipeline.refusals import answer, as_said, refusals, sentence
+from toolglot.pipeline.refusals import UNSHOWN, answer, as_said, refusals, sentence
 
 
 class AskModel(msgspec.Struct, frozen=True):
@@ -189,7 +189,7 @@ class Loop:
                     parts.append(self._refuse(own[0], part))
         parts += [self._refuse(*pair) for pair in named]
         self._unreadable = [held for held in refused if held.call is not None and not held.call.name.strip()]
-        if parts:
+        if parts and not any(held.code in UNSHOWN for held in refused):
             self._history.append(Message("assistant", tuple(parts)))
         return tuple(calls)
 

@@ -14,7 +14,7 @@ from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.attempts import Asking, answers_for, prepared
 from toolglot.gateway.routing import Target
 from toolglot.pipeline.guard_calls import canonical
-from toolglot.pipeline.refusals import answer, as_said, sentence
+from toolglot.pipeline.refusals import UNSHOWN, answer, as_said, sentence
 
 _ACCEPTED = "Accepted. It has not been run yet; do not make this call again."
 
@@ -83,7 +83,8 @@ def _missing(said: Reply, made: list[ToolCall], most: int) -> list[ToolCall]:
 
 def _asked_again(request: Request, said: Reply, refused: tuple[Decision, ...]) -> Request:
     """The conversation, with what the model said and what is wrong with it."""
-    parts: list[Part] = [part for part in said.parts if isinstance(part, Text) and part.text.strip()]
+    is_shown = all(one.code not in UNSHOWN for one in refused)
+    parts: list[Part] = [part for part in said.parts if is_shown and isinstance(part, Text) and part.text.strip()]
     results: list[Part] = []
     for call in said.calls:
         parts.append(call)
@@ -92,7 +93,7 @@ def _asked_again(request: Request, said: Reply, refused: tuple[Decision, ...]) -
     for number, one in enumerate(refused):
         if one.call is None or not one.call.name.strip():
             loose.append(sentence(one))
-            if one.call is not None and one.call.written:
+            if one.call is not None and one.call.written and one.call.written not in said.text:
                 parts.append(Text(one.call.written))
             continue
         back = as_said(one.call if one.call.id else msgspec.structs.replace(one.call, id=f"refused_{number}"))

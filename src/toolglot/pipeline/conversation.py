@@ -12,6 +12,7 @@ from functools import cached_property
 
 from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
+from toolglot.pipeline.refusals import is_ours
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said_forms import EMAIL
@@ -144,7 +145,7 @@ def squeezed(text: str) -> str:
 
 def _said(messages: tuple[Message, ...]) -> Iterator[str]:
     for message in messages:
-        if message.role == "assistant":
+        if message.role == "assistant" or is_ours(message):
             continue
         for part in message.parts:
             if isinstance(part, Text) or (isinstance(part, ToolResult) and not part.is_error):

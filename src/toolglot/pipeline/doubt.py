@@ -17,17 +17,18 @@ from typing import Any
 
 import msgspec
 
-from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.messages import Message, ToolCall
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import WORD, Conversation, stems_of
 from toolglot.pipeline.gate import Verdict, gate
-from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
-from toolglot.pipeline.ranked_tools import TELLERS, Ranked, own_words_of
+from toolglot.pipeline.guard_calls import canonical
+from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, own_words_of
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.set_right import set_right
 from toolglot.pipeline.several_calls import Calls
 from toolglot.pipeline.small_talk import is_small_talk
+from toolglot.pipeline.so_far import SoFar
 from toolglot.pipeline.told_values import Told, not_made, told_values
 from toolglot.pipeline.tool_needs import (
     is_placeholder,
@@ -41,9 +42,10 @@ from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
 
 INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
-MADE_UP, INCOMPLETE = "rejected_result", "rejected_incomplete"
-DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE})
+MADE_UP, INCOMPLETE, UNUSED = "rejected_result", "rejected_incomplete", "rejected_unused"
+DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE, UNUSED})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
+_NO_CALL = "the reply has no call, though the question tells all that is needed"
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w \w+ \w")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
@@ -77,7 +79,7 @@ class Doubts:
 
     def __init__(self, messages: tuple[Message, ...], tools: tuple[Tool, ...]) -> None:
         self.spoken = Conversation(messages)
-        self._messages = messages
+        self._so_far = SoFar(messages)
         self._tools = {tool.full_name: tool for tool in tools}
 
     def of(self, call: ToolCall) -> tuple[str, str] | None:
@@ -90,12 +92,12 @@ class Doubts:
             return INVENTED, invented
         if self._wants_nothing:
             return UNRELATED, "the user wants nothing done"
-        told = self._told.get(canonical(call), ())
+        told = self._so_far.refused(call)
         for code, why in self._unlikely(call, tool, held):
             insisted = any(why in one for one in told) and len(told) < _TOO_MUCH
-            if not insisted or (code == UNRELATED and self._wanted_another):
+            if not insisted or (code == UNRELATED and self._so_far.wanted_another):
                 return code, why
-        if told and not self._wanted_another:
+        if told and not self._so_far.wanted_another:
             return None
         return None if self._asked_for(tool, held) else (UNRELATED, _UNASKED)
 
@@ -104,7 +106,7 @@ class Doubts:
         tool, held = self._read(call)
         if tool is None or held is None:
             return None
-        right, codes = set_right(tool, held, self.spoken, self._tells(tool), begun=self._has_results)
+        right, codes = set_right(tool, held, self.spoken, self._tells(tool), begun=self._so_far.has_results)
         if not codes or not checker(tool.schema).fits(right):
             return None
         written = call.arguments_json if call.written is None else call.written
@@ -112,9 +114,9 @@ class Doubts:
 
     def _tells(self, tool: Tool) -> dict[str, Any]:
         """What the question says of the arguments; several messages and results may say anything of each other's."""
-        if len(self._asked) != 1 or self._has_results or not self.spoken.is_english:
+        if len(self._so_far.asked) != 1 or self._so_far.has_results or not self.spoken.is_english:
             return {}
-        return told_values(tool, "\n".join(part.text for part in self._asked[0].parts if isinstance(part, Text)))
+        return told_values(tool, "\n".join(self._so_far.questions))
 
     def _read(self, call: ToolCall) -> tuple[Tool | None, dict[str, Any] | None]:
         """The function that it is of, and its arguments."""
@@ -122,28 +124,32 @@ class Doubts:
         return tool if tool is not None and tool.kind == "function" else None, loads_object(call.arguments_json)
 
     def of_text(self, text: str) -> tuple[str, str] | None:
-        """The same of a reply without a call: nobody asked for JSON, and it is nothing else."""
-        held = _FENCED.fullmatch(text.strip())
-        if not loads_object(held[1] if held else text) or "json" in self.spoken.words or _NO_RESULT in self.spoken.text:
+        """The same of a reply without a call: a result that no tool gave, or words where one tool plainly is to be used."""
+        if self._so_far.has_results:
             return None
-        return None if self._has_results else (MADE_UP, _NO_RESULT)
+        held = _FENCED.fullmatch(text.strip())
+        if loads_object(held[1] if held else text) and "json" not in self.spoken.words:
+            return None if _NO_RESULT in self._so_far.told else (MADE_UP, f"{_NO_RESULT}{self._to_call}")
+        if self._plainly_due is None or text.rstrip().endswith("?") or _NO_CALL in self._so_far.told:
+            return None
+        return UNUSED, f"{_NO_CALL}{self._to_call}"
 
     def strays(self, calls: Sequence[ToolCall]) -> dict[str, tuple[str, str]]:
         """Of several calls at once, by their ids: those with something made up beside one that was said in full."""
         read = [(call, *self._read(call)) for call in calls]
         if (
             len(calls) < 2
-            or self._has_results
+            or self._so_far.has_results
             or not any(tool and held and self._all_said(tool, held) for _, tool, held in read)
         ):
             return {}
         found = {call.id: self._made_up(tool, held) for call, tool, held in read if tool is not None and held is not None}
-        told = {call.id: " ".join(self._told.get(canonical(call), ())) for call in calls}
+        told = {call.id: " ".join(self._so_far.refused(call)) for call in calls}
         return {id: (INVENTED, why) for id, why in found.items() if why is not None and why not in told[id]}
 
     def of_all(self, calls: Sequence[ToolCall]) -> tuple[str, str] | None:
         """The same of all calls of a reply together: those that the question asks for as plainly, and that are not made."""
-        if len(calls) != 1 or any(_NOT_ALL in told for told in self._told.get(canonical(calls[0]), ())):
+        if len(calls) != 1 or any(_NOT_ALL in told for told in self._so_far.refused(calls[0])):
             return None  # who makes several knows how many
         left = self.left_out(calls)
         if not left:
@@ -153,23 +159,21 @@ class Doubts:
 
     def left_out(self, calls: Sequence[ToolCall]) -> list[Told]:
         """What the question tells of in full beside these calls."""
-        if not calls or self._has_results or not self._asks_alone:
+        if not calls or self._so_far.has_results or not self._asks_alone:
             return []
         return not_made(self._due, calls)
 
     def held_back(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
         """Those that were told to come with others, where these are the others: they need not be written again."""
         made = {canonical(call) for call in calls}
-        parts = [part for message in self._messages for part in message.parts if isinstance(part, ToolCall)]
-        back = {
-            canonical(part): part for part in parts if any(_NOT_ALL in told for told in self._told.get(canonical(part), ()))
-        }
+        waiting = [part for part in self._so_far.calls if any(_NOT_ALL in told for told in self._so_far.refused(part))]
+        back = {canonical(part): part for part in waiting}
         found = [part for key, part in back.items() if key not in made]
         return found if found and not self.left_out([*calls, *found]) else []
 
     def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
-        if canonical(call) in self._just_made:
+        if canonical(call) in self._so_far.just_made:
             yield REPEATED, "it was just made with these arguments, and its result stands above"
         unlikely = self._unnamed(tool, held) or self._no_id(tool, held) or self._undated(tool, held)
         if unlikely is not None:
@@ -300,8 +304,9 @@ class Doubts:
         if any(isinstance(key, str) and _SERVES_ALL.search(spaced(key)) for key in required):
             return True
         said, needed = self._gives(held), {key: value for key, value in held.items() if key in required}
-        if self._wanted_another:
-            return self._gate_opens and said >= len(held) and not self._wanted_another.isdisjoint(own_words_of(tool))
+        if self._so_far.wanted_another:
+            alike = not self._so_far.wanted_another.isdisjoint(own_words_of(tool))
+            return self._gate_opens and said >= len(held) and (alike or self._plainly_due == tool)
         if said >= _ENOUGH or self._under_way(tool):
             return True
         return self._gate_opens or all(isinstance(value, int | float) or self._is_said(value) for value in needed.values())
@@ -311,6 +316,22 @@ class Doubts:
         return self._gated is None or bool(self._gated.calls)
 
     @property
+    def _plainly_due(self) -> Tool | None:
+        """The only tool that is due, where it is spoken of, and by more than one value or one that nobody says by chance."""
+        best = self._best
+        is_plain = best is not None and best.overlap >= NAMED and (best.filled.sharp or len(best.filled.found) > 1)
+        return best.tool if best is not None and is_plain else None
+
+    @property
+    def _to_call(self) -> str:
+        """What is to be called, with its arguments where the question tells them all."""
+        if self._best is None:
+            return ""
+        told = not_made(self._due, ())[:_MOST_GIVEN]
+        calls = [f"{name} with {dumps(arguments)}" for name, arguments in told]
+        return f": call {' and '.join(calls or [self._best.tool.full_name])}"
+
+    @property
     def _best(self) -> Ranked | None:
         """The only tool that the gate finds due, where it needs something and the question has all of it."""
         near = self._gated.calls[0] if self._gated is not None and self._gated.calls else ()
@@ -318,17 +339,17 @@ class Doubts:
 
     @cached_property
     def _gated(self) -> Verdict | None:
-        return gate(tuple(self._tools.values()), self._asked, several=False) if self._asks_alone else None
+        return gate(tuple(self._tools.values()), self._so_far.asked, several=False) if self._asks_alone else None
 
     @cached_property
     def _due(self) -> Calls:
         """All the calls that the gate would make."""
-        return gate(tuple(self._tools.values()), self._asked).calls
+        return gate(tuple(self._tools.values()), self._so_far.asked).calls
 
     @cached_property
     def _asks_alone(self) -> bool:
         """The gate knows one question in English and a few tools. Of anything else it is not asked."""
-        return len(self._asked) == 1 and len(self._tools) <= _FEW_TOOLS and self.spoken.is_english
+        return len(self._so_far.asked) == 1 and len(self._tools) <= _FEW_TOOLS and self.spoken.is_english
 
     def _gives(self, held: dict[str, Any]) -> int:
         """How much of it the conversation has; a path, a long number or a phrase, which nobody says by chance, counts twice."""
@@ -347,54 +368,11 @@ class Doubts:
 
     def _under_way(self, tool: Tool) -> bool:
         """Something was called already, or this very tool was advised: it may only serve what was asked."""
-        advised = (found[1] for part in self._results if (found := _ADVISED.search(part.text)))
-        return self._has_results or any(tool.full_name in names.split(" or ") for names in advised)
-
-    @cached_property
-    def _asked(self) -> tuple[Message, ...]:
-        return tuple(message for message in self._messages if message.role == "user")
+        advised = (found[1] for part in self._so_far.results if (found := _ADVISED.search(part.text)))
+        return self._so_far.has_results or any(tool.full_name in names.split(" or ") for names in advised)
 
     @cached_property
     def _wants_nothing(self) -> bool:
         """Later in a talk, thanks and greetings may be an answer."""
-        said = [part.text for message in self._asked for part in message.parts if isinstance(part, Text)]
+        said = self._so_far.questions
         return len(said) == 1 and len(self._tools) <= _FEW_TOOLS and is_small_talk(said[0])
-
-    @cached_property
-    def _results(self) -> list[ToolResult]:
-        return [part for message in self._messages for part in message.parts if isinstance(part, ToolResult)]
-
-    @cached_property
-    def _has_results(self) -> bool:
-        return any(not part.is_error for part in self._results)
-
-    @cached_property
-    def _just_made(self) -> frozenset[tuple[str, str]]:
-        """Calls whose results came last, and are no errors."""
-        if len(self._messages) < 2 or self._messages[-1].role != "tool":
-            return frozenset()
-        good = {part.call_id for part in self._messages[-1].parts if isinstance(part, ToolResult) and not part.is_error}
-        made = self._messages[-2].parts
-        return frozenset(canonical(part) for part in made if isinstance(part, ToolCall) and part.id in good)
-
-    @cached_property
-    def _wanted_another(self) -> frozenset[str]:
-        """The words of a tool that there is not, and that the model called for: what has none of them does not stand for it."""
-        missed = {part.call_id for part in self._results if part.is_error and NO_SUCH_TOOL in part.text}
-        names = [spaced(part.name).replace("_", " ") for part in self._calls if part.id in missed]
-        return frozenset(word for name in names for word in [name, *words_of(name)])
-
-    @cached_property
-    def _told(self) -> dict[tuple[str, str], list[str]]:
-        """Calls that were refused before, and why: made again all the same, they are meant."""
-        failed = {part.call_id: part.text for part in self._results if part.is_error}
-        told: dict[tuple[str, str], list[str]] = {}
-        for part in self._calls:
-            if part.id in failed:
-                told.setdefault(canonical(part), []).append(failed[part.id])
-        return told
-
-    @cached_property
-    def _calls(self) -> list[ToolCall]:
-        """Those that were made before."""
-        return [part for message in self._messages for part in message.parts if isinstance(part, ToolCall)]

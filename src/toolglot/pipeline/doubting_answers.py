@@ -33,7 +33,8 @@ class DoubtingAnswers(Answers):
         self._at: dict[int, int] = {}  # blocks by their index here: one that is held back leaves no gap
         self._left = self._taken = 0
         self._decided: list[Decision] = []
-        self._asks_json = plan.request.output is not None
+        choice = plan.request.choice
+        self._wants_words = plan.request.output is not None or (choice is not None and choice.mode == "none")
         self._several = plan.request.parallel is not False and plan.route.profile.supports_parallel
         self._words: list[str] = []
 
@@ -111,7 +112,7 @@ class DoubtingAnswers(Answers):
             self._left += 1
 
     def _ended_with(self, event: Finish | Fault) -> Event:
-        if isinstance(event, Finish) and not self._left and not self._decided and not self._asks_json:
+        if isinstance(event, Finish) and not self._left and not self._decided and not self._wants_words:
             written = "".join(self._words)
             doubt = self._doubts.of_text(written)
             if doubt is not None:

@@ -17,6 +17,7 @@ from toolglot.core.tools import Tool
 from toolglot.pipeline.held import properties_of
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
+from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import Said
 from toolglot.pipeline.said_parts import MOST_CALLS
@@ -38,6 +39,10 @@ _ABOUT = re.compile(
     r"|who (?:wrote|painted|composed|invented|discovered|founded|won|first)\b|in (?:which|what) (?:year|century)\b"
     r"|(?:write|compose|make up) (?:me )?an? (?:[\w-]+ )?(?:poem|haiku|limerick|rhyme|story|joke|song|essay|riddle)\b)",
     re.IGNORECASE,
+)
+# deeds that only a tool does that speaks of them; what is sent, played or opened may be told in many words
+_DEED = re.compile(
+    r"^\W*(?:please |(?:can|could|would|will) you (?:please )?)?(?P<verb>book|reserve|buy|cancel|delete)\b", re.IGNORECASE
 )
 _ASKS = re.compile(  # it asks something, rather than telling what to do
     r"(?:^|[.!?,:]\s+)(?:and |so )?"
@@ -66,6 +71,9 @@ def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool =
     if not must:
         if is_small_talk(asked) or (_ABOUT.search(asked) and not best.answers):
             return Verdict((), "gate: no call is due: the question asks for words, not for something to be done")
+        deed = _undone(asked, weights)
+        if deed is not None:
+            return Verdict((), f"gate: no tool fits the question: none is there to {deed}")
         first = _first_step(ranked)
         if first is not None:
             return first
@@ -90,6 +98,13 @@ def _several(tools: tuple[Tool, ...], near: tuple[Ranked, ...], said: Said, weig
     calls = all_ if len(all_) <= MOST_CALLS else calls
     shown = near[:1] if names else near
     return calls, f"gate: {len(calls)} calls are due{names}: {_told(shown)}" if len(calls) > 1 else ""
+
+
+def _undone(asked: str, weights: Weights) -> str | None:
+    """What is to be done, where no tool speaks of it: a hotel room is not booked by its light."""
+    match = _DEED.match(asked)
+    stems = {stem for word in words_of(match["verb"]) for stem in related(word)} if match else set()
+    return match["verb"].lower() if match and all(stems.isdisjoint(words) for words in weights.values()) else None
 
 
 def _first_step(ranked: tuple[Ranked, ...]) -> Verdict | None:

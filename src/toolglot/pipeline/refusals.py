@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from toolglot.core.messages import Text, ToolCall, ToolResult
+from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply
 from toolglot.text.json_text import loads_object, shown
 
@@ -21,9 +21,11 @@ ADVICE = {
     "rejected_repeat": "Use the result: make the next call, or answer in plain words.",
     "rejected_unrelated": "Do without it: answer the user now, in your own words.",
     "rejected_result": "No tool has been run. Call the tools that give it, in the form that you were shown.",
+    "rejected_unused": "Call it, in the form that you were shown; if it is not what is wanted, give your answer again.",
     "rejected_incomplete": "Make all of them in one reply.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
+UNSHOWN = frozenset({"rejected_result"})  # replies that the model is not shown again: it would only copy them
 _SHOWN = 300  # characters of what was written, told back
 
 
@@ -43,6 +45,12 @@ def as_said(call: ToolCall) -> ToolCall:
 
 def answer(refused: Decision, call: ToolCall) -> ToolResult:
     return ToolResult(call.id, call.full_name, (Text(sentence(refused)),), is_error=True)
+
+
+def is_ours(message: Message) -> bool:
+    """Whether it tells the model of a reply that named no tool: it stands in the user's place, who did not say it."""
+    told = message.parts[0] if message.role == "user" and message.parts else None
+    return isinstance(told, Text) and told.text.startswith(NOT_RUN)
 
 
 def sentence(refused: Decision) -> str:

@@ -16,7 +16,7 @@ _MUSING = re.compile(r"^[^?]*\bI (?:loved|lived|used to|remember|hated?|enjoyed|
 
 # what people say to be polite, by itself or one after another, without case
 _POLITE = r"""
-(?:ha){2,}\w* | (?:he){2,} | lol | wow | cool | nice | great | awesome | perfect | wonderful | ok | okay | all ?right | sure
+(?:ha ?){2,}\w* | (?:he ?){2,} | lol | wow | cool | nice | great | awesome | perfect | wonderful | ok | okay | all ?right | sure
 fine | yes | no | yeah | bye | bye bye | hi | hello | hey | (?:hi|hello) there | cheers | got it | i see | sounds good
 never ?mind
 no (?:thanks|thank you|worries|problem) | you too | take care | sleep well | well done | nice (?:work|one|to meet you)
