@@ -37,6 +37,8 @@ def test_a_key_is_taken_in_every_clients_way(client: str) -> None:
             assert await status(x_api_key="k-two") == 200
             assert await status(x_goog_api_key="k-two") == 200
             assert await status("?key=k-two") == 200
+            assert await status(authorization="Bearer another's", x_api_key="k-one") == 200
+            assert await status(authorization="Bearer ", x_goog_api_key="k-one") == 200
 
     run(work())
 

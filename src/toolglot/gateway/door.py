@@ -19,11 +19,12 @@ def enter(exchange: Exchange, keys: tuple[Secret, ...], host: str) -> str:
     if not keys:
         _must_be_local(exchange, host)
         return ANYONE
-    shown = _shown(exchange).encode("utf-8", "replace")
+    shown = [each.encode("utf-8", "replace") for each in _shown(exchange)]
     found = ""
     for number, key in enumerate(keys):  # all of them, always: how long it takes tells nothing
-        if compare_digest(shown, key.reveal().encode()):
-            found = f"key {number + 1}"
+        for each in shown:
+            if compare_digest(each, key.reveal().encode()):
+                found = f"key {number + 1}"
     if not found:
         raise UpstreamError(
             "no key of this gateway was given: send one as Authorization: Bearer, x-api-key, x-goog-api-key or ?key=",
@@ -33,11 +34,15 @@ def enter(exchange: Exchange, keys: tuple[Secret, ...], host: str) -> str:
     return found
 
 
-def _shown(exchange: Exchange) -> str:
-    bearer = exchange.header(b"authorization")
-    if bearer[:7].lower() == "bearer ":
-        return bearer[7:].strip()
-    return exchange.header(b"x-api-key") or exchange.header(b"x-goog-api-key") or exchange.asked("key")
+def _shown(exchange: Exchange) -> tuple[str, str, str, str]:
+    """Some clients send two, of which one is for somebody else."""
+    scheme, _, bearer = exchange.header(b"authorization").partition(" ")
+    return (
+        bearer.strip() if scheme.lower() == "bearer" else "",
+        exchange.header(b"x-api-key"),
+        exchange.header(b"x-goog-api-key"),
+        exchange.asked("key"),
+    )
 
 
 def _must_be_local(exchange: Exchange, host: str) -> None:
