@@ -9,11 +9,12 @@ import ipaddress
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
 from toolglot.catalog.providers import Provider, provider, unknown
+from toolglot.catalog.rows import read_rows
 from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
 from toolglot.gateway.toml_lines import key_lines
@@ -23,6 +24,9 @@ from toolglot.pipeline.ways import read_way
 
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
+_SECRET = ("keys", "api_key")
+_POSITIVE = ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "ping", "client_timeout")
+_POSITIVE += ("connect_timeout", "first_byte_timeout", "idle_timeout")
 MEMORY = "memory"
 
 
@@ -104,6 +108,7 @@ class _Reading:
         for name in self._held:
             if name not in _TABLES:
                 raise self._wrong(unknown("table", name, list(_TABLES)), name, 0, "")
+        read_rows(self._held.get("model", []), self._file)
         server = self._row("server", 0, self._held.get("server", {}), Server)
         keys = tuple(self._key(at, key) for at, key in enumerate(server.keys))
         self._check_server(server, keys)
@@ -136,7 +141,7 @@ class _Reading:
             try:
                 msgspec.convert(value, fields[key].type)
             except msgspec.ValidationError as error:
-                raise self._wrong(f"{error}; got {value!r}", table, at, key) from None
+                raise self._wrong(_told(error, key, value, fields[key].type), table, at, key) from None
         try:
             return msgspec.convert(row, of)
         except msgspec.ValidationError as error:
@@ -165,11 +170,11 @@ class _Reading:
     def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:
         if not 0 <= server.port <= 65535:
             raise self._wrong(f"a port is 0 to 65535; got {server.port}", "server", 0, "port")
-        for key in ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "ping", "client_timeout"):
-            if getattr(server, key) <= 0:
+        for key in _POSITIVE:
+            if not getattr(server, key) > 0:  # which NaN is not either
                 raise self._wrong("must be more than 0", "server", 0, key)
         for key in ("rate", "burst"):
-            if getattr(server, key) < 0:
+            if not getattr(server, key) >= 0:
                 raise self._wrong("must not be less than 0", "server", 0, key)
         self._at("server", 0, "host", lambda: must_be_safe(server.host, keys))
 
@@ -198,6 +203,13 @@ class _Reading:
             raise self._wrong("must not be less than 0", "route", at, "mend")
         if route.ask != "auto":
             self._at("route", at, "ask", lambda: read_way(route.ask, upstreams[name].row))
+
+
+def _told(error: msgspec.ValidationError, key: str, value: Any, of: Any) -> str:
+    """What a value should be: its choices, where they can be counted. A secret is not repeated."""
+    if get_origin(of) is Literal and isinstance(value, str):
+        return unknown("choice", value, list(get_args(of)))
+    return str(error) if key in _SECRET else f"{error}; got {value!r}"
 
 
 def must_be_safe(host: str, keys: tuple[Secret, ...]) -> None:
