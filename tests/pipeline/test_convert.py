@@ -168,3 +168,12 @@ def test_a_stream_that_breaks_off_is_a_fault_and_told_to_the_client() -> None:
     written = b"".join(convert_stream([CHAT_STREAM[:120]], "openai-chat", "anthropic"))
     assert b"event: error" in written
     assert b"message_stop" not in written
+
+
+def test_silence_about_keeping_means_what_it_meant_at_home() -> None:
+    """OpenAI's Chat keeps nothing unless asked to, its Responses everything unless told not to."""
+    chat: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    assert convert(chat, "openai-chat", "openai-responses")["store"] is False
+    assert convert({**chat, "store": True}, "openai-chat", "openai-responses")["store"] is True
+    assert "store" not in convert({"model": "m", "input": "hi"}, "openai-responses", "openai-responses")
+    assert "store" not in convert(chat, "openai-chat", "openai-chat")

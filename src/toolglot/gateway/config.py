@@ -25,8 +25,8 @@ from toolglot.pipeline.ways import read_way
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
 _SECRET = ("keys", "api_key")
-_POSITIVE = ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "ping", "client_timeout")
-_POSITIVE += ("connect_timeout", "first_byte_timeout", "idle_timeout")
+_SIZES = ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
+_TIMES = ("ping", "client_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 MEMORY = "memory"
 
 
@@ -170,7 +170,7 @@ class _Reading:
     def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:
         if not 0 <= server.port <= 65535:
             raise self._wrong(f"a port is 0 to 65535; got {server.port}", "server", 0, "port")
-        for key in _POSITIVE:
+        for key in _SIZES + _TIMES:
             if not getattr(server, key) > 0:  # which NaN is not either
                 raise self._wrong("must be more than 0", "server", 0, key)
         for key in ("rate", "burst"):

@@ -114,11 +114,10 @@ async def _loaded(call: Call, request: Request) -> None:
 
 def _asking(call: Call) -> Asking:
     """A vendor's beta header goes with the fields that need it, to a server of the same wire and to no other."""
-    name = call.front.passed_on
+    name, wire = call.front.passed_on, call.front.wire.name
     value = call.exchange.header(name)[:_LONGEST] if name is not None else ""
-    if name is None or not value:
-        return call.live.asking
-    return msgspec.structs.replace(call.live.asking, wire=call.front.wire.name, passed_on={name.decode(): value})
+    passed_on = {name.decode(): value} if name is not None and value else {}
+    return msgspec.structs.replace(call.live.asking, wire=wire, passed_on=passed_on)
 
 
 def _answering(call: Call, request: Request) -> Answering:
