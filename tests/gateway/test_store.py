@@ -86,6 +86,21 @@ def test_what_is_not_stored_or_anothers_is_not_found() -> None:
     run(work())
 
 
+def test_it_stays_its_keys_own_when_the_keys_are_changed(tmp_path: Path) -> None:
+    async def work() -> None:
+        store = f'store = "{(tmp_path / "kept.db").as_posix()}"\n'
+        sent = {"model": "gemini/m", "input": "Hi"}
+        async with upstream_server(in_turn(text("Hello."))) as up:
+            async with serving(config(up, server=store + 'keys = ["k-one", "k-two"]')) as gateway:
+                _, first, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="k-one")
+                _, second, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="k-two")
+            async with serving(config(up, server=store + 'keys = ["k-two"]')) as gateway:
+                assert (await gateway.ask("GET", f"/v1/responses/{second['id']}", x_api_key="k-two"))[0] == 200
+                assert (await gateway.ask("GET", f"/v1/responses/{first['id']}", x_api_key="k-two"))[0] == 404
+
+    run(work())
+
+
 def test_a_file_outlives_the_server(tmp_path: Path) -> None:
     async def work() -> None:
         server = f'store = "{(tmp_path / "sub" / "kept.db").as_posix()}"'

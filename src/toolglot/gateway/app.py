@@ -49,6 +49,7 @@ class App:
             record.traceparent = exchange.header(b"traceparent")[:64]
             server = live.config.server
             owner = ANYONE if endpoint.open else enter(exchange, live.config.keys, server.host)
+            record.owner = owner
             gate = (owner, server.max_concurrent, server.rate, server.burst)
             with gateway.gate.place(*gate) if endpoint.limited else _UNLIMITED:
                 await endpoint.handler(Call(gateway, live, exchange, front, owner, record, told))
