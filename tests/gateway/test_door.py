@@ -60,6 +60,7 @@ def test_without_keys_no_web_page_and_no_foreign_name_comes_in() -> None:
             for headers, status in (
                 ({"origin": "https://evil.example"}, 403),
                 ({"origin": "http://127.0.0.1.evil.example"}, 403),
+                ({"origin": "null"}, 403),
                 ({"host": "evil.example"}, 403),
                 ({"host": "evil.example:8484"}, 403),
                 ({"origin": "http://localhost:3000"}, 200),

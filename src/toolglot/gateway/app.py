@@ -10,6 +10,7 @@ from typing import Any
 
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.converse import Call
+from toolglot.gateway.cors import answer_before, asks_before, welcome
 from toolglot.gateway.door import ANYONE, enter
 from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, retry_headers
 from toolglot.gateway.fronts import Front
@@ -43,6 +44,10 @@ class App:
         front, endpoint = None, None
         clock = time.perf_counter()
         try:
+            welcome(exchange, live.config.server.cors_origins)
+            if asks_before(exchange):
+                await answer_before(exchange)
+                return
             endpoint, told = find_endpoint(exchange.method, exchange.path)
             front = endpoint.front
             record.wire = front.wire.name

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -27,6 +28,7 @@ _TABLES = ("server", "upstream", "route", "model")
 _SECRET = ("keys", "api_key")
 _SIZES = ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
 _TIMES = ("ping", "client_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 MEMORY = "memory"
 
 
@@ -36,6 +38,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: int = 8484
     keys: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()  # of pages that may use it from a browser; "*": all, where there are keys
     record: bool = False  # keep what was said, not only codes
     otel: bool | None = None  # OpenTelemetry; None: where the environment asks for it
     detect: bool = True  # ask servers about their models, where that decides how they are asked
@@ -176,6 +179,12 @@ class _Reading:
         for key in ("rate", "burst"):
             if not getattr(server, key) >= 0:
                 raise self._wrong("must not be less than 0", "server", 0, key)
+        for origin in server.cors_origins:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                told = f'an origin is scheme://host[:port], without a path, or "*"; got {origin!r}'
+                raise self._wrong(told, "server", 0, "cors_origins")
+        if "*" in server.cors_origins and not keys:
+            raise self._wrong('"*" lets every page use your models, and there are no keys', "server", 0, "cors_origins")
         self._at("server", 0, "host", lambda: must_be_safe(server.host, keys))
 
     def _upstream(self, at: int, row: UpstreamRow) -> Upstream:

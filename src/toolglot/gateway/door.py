@@ -1,4 +1,6 @@
-"""Who may come in: a key where keys are set; and where none are, only programs of this machine, no web page in its browser."""
+"""Who may come in: a key where keys are set; and where none are, only programs of this machine, no web page in its browser
+but those that the configuration names.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from toolglot.gateway.config import is_loopback
 from toolglot.gateway.exchange import Exchange
 
 ANYONE = "anyone"
+_SITES = (b"http", b"null")  # how the origin of a site's page begins; null: a frame that hides its site
 
 
 def enter(exchange: Exchange, keys: tuple[Secret, ...], host: str) -> str:
@@ -57,8 +60,8 @@ def _must_be_local(exchange: Exchange, host: str) -> None:
     called = exchange.headers.get(b"host")
     if called is not None and not _own(f"//{called.decode('latin-1')}", host):
         raise UpstreamError("this gateway has no keys, and so answers only to this machine's own names", 403, "foreign_host")
-    origin = exchange.headers.get(b"origin")
-    if origin is not None and origin.startswith(b"http") and not _own(origin.decode("latin-1"), host):
+    origin = b"" if exchange.welcome else exchange.headers.get(b"origin", b"")
+    if origin.startswith(_SITES) and not _own(origin.decode("latin-1"), host):
         raise UpstreamError("this gateway has no keys, and so answers no page of another site", 403, "foreign_origin")
 
 
