@@ -48,6 +48,7 @@ def test_an_upstreams_refusal_keeps_its_status_words_and_time(client: str) -> No
                 path, sent = request_of(client, question(client, "openai-chat/m"), stream=stream)
                 status, body, headers = await gateway.ask("POST", path, sent)
                 assert (status, headers["retry-after"]) == (429, "7")
+                assert headers["x-toolglot-upstream"] == "openai-chat/m"
                 shape_of(client, body)
                 assert message_in(client, body) == "slow down"
             up.play = in_turn(whole({"error": {"message": "slow down"}}, 429))

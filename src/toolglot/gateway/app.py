@@ -12,7 +12,7 @@ from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.converse import Call
 from toolglot.gateway.cors import answer_before, asks_before, welcome
 from toolglot.gateway.door import ANYONE, enter
-from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, retry_headers
+from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, header_text, retry_headers
 from toolglot.gateway.fronts import Front
 from toolglot.gateway.records import Record
 from toolglot.gateway.rounds import Rounds
@@ -81,6 +81,8 @@ class App:
             log.warning("%s broke off: %s", exchange.request_id, error.code)
             return
         headers = retry_headers(error)
+        if record.upstream:  # it got so far
+            headers.append((b"x-toolglot-upstream", header_text([f"{record.upstream}/{record.target}"])))
         if status in _CLOSES:
             headers.append((b"connection", b"close"))
         await exchange.json(body, status, headers)
