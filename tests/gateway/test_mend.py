@@ -38,6 +38,22 @@ def test_a_bad_call_is_put_right(stream: bool) -> None:
     run(work())
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_where_one_call_is_wanted_no_more_is_asked_for(stream: bool) -> None:
+    async def work() -> None:
+        rome, oslo = weather({"city": "Rome"}, id="call_3"), weather({"city": "Oslo"}, id="call_4")
+        async with upstream_server(in_turn(text(""))) as up, serving(config(up, route="mend = 2")) as gateway:
+            for upstream in WIRES:
+                sent = {**question("openai-chat", f"{upstream}/m"), "parallel_tool_calls": False}
+                for first, asked in ((calls(GOOD, rome), 1), (calls(BAD, GOOD), 1), (calls(BAD, BAD), 2)):
+                    up.play, up.asked = in_turn(first, calls(GOOD, oslo)), []
+                    reply = await gateway.reply("openai-chat", sent, stream=stream)
+                    assert [call.arguments for call in reply.calls] == [{"city": "Paris"}]
+                    assert len(up.asked) == asked
+
+    run(work())
+
+
 MALFORMED = {
     "candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "Malformed function call: print(get_weather"}],
     "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
