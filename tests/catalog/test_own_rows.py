@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from toolglot.catalog import own_rows
 from toolglot.catalog.profiles import profile
 from toolglot.errors import CallerError
 
@@ -72,6 +73,27 @@ def test_a_change_of_the_file_is_seen(write: Write) -> None:
     assert profile("mistral").max_tools == 7
     path.unlink()
     assert profile("mistral").max_tools == 128
+
+
+def test_a_file_that_becomes_wrong_is_told_and_its_rows_of_before_stay(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    path = write("project", '[[model]]\nname = "mistral"\nmax_tools = 5\n')
+    assert profile("mistral").max_tools == 5
+    write("project", '[[model]]\nname = "mistral"\nmax_tool = 7\n')
+    os.utime(path, ns=(1, 1))
+    assert profile("mistral").max_tools == 5
+    assert "[[model]] 1 (mistral)" in caplog.text
+    write("project", '[[model]]\nname = "mistral"\nmax_tools = 7\n')
+    assert profile("mistral").max_tools == 7
+
+
+def test_a_configuration_of_another_name_may_be_read_too(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_rows, "_also", [])
+    write("project", '[[model]]\nname = "mistral"\nmax_tools = 5\n')
+    Path("gate.toml").write_text('[[model]]\nname = "mistral"\nmax_tools = 6\n', encoding="utf-8")
+    own_rows.also_read("./toolglot.toml")
+    assert profile("mistral").max_tools == 5
+    own_rows.also_read("gate.toml")
+    assert profile("mistral").max_tools == 6
 
 
 def test_the_home_directory_is_the_place_where_no_other_is_named(

@@ -116,8 +116,13 @@ def test_addresses_are_joined_with_nothing_missing_and_nothing_doubled(
         ('to = "cloud/*"', 'to = "cloud"', "line 22, [route] to", "<upstream>/<model>"),
         ("dialect:tagged", "dialect:taged", "line 18, [route] ask", "did you mean tagged"),
         ("dialect:tagged", "nativ", "line 18, [route] ask", "did you mean native"),
-        ('to = "cloud/*"', 'to = "cloud/*"\npolicy = "lax"', "line 23, [route] policy", "lax"),
-        ('to = "cloud/*"', 'to = "cloud/*"\ncalls = "keep"', "line 23, [route] calls", "keep"),
+        ('to = "cloud/*"', 'to = "cloud/*"\npolicy = "lax"', "line 23, [route] policy", "There are: balanced, eager, strict"),
+        ('to = "cloud/*"', 'to = "cloud/*"\ncalls = "keep"', "line 23, [route] calls", "There are: hold, pass"),
+        ("[server]", '[server]\ncors_origins = ["https://a.b/"]', "line 3, [server] cors_origins", "without a path"),
+        ("[server]", "[server]\nconnect_timeout = 0", "line 3, [server] connect_timeout", "more than 0"),
+        ("[server]", "[server]\nidle_timeout = nan", "line 3, [server] idle_timeout", "more than 0"),
+        ("[server]", "[server]\nrate = nan", "line 3, [server] rate", "less than 0"),
+        ("[server]", '[server]\n[[model]]\nname = "m"\nask = "nicely"', "[[model]] 1 (m): ask", "dialect:"),
         ('to = "cloud/*"', 'to = "cloud/*"\nmend = -1', "line 23, [route] mend", "less than 0"),
         ('model = "*"\n', "", "line 20, [route]", "model"),
         ('[[route]]\nmodel = "*"', '[route2]\nmodel = "*"', "line 20, [route2]", "route"),
@@ -130,6 +135,24 @@ def test_what_is_wrong_is_told_with_line_and_key(old: str, new: str, place: str,
         read_config(GOOD.replace(old, new, 1), environ=ENVIRONMENT)
     assert place in str(caught.value)
     assert problem in str(caught.value)
+
+
+def test_not_every_page_is_let_in_without_a_key() -> None:
+    with pytest.raises(CallerError, match=r"line 2, .* no keys"):
+        read_config('[server]\ncors_origins = ["*"]\n')
+    assert read_config('[server]\ncors_origins = ["*"]\nkeys = ["k"]\n').server.cors_origins == ("*",)
+    assert read_config('[server]\ncors_origins = ["app://my.app", "http://h:1"]\n').server.cors_origins[1] == "http://h:1"
+
+
+def test_a_key_of_a_wrong_kind_is_not_repeated() -> None:
+    with pytest.raises(CallerError, match=r"line 2, .*`array`") as caught:
+        read_config('[server]\nkeys = "k-secret"\n')
+    assert "k-secret" not in str(caught.value)
+
+
+def test_a_variable_that_is_not_there_is_all_that_is_missing() -> None:
+    with pytest.raises(CallerError, match=r"set the environment variable NOT_THERE$"):
+        read_config('[server]\nkeys = ["env:NOT_THERE"]\n', environ={})
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])  # noqa: S104

@@ -37,6 +37,8 @@ def test_a_key_is_taken_in_every_clients_way(client: str) -> None:
             assert await status(x_api_key="k-two") == 200
             assert await status(x_goog_api_key="k-two") == 200
             assert await status("?key=k-two") == 200
+            assert await status(authorization="Bearer another's", x_api_key="k-one") == 200
+            assert await status(authorization="Bearer ", x_goog_api_key="k-one") == 200
 
     run(work())
 
@@ -58,6 +60,7 @@ def test_without_keys_no_web_page_and_no_foreign_name_comes_in() -> None:
             for headers, status in (
                 ({"origin": "https://evil.example"}, 403),
                 ({"origin": "http://127.0.0.1.evil.example"}, 403),
+                ({"origin": "null"}, 403),
                 ({"host": "evil.example"}, 403),
                 ({"host": "evil.example:8484"}, 403),
                 ({"origin": "http://localhost:3000"}, 200),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.gateway.running import WIRES, config, request_of, run, serving
@@ -47,6 +48,7 @@ def test_an_upstreams_refusal_keeps_its_status_words_and_time(client: str) -> No
                 path, sent = request_of(client, question(client, "openai-chat/m"), stream=stream)
                 status, body, headers = await gateway.ask("POST", path, sent)
                 assert (status, headers["retry-after"]) == (429, "7")
+                assert headers["x-toolglot-upstream"] == "openai-chat/m"
                 shape_of(client, body)
                 assert message_in(client, body) == "slow down"
             up.play = in_turn(whole({"error": {"message": "slow down"}}, 429))
@@ -77,6 +79,24 @@ def test_a_bad_request_is_told_in_the_clients_shape() -> None:
                 shape_of(client, body)
                 assert headers["x-request-id"].startswith("req_")
             assert up.asked == []
+
+    run(work())
+
+
+@pytest.mark.parametrize("client", WIRES)
+def test_a_text_that_was_cut_inside_a_letter_is_carried(client: str) -> None:
+    """As programs in JavaScript cut what a tool said. In the history it would stop every further turn."""
+
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up, server="record = true")) as gateway:
+            for upstream in WIRES:
+                path, sent = request_of(client, question(client, f"{upstream}/m", words="cut@here"), stream=False)
+                body = msgspec.json.encode(sent).replace(b"@", rb"\ud83d")
+                status, _, headers = await gateway.ask("POST", path, body)
+                assert status == 200
+                assert "cut\ufffdhere" in str(up.asked[-1].body)
+                _, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{headers['x-request-id']}")
+                assert "cut\ufffdhere" in str(record["content"])
 
     run(work())
 

@@ -221,6 +221,24 @@ def test_content_is_kept_where_asked_for(stream: bool) -> None:
     run(work())
 
 
+def test_a_key_finds_its_own_requests_only() -> None:
+    async def work() -> None:
+        server = 'record = true\nkeys = ["k-one", "k-two"]'
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "gemini/m"), stream=False)
+            id = (await gateway.ask("POST", path, sent, x_api_key="k-one"))[2]["x-request-id"]
+            turned_away = (await gateway.ask("POST", path, sent, x_api_key="k-three"))[2]["x-request-id"]
+            for key, status, rows in (("k-one", 200, [turned_away, id]), ("k-two", 404, [turned_away])):
+                found, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{id}", x_api_key=key)
+                assert found == status
+                assert "owner" not in record
+                _, live, _ = await gateway.ask("GET", "/toolglot/live", x_api_key=key)
+                assert [row["id"] for row in live["rows"]] == rows
+                assert not any("owner" in row for row in live["rows"])
+
+    run(work())
+
+
 def test_only_the_last_ones_are_kept() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:

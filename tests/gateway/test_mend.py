@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from tests.gateway.running import WIRES, config, request_of, run, serving
-from tests.gateway.scripts import calls, in_turn, question, text, weather
-from tests.gateway.upstream_server import upstream_server, whole
+from tests.gateway.scripts import calls, in_turn, question, said, text, weather
+from tests.gateway.upstream_server import Asked, Said, streamed, upstream_server, whole
 
 GOOD = weather({"city": "Paris"}, id="call_good")
 BAD = weather({"town": "Paris"}, id="call_bad")
@@ -33,6 +34,53 @@ def test_a_bad_call_is_put_right(stream: bool) -> None:
                 record = gateway.gateway.records.recent()[0]
                 assert record.mended == 1
                 assert [one.code for one in record.decisions] == ["rejected_schema", "mended_call"]
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_where_one_call_is_wanted_no_more_is_asked_for(stream: bool) -> None:
+    async def work() -> None:
+        rome, oslo = weather({"city": "Rome"}, id="call_3"), weather({"city": "Oslo"}, id="call_4")
+        async with upstream_server(in_turn(text(""))) as up, serving(config(up, route="mend = 2")) as gateway:
+            for upstream in WIRES:
+                sent = {**question("openai-chat", f"{upstream}/m"), "parallel_tool_calls": False}
+                for first, asked in ((calls(GOOD, rome), 1), (calls(BAD, GOOD), 1), (calls(BAD, BAD), 2)):
+                    up.play, up.asked = in_turn(first, calls(GOOD, oslo)), []
+                    reply = await gateway.reply("openai-chat", sent, stream=stream)
+                    assert [call.arguments for call in reply.calls] == [{"city": "Paris"}]
+                    assert len(up.asked) == asked
+
+    run(work())
+
+
+MALFORMED = {
+    "candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "Malformed function call: print(get_weather"}],
+    "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
+}
+
+
+@pytest.mark.parametrize("client", WIRES)
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_call_that_gemini_could_not_read_itself_is_put_right_or_told(client: str, stream: bool) -> None:
+    def malformed(asked: Asked) -> Said:
+        return (
+            streamed("gemini", b"data: " + msgspec.json.encode(MALFORMED) + b"\r\n\r\n") if asked.streams else whole(MALFORMED)
+        )
+
+    async def work() -> None:
+        async with upstream_server(malformed) as up, serving(config(up)) as gateway:
+            sent = question(client, "gemini/m")
+            reply = await gateway.reply(client, sent, stream=stream)
+            assert (reply.calls, reply.stop and reply.stop.reason) == ([], "stop")
+            assert "print(get_weather" in reply.text
+            up.play = lambda asked: said(asked, calls(GOOD)) if len(up.asked) % 2 == 0 else malformed(asked)
+            reply = await gateway.reply(client, sent, stream=stream)
+            assert ([call.arguments for call in reply.calls], reply.text) == ([{"city": "Paris"}], "")
+            assert reply.stop is not None
+            assert reply.stop.reason == "calls"
+            assert len(up.asked) == 4
+            assert "print(get_weather" in str(up.asked[-1].body)
 
     run(work())
 

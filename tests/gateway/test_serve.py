@@ -48,6 +48,30 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_what_runs(tmp_path: Path) -
     run(work())
 
 
+def test_rows_about_models_count_in_a_configuration_of_any_name(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with upstream_server(lambda asked: said(asked, text("Hello."))) as up:
+            (tmp_path / "gate.toml").write_text(
+                f'[server]\nport = 0\n[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
+                '[[route]]\nmodel = "*"\nto = "u/house"\n[[model]]\nname = "house"\nask = "dialect:tagged"\n'
+            )
+            served = [*COMMAND, "--json", "--config", "gate.toml"]
+            process = await asyncio.create_subprocess_exec(*served, cwd=tmp_path, env=HERE, stdout=subprocess.PIPE)
+            assert process.stdout is not None
+            told = json.loads(await process.stdout.readline())
+            client = HttpTransport(proxies=Proxies())
+            answer = await client.send("POST", f"{told['url']}/v1/chat/completions", {}, encode(question("openai-chat", "any")))
+            await answer.read()
+            await client.aclose()
+            process.send_signal(signal.SIGTERM)
+            await process.wait()
+            sent = [asked for asked in up.asked if asked.path.endswith("/chat/completions")]
+            assert len(sent) == 1
+            assert "tools" not in sent[0].body
+
+    run(work())
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
@@ -55,6 +79,7 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_what_runs(tmp_path: Path) -
         ("", ["--host", "0.0.0.0"], "no keys"),  # noqa: S104
         (None, ["--config", "missing.toml"], "missing.toml"),
         ('[server]\nstore = "toolglot.toml"\n', [], "[server] store"),
+        ('[[model]]\nname = "m"\nmax_tool = 3\n', [], "toolglot.toml: [[model]] 1 (m)"),
     ],
 )
 def test_what_is_wrong_is_told_and_nothing_is_served(

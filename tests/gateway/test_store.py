@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from tests.gateway.running import WIRES, Running, config, run, serving
-from tests.gateway.scripts import calls, in_turn, question, text, weather
-from tests.gateway.upstream_server import Upstream, upstream_server
+from tests.gateway.scripts import calls, fixture, in_turn, question, text, weather
+from tests.gateway.upstream_server import Upstream, upstream_server, whole
 from toolglot.core.messages import Message, Text
 from toolglot.gateway.store import Store
 
@@ -86,6 +86,21 @@ def test_what_is_not_stored_or_anothers_is_not_found() -> None:
     run(work())
 
 
+def test_it_stays_its_keys_own_when_the_keys_are_changed(tmp_path: Path) -> None:
+    async def work() -> None:
+        store = f'store = "{(tmp_path / "kept.db").as_posix()}"\n'
+        sent = {"model": "gemini/m", "input": "Hi"}
+        async with upstream_server(in_turn(text("Hello."))) as up:
+            async with serving(config(up, server=store + 'keys = ["k-one", "k-two"]')) as gateway:
+                _, first, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="k-one")
+                _, second, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="k-two")
+            async with serving(config(up, server=store + 'keys = ["k-two"]')) as gateway:
+                assert (await gateway.ask("GET", f"/v1/responses/{second['id']}", x_api_key="k-two"))[0] == 200
+                assert (await gateway.ask("GET", f"/v1/responses/{first['id']}", x_api_key="k-two"))[0] == 404
+
+    run(work())
+
+
 def test_a_file_outlives_the_server(tmp_path: Path) -> None:
     async def work() -> None:
         server = f'store = "{(tmp_path / "sub" / "kept.db").as_posix()}"'
@@ -111,3 +126,50 @@ def test_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     store.add("end", "a", "3", said, b"{}")
     assert store.history("end", "a") is None  # its beginning is gone
     store.close()
+
+
+@pytest.mark.parametrize("client", [wire for wire in WIRES if wire != "openai-responses"])
+def test_what_comes_on_another_api_is_not_kept_by_the_upstream(client: str) -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            await gateway.reply(client, question(client, "openai-responses/m", ()), stream=False)
+            assert up.asked[-1].body["store"] is False
+            await gateway.reply(client, question(client, "openai-chat/m", ()), stream=False)
+            assert "store" not in up.asked[-1].body
+
+    run(work())
+
+
+def test_who_asks_for_keeping_or_on_the_same_api_is_taken_at_his_word() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            chat = {**question("openai-chat", "openai-responses/m", ()), "store": True}
+            await gateway.reply("openai-chat", chat, stream=False)
+            assert up.asked[-1].body["store"] is True
+            sent = question("openai-responses", "openai-responses/m", ())
+            _, answer, _ = await gateway.ask("POST", "/v1/responses", sent)
+            assert "store" not in up.asked[-1].body
+            assert answer["store"] is True, "as the API's own default has it: the gateway keeps it"
+
+    run(work())
+
+
+def test_thoughts_that_are_not_kept_are_asked_for_and_sent_back_in_themselves() -> None:
+    """By its id alone a thought would not be found again: the upstream refuses the whole request."""
+    known = {"type": "reasoning", "id": "rs_1", "summary": []}
+    sealed = {**known, "id": "rs_2", "encrypted_content": "opaque"}
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}
+
+    async def work() -> None:
+        answers = in_turn(whole({"status": "completed", "output": [known, sealed, said]}))
+        async with upstream_server(answers) as up, serving(config(up)) as gateway:
+            body = {**question("openai-chat", "openai-responses/m", ()), "reasoning_effort": "low"}
+            _, answer, _ = await gateway.ask("POST", "/v1/chat/completions", body)
+            assert up.asked[-1].body["include"] == ["reasoning.encrypted_content"]
+            history = [*body["messages"], answer["choices"][0]["message"], {"role": "user", "content": "And?"}]
+            await gateway.ask("POST", "/v1/chat/completions", {"model": body["model"], "messages": history})
+            thoughts = [item for item in up.asked[-1].body["input"] if item["type"] == "reasoning"]
+            assert [item["encrypted_content"] for item in thoughts] == ["opaque"]
+            assert "include" not in up.asked[-1].body, "a model without thoughts refuses it"
+
+    run(work())

@@ -319,3 +319,20 @@ def test_a_name_that_the_wire_changed_is_known_in_text_too() -> None:
     for name in (sent, "kinematics.time"):
         found = reply(plan, text(f'<tool_call>{{"name": "{name}", "arguments": {PARIS}}}</tool_call>'))
         assert [(call.name, call.arguments_json) for call in found.calls] == [("kinematics.time", PARIS)]
+
+
+@pytest.mark.parametrize("calls", ["hold", "pass"])
+def test_one_call_at_a_time_where_one_is_wanted(calls: str) -> None:
+    """Some servers have no switch for it, others don't heed it. The first good one leaves."""
+    two = [*call(0, "get_weather", PARIS), *call(1, "get_time", ROME)]
+    mixed = [two[0], two[3], two[1], two[4], two[2], two[5]]
+    written = text(HERMES + HERMES.replace("Paris", "Rome"))
+    for said in (two, mixed, written):
+        found = reply(plan_for(parallel=False), said, end=CALLS, calls=calls)
+        assert [(one.name, one.arguments) for one in found.calls] == [("get_weather", {"city": "Paris"})]
+        assert "rejected_choice" in codes(found)
+        assert found.stop is not None
+        assert found.stop.reason == "calls"
+        assert len(reply(plan_for(), said, end=CALLS, calls=calls).calls) == 2
+    bad_first = [*call(0, "no_tool", PARIS), *call(1, "get_time", ROME)]
+    assert [one.name for one in reply(plan_for(parallel=False), bad_first, end=CALLS, calls=calls).calls] == ["get_time"]

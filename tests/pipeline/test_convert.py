@@ -168,3 +168,31 @@ def test_a_stream_that_breaks_off_is_a_fault_and_told_to_the_client() -> None:
     written = b"".join(convert_stream([CHAT_STREAM[:120]], "openai-chat", "anthropic"))
     assert b"event: error" in written
     assert b"message_stop" not in written
+
+
+def test_silence_about_keeping_means_what_it_meant_at_home() -> None:
+    """OpenAI's Chat keeps nothing unless asked to, its Responses everything unless told not to."""
+    chat: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    assert convert(chat, "openai-chat", "openai-responses")["store"] is False
+    assert convert({**chat, "store": True}, "openai-chat", "openai-responses")["store"] is True
+    assert "store" not in convert({"model": "m", "input": "hi"}, "openai-responses", "openai-responses")
+    assert "store" not in convert(chat, "openai-chat", "openai-chat")
+
+
+def test_the_last_turn_is_settled_too_and_strays_stand_behind_its_answers() -> None:
+    """Two calls, of which one is answered, and a result that answers none: a server would refuse all of it."""
+    made = [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}} for id in ("a", "b")]
+    results = [{"role": "tool", "tool_call_id": id, "content": id} for id in ("stray", "a")]
+    history = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": made}, *results]
+    notes: list[str] = []
+    sent = convert({"model": "m", "messages": history}, "openai-chat", "anthropic", notes=notes)["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "user"]
+    assert [block.get("tool_use_id", block.get("text")) for block in sent[2]["content"]] == [
+        "a",
+        "b",
+        "(result of a tool, stray) stray",
+    ]
+    assert sent[2]["content"][1]["content"] == "(no result)"
+    assert [note.partition(":")[0] for note in notes[:2]] == ["call b", "result stray"]
+    unanswered = convert({"model": "m", "messages": history[:2]}, "openai-chat", "openai-chat")["messages"]
+    assert len(unanswered) == 2, "the client may still answer them"

@@ -10,13 +10,15 @@ import pytest
 from tests.laws.conversations import CASES, body, the_wire
 from toolglot import CallerError, convert
 from toolglot.core.tools import Toolset
+from toolglot.pipeline.convert import adopted
 from toolglot.pipeline.route import speech
 from toolglot.pipeline.translate import read_request_bytes, write_request_bytes
 from toolglot.wires import NAMES
 
 
 def translated(data: bytes, source: str, target: str, notes: list[str]) -> Any:
-    return msgspec.json.decode(write_request_bytes(read_request_bytes(data, speech(source)), speech(target), notes))
+    read, there = read_request_bytes(data, speech(source)), speech(target)
+    return msgspec.json.decode(write_request_bytes(adopted(read, source, there.wire), there, notes))
 
 
 @pytest.mark.parametrize("target", NAMES)

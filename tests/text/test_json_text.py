@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from toolglot.text.json_text import BadJson, decode_leniently, dumps, encode, loads_object, shown, values
+from toolglot.text.json_text import (
+    BadJson,
+    decode,
+    decode_leniently,
+    dumps,
+    encode,
+    loads_object,
+    shown,
+    values,
+    without_halves,
+)
 
 TOO_DEEP = "[" * 100_000 + "]" * 100_000
 
@@ -93,3 +103,18 @@ def test_shown_is_short_and_never_raises() -> None:
     assert "deeply" in shown(deep)
     while deep:  # taken apart by hand: Python's own way is recursive
         deep = deep[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (rb'"a\ud83d"', "a\ufffd"),
+        (rb'"\uDE00b"', "\ufffdb"),
+        (rb'"\ud83d\ude00"', "\U0001f600"),
+        (rb'"\ud83d\ud83d\ude00\ude00"', "\ufffd\U0001f600\ufffd"),
+        (rb'"\\ud83d"', r"\ud83d"),
+        (rb'"\\\ud83d\n"', "\\\ufffd\n"),
+    ],
+)
+def test_half_a_letter_is_no_reason_to_refuse_the_rest(text: bytes, told: str) -> None:
+    assert decode(without_halves(text)) == told

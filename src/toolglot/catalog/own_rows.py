@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from functools import lru_cache
@@ -15,6 +16,10 @@ from toolglot.errors import CallerError
 
 Stamp = tuple[str, int, int, int]  # path, file, time of change, size: as long as they are the same, so is the content
 
+log = logging.getLogger("toolglot")
+_also: list[str] = []
+_good: dict[str, OwnRows] = {}  # of each file, the last that could be read
+
 
 class OwnRows(msgspec.Struct, frozen=True):
     file: str
@@ -25,7 +30,7 @@ def stamps() -> tuple[Stamp, ...]:
     """The files that are there, the more particular last: a project's before it, the user's."""
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     found = []
-    for path in (os.path.join(config, "toolglot", "models.toml"), "toolglot.toml"):
+    for path in (os.path.join(config, "toolglot", "models.toml"), "toolglot.toml", *_also):
         try:
             state = os.stat(path)
         except OSError:
@@ -34,10 +39,26 @@ def stamps() -> tuple[Stamp, ...]:
     return tuple(found)
 
 
+def also_read(path: str) -> None:
+    """A configuration of another name, as the gateway may be given."""
+    if os.path.abspath(path) != os.path.abspath("toolglot.toml"):
+        _also[:] = [path]
+
+
 @lru_cache(maxsize=8)
 def own_rows(stamp: Stamp) -> OwnRows:
-    """The rows of one file, read again when it has changed."""
-    path = stamp[0]
+    """The rows of one file, read again when it has changed. Where it has become wrong, those of before stay in use."""
+    file = os.path.abspath(stamp[0])
+    try:
+        _good[file] = _read(stamp[0])
+    except CallerError as error:
+        if file not in _good:
+            raise
+        log.error("its rows of before stay in use: %s", error)
+    return _good[file]
+
+
+def _read(path: str) -> OwnRows:
     try:
         held = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from toolglot.catalog.own_rows import also_read
 from toolglot.errors import CallerError
 from toolglot.text.json_text import encode
 
@@ -55,6 +56,8 @@ def command(path: Path | None, host: str | None, port: int | None, as_json: bool
     if path is None and Path(DEFAULT_FILE).is_file():
         path = Path(DEFAULT_FILE)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    if path is not None:
+        also_read(str(path))
     try:
         gateway = make_gateway(path, host, port)
         config = gateway.live.config
@@ -91,12 +94,13 @@ def _shown_host(host: str) -> str:
 def _told(url: str, path: Path | None, config: Config) -> str:
     rows = [(row.model, row.to) for row in config.routes]
     width = min(40, max((len(model) for model, _ in rows), default=0))
+    routes = [f"  {model:<{width}}  {to}" for model, to in rows]
     key = "$TOOLGLOT_KEY" if config.keys else "any"
     return "\n".join(
         [
             f"toolglot listens on {click.style(url, bold=True)}",
             f"Routes, from {path}:" if path is not None else "Routes, from what runs on this machine:",
-            *(f"  {model:<{width}}  {to}" for model, to in rows),
+            *(routes or ["  none yet: a [[route]] leads a model's name to an [[upstream]]"]),
             CLIENTS.format(url=url, key=key),
         ]
     )

@@ -75,8 +75,8 @@ def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str]
         return _sound(held, name)
     if given is None and (row.key_optional or name is None):
         return None
-    told = f"no key for {row.name or 'the provider'}: set the environment variable {name}, give api_key, or keep it in {_FILE}"
-    raise CallerError(told, "api_key")
+    others = f", give api_key, or keep it in {_FILE}" if given is None else ""
+    raise CallerError(f"no key for {row.name or 'the provider'}: set the environment variable {name}{others}", "api_key")
 
 
 def _set(name: str | None, environ: Mapping[str, str]) -> str:

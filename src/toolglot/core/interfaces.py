@@ -98,3 +98,4 @@ class Wire(msgspec.Struct, frozen=True):
     read_choice: Callable[[Any], Choice | None]
     read_history: Callable[[bytes | msgspec.Raw], tuple[Message, ...]] | None = None  # `messages` as they come in a body
     path_keys: tuple[str, ...] = ()  # keys of our body that the path tells instead
+    adopt: Callable[[Request], Request] | None = None  # says what a request of another wire meant by saying nothing

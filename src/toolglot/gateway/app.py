@@ -10,8 +10,9 @@ from typing import Any
 
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.converse import Call
+from toolglot.gateway.cors import answer_before, asks_before, welcome
 from toolglot.gateway.door import ANYONE, enter
-from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, retry_headers
+from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, header_text, retry_headers
 from toolglot.gateway.fronts import Front
 from toolglot.gateway.records import Record
 from toolglot.gateway.rounds import Rounds
@@ -43,12 +44,17 @@ class App:
         front, endpoint = None, None
         clock = time.perf_counter()
         try:
+            welcome(exchange, live.config.server.cors_origins)
+            if asks_before(exchange):
+                await answer_before(exchange)
+                return
             endpoint, told = find_endpoint(exchange.method, exchange.path)
             front = endpoint.front
             record.wire = front.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             server = live.config.server
             owner = ANYONE if endpoint.open else enter(exchange, live.config.keys, server.host)
+            record.owner = owner
             gate = (owner, server.max_concurrent, server.rate, server.burst)
             with gateway.gate.place(*gate) if endpoint.limited else _UNLIMITED:
                 await endpoint.handler(Call(gateway, live, exchange, front, owner, record, told))
@@ -75,6 +81,8 @@ class App:
             log.warning("%s broke off: %s", exchange.request_id, error.code)
             return
         headers = retry_headers(error)
+        if record.upstream:  # it got so far
+            headers.append((b"x-toolglot-upstream", header_text([f"{record.upstream}/{record.target}"])))
         if status in _CLOSES:
             headers.append((b"connection", b"close"))
         await exchange.json(body, status, headers)

@@ -18,6 +18,7 @@ from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.gateway.routing import Target
 from toolglot.pipeline.answers import Answers
+from toolglot.pipeline.convert import adopted
 from toolglot.pipeline.doubting_answers import answers_to
 from toolglot.pipeline.fit import fit
 from toolglot.pipeline.plan import Plan
@@ -92,6 +93,7 @@ async def _known(asking: Asking, request: Request, target: Target) -> Target:
 
 def prepared(asking: Asking, request: Request, target: Target, *, stream: bool) -> Sending:
     """What is sent to a target for a request."""
+    request = adopted(request, asking.wire, target.route.wire)
     fitted = msgspec.structs.replace(request, model=target.route.model, stream=stream, stream_usage=stream)
     plan = fit(fitted, target.route, ask=target.row.ask, tallies=_tallies(asking, request, target))
     headers = target.headers

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
 from toolglot.catalog.providers import Provider, provider, unknown
+from toolglot.catalog.rows import read_rows
 from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
 from toolglot.gateway.toml_lines import key_lines
@@ -23,6 +25,10 @@ from toolglot.pipeline.ways import read_way
 
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
+_SECRET = ("keys", "api_key")
+_SIZES = ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
+_TIMES = ("ping", "client_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 MEMORY = "memory"
 
 
@@ -32,6 +38,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: int = 8484
     keys: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()  # of pages that may use it from a browser; "*": all, where there are keys
     record: bool = False  # keep what was said, not only codes
     otel: bool | None = None  # OpenTelemetry; None: where the environment asks for it
     detect: bool = True  # ask servers about their models, where that decides how they are asked
@@ -104,6 +111,7 @@ class _Reading:
         for name in self._held:
             if name not in _TABLES:
                 raise self._wrong(unknown("table", name, list(_TABLES)), name, 0, "")
+        read_rows(self._held.get("model", []), self._file)
         server = self._row("server", 0, self._held.get("server", {}), Server)
         keys = tuple(self._key(at, key) for at, key in enumerate(server.keys))
         self._check_server(server, keys)
@@ -136,7 +144,7 @@ class _Reading:
             try:
                 msgspec.convert(value, fields[key].type)
             except msgspec.ValidationError as error:
-                raise self._wrong(f"{error}; got {value!r}", table, at, key) from None
+                raise self._wrong(_told(error, key, value, fields[key].type), table, at, key) from None
         try:
             return msgspec.convert(row, of)
         except msgspec.ValidationError as error:
@@ -165,12 +173,18 @@ class _Reading:
     def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:
         if not 0 <= server.port <= 65535:
             raise self._wrong(f"a port is 0 to 65535; got {server.port}", "server", 0, "port")
-        for key in ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "ping", "client_timeout"):
-            if getattr(server, key) <= 0:
+        for key in _SIZES + _TIMES:
+            if not getattr(server, key) > 0:  # which NaN is not either
                 raise self._wrong("must be more than 0", "server", 0, key)
         for key in ("rate", "burst"):
-            if getattr(server, key) < 0:
+            if not getattr(server, key) >= 0:
                 raise self._wrong("must not be less than 0", "server", 0, key)
+        for origin in server.cors_origins:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                told = f'an origin is scheme://host[:port], without a path, or "*"; got {origin!r}'
+                raise self._wrong(told, "server", 0, "cors_origins")
+        if "*" in server.cors_origins and not keys:
+            raise self._wrong('"*" lets every page use your models, and there are no keys', "server", 0, "cors_origins")
         self._at("server", 0, "host", lambda: must_be_safe(server.host, keys))
 
     def _upstream(self, at: int, row: UpstreamRow) -> Upstream:
@@ -198,6 +212,13 @@ class _Reading:
             raise self._wrong("must not be less than 0", "route", at, "mend")
         if route.ask != "auto":
             self._at("route", at, "ask", lambda: read_way(route.ask, upstreams[name].row))
+
+
+def _told(error: msgspec.ValidationError, key: str, value: Any, of: Any) -> str:
+    """What a value should be: its choices, where they can be counted. A secret is not repeated."""
+    if get_origin(of) is Literal and isinstance(value, str):
+        return unknown("choice", value, list(get_args(of)))
+    return str(error) if key in _SECRET else f"{error}; got {value!r}"
 
 
 def must_be_safe(host: str, keys: tuple[Secret, ...]) -> None:

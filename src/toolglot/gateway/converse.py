@@ -25,7 +25,7 @@ from toolglot.gateway.routing import Target
 from toolglot.gateway.state import Gateway, Live
 from toolglot.gateway.turn import Turn, begin_stream, whole_headers
 from toolglot.pipeline.translate import read_request_bytes
-from toolglot.text.json_text import BadJson, decode, encode
+from toolglot.text.json_text import BadJson, decode, encode, without_halves
 
 _LONGEST = 1000  # of a header that is passed on
 
@@ -58,7 +58,18 @@ def _look(body: bytes, max_depth: int) -> None:
         raise CallerError(f"the body is nested deeper than {max_depth} levels")
 
 
-def read_request(call: Call, body: bytes, **told: Any) -> Request:
+def read_request(call: Call, body: bytes, **told: Any) -> tuple[Request, bytes]:
+    """The request, and its body as it can be read: some clients cut a text in the middle of a letter."""
+    try:
+        return _request(call, body, **told), body
+    except CallerError:
+        sound = without_halves(body)
+        if sound == body:
+            raise
+    return _request(call, sound, **told), sound
+
+
+def _request(call: Call, body: bytes, **told: Any) -> Request:
     server = call.live.config.server
     try:
         request = read_request_bytes(body, call.front.speech, lambda new: _look(new, server.max_depth), **told)
@@ -76,7 +87,7 @@ async def converse(call: Call) -> None:
     told: dict[str, Any] = {}
     if "verb" in call.told:
         told = {"model": call.told["model"], "stream": call.told["verb"] == "streamGenerateContent"}
-    request = read_request(call, body, **told)
+    request, body = read_request(call, body, **told)
     call.record.model, call.record.stream = request.model, request.stream
     if call.front is OLLAMA and not request.messages:
         await _loaded(call, request)
@@ -114,11 +125,10 @@ async def _loaded(call: Call, request: Request) -> None:
 
 def _asking(call: Call) -> Asking:
     """A vendor's beta header goes with the fields that need it, to a server of the same wire and to no other."""
-    name = call.front.passed_on
+    name, wire = call.front.passed_on, call.front.wire.name
     value = call.exchange.header(name)[:_LONGEST] if name is not None else ""
-    if name is None or not value:
-        return call.live.asking
-    return msgspec.structs.replace(call.live.asking, wire=call.front.wire.name, passed_on={name.decode(): value})
+    passed_on = {name.decode(): value} if name is not None and value else {}
+    return msgspec.structs.replace(call.live.asking, wire=wire, passed_on=passed_on)
 
 
 def _answering(call: Call, request: Request) -> Answering:

@@ -45,6 +45,7 @@ class Exchange:
         "path",
         "query",
         "started",
+        "welcome",
     )
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, rounds: Rounds) -> None:
@@ -63,6 +64,7 @@ class Exchange:
         self.left = False  # the client is gone
         self.started = False  # the answer's head has been sent
         self.ended = False
+        self.welcome: tuple[tuple[bytes, bytes], ...] = ()  # headers for a page of another site that may read the answer
 
     @property
     def request_id(self) -> str:
@@ -145,7 +147,7 @@ class Exchange:
     # -- out
 
     async def start(self, status: int, media: bytes, more: Headers = (), length: int | None = None) -> None:
-        headers = [(b"content-type", media), (b"x-request-id", self.request_id.encode()), *more]
+        headers = [(b"content-type", media), (b"x-request-id", self.request_id.encode()), *more, *self.welcome]
         if length is not None:
             headers.append((b"content-length", b"%d" % length))
         self.started = True

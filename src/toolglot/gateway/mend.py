@@ -121,6 +121,7 @@ def ending(finish: Finish, mended: Mended, index: int, *, alone: bool) -> list[E
         stop = Stop("calls", stop.raw)
     elif alone and mended.left:
         events += unfold_part(index, Text(_named(mended.left)))
+        stop = Stop("stop", stop.raw) if stop.reason == "error" else stop
     usage, notes = add_usage(finish.usage, mended.usage), (*finish.notes, *mended.notes)
     decisions = (*finish.decisions, *mended.decisions)
     return [*events, msgspec.structs.replace(finish, stop=stop, usage=usage, notes=notes, decisions=decisions)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.converse import Call
@@ -26,9 +24,9 @@ async def show_metrics(call: Call) -> None:
 
 async def decisions(call: Call) -> None:
     record = call.gateway.records.find(call.told["id"])
-    if record is None:
+    if record is None or not record.seen_by(call.owner):
         raise UpstreamError(f"the request {call.told['id'][:100]!r} is not among the last ones", 404, "not_found")
-    await call.exchange.json(msgspec.to_builtins(record))
+    await call.exchange.json(record.told())
 
 
 # -- Responses

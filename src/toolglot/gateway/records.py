@@ -54,6 +54,16 @@ class Record(msgspec.Struct, omit_defaults=True):
     notes: list[str] = []
     traceparent: str = ""  # of the trace that the client is in
     content: dict[str, Any] | None = None  # request and reply, where asked for
+    owner: str = ""  # whose key it came with; "": it was turned away at the door
+
+    def seen_by(self, owner: str) -> bool:
+        """What came with one key is not for another."""
+        return self.owner in ("", owner)
+
+    def told(self) -> dict[str, Any]:
+        held: dict[str, Any] = msgspec.to_builtins(self)
+        held.pop("owner", None)
+        return held
 
 
 Observer = Callable[[Record], None]

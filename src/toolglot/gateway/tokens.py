@@ -22,7 +22,7 @@ _ESTIMATED = (b"x-toolglot-tokens", b"estimated")
 
 
 async def count_anthropic(call: Call) -> None:
-    request = read_request(call, await read_body(call))
+    request, _ = read_request(call, await read_body(call))
     tokens, how = await _count(call, request)
     await call.exchange.json({"input_tokens": tokens}, more=[how])
 
@@ -36,7 +36,7 @@ async def count_gemini(call: Call) -> None:
         raise CallerError(f"the body is not JSON: {error}") from None
     inner = held.get("generateContentRequest", held.get("generate_content_request")) if isinstance(held, dict) else None
     data = encode(inner) if isinstance(inner, dict) else body
-    request = read_request(call, data, model=call.told["model"], stream=False)
+    request, _ = read_request(call, data, model=call.told["model"], stream=False)
     tokens, how = await _count(call, request)
     await call.exchange.json({"totalTokens": tokens}, more=[how])
 

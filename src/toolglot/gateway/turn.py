@@ -188,7 +188,10 @@ class Turn:
         if not refused:
             return [last]
         mended = Mended(left=refused)
-        if self._mends and worth_mending(last, self._request):
+        left = any(seen.outcome != "refused" for seen in self._record.calls)
+        if self._request.parallel is False:  # one call is all that is wanted
+            refused = () if left else refused[:1]
+        if self._mends and refused and worth_mending(last, self._request):
             said = fold(self._kept)
             mended = await mend(self._asking, self._request, self._opened.target, said, refused=refused, times=self._mends)
             self._record.mended = mended.asked

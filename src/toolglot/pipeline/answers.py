@@ -181,7 +181,7 @@ class Answers:
 
     def _end_call(self, call: _NativeCall, end: Close, out: list[Event]) -> None:
         said = _as_call(call, end)
-        verdict = self._verdict(said)
+        verdict = self._verdict(said, told=call.told is not None)
         self._cut = self._cut or not end.sealed
         if call.told is not None:
             out.append(self._told_end(call.told, said, end, verdict))
@@ -208,7 +208,7 @@ class Answers:
         self._calls -= not holds
         return msgspec.structs.replace(end, index=index, sealed=holds, decisions=decisions)
 
-    def _verdict(self, said: ToolCall) -> Verdict:
+    def _verdict(self, said: ToolCall, *, told: bool = False) -> Verdict:
         if self._plan.choice is not None and self._plan.choice.mode == "none":
             return Verdict(None, (refused(said, "rejected_choice", "the request forbids calls"),))
         if not self._tools:
@@ -218,8 +218,9 @@ class Answers:
         left = verdict.call
         if left is None:
             return verdict
-        choice = self._plan.choice
-        why = None if choice is None else self._forbidden(Open(0, "call", left.name, namespace=left.namespace))
+        why = None
+        if self._plan.choice is not None or self._plan.single:
+            why = self._forbidden(Open(0, "call", left.name, namespace=left.namespace), told=told)
         if why is not None:
             return Verdict(None, (refused(said, "rejected_choice", why),))
         if self._text is not None and self._text.called and canonical(left) in self._text.called:
@@ -238,8 +239,10 @@ class Answers:
             return said
         return msgspec.structs.replace(said, arguments_json=dumps(less), written=said.raw)
 
-    def _forbidden(self, event: Open) -> str | None:
-        """Why the caller's choice does not allow a call of this tool."""
+    def _forbidden(self, event: Open, *, told: bool = False) -> str | None:
+        """Why the caller does not allow a call of this tool. `told`: its beginning has left, and it counts already."""
+        if self._plan.single and self._calls + (self._text.calls if self._text is not None else 0) > told:
+            return "one call at a time is wanted, and another one was made"
         choice = self._plan.choice
         if choice is None:
             return None

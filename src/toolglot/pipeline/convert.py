@@ -9,7 +9,7 @@ import msgspec
 
 from toolglot.catalog.providers import unknown
 from toolglot.core.events import Event
-from toolglot.core.interfaces import Answering, Notes, Reader
+from toolglot.core.interfaces import Answering, Notes, Reader, Wire
 from toolglot.core.names import legalise
 from toolglot.core.request import Request
 from toolglot.errors import CallerError
@@ -44,7 +44,7 @@ def convert(
     here, there = speech(source), speech(target)
     notes = [] if notes is None else notes
     if kind == "request":
-        return write_request(read_request(payload, here), there, notes, model)
+        return write_request(adopted(read_request(payload, here), here.wire.name, there.wire), there, notes, model)
     if kind == "response":
         reply = here.wire.read_reply(an_object(payload, "response"), None)
         if reply.error is not None:
@@ -60,6 +60,11 @@ def convert(
 
 def read_request(payload: Any, here: Speech) -> Request:
     return here.wire.read_request(an_object(payload, "request"))
+
+
+def adopted(request: Request, wire: str, there: Wire) -> Request:
+    """The request of one wire as another means it, where silence means something else there."""
+    return request if there.adopt is None or there.name == wire else there.adopt(request)
 
 
 def write_request(request: Request, there: Speech, notes: Notes, model: str | None = None) -> Body:

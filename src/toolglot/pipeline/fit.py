@@ -59,7 +59,7 @@ def fit(
     tallies: Tallies = {},  # noqa: B006
 ) -> Plan:
     """How the request is asked of this model. `larger_context` asks for a larger window, where the API has a word for it."""
-    given, choice, messages = request.tools, request.choice, request.messages
+    given, choice, messages, single = request.tools, request.choice, request.messages, request.parallel is False
     way = choose_way(ask, route.profile, route.provider, choice, tallies)
     if nonce is not None and way.kind != "dialect":
         raise CallerError(f"a nonce goes with a dialect, and this is asked {way.name}", "nonce")
@@ -76,7 +76,17 @@ def fit(
     way = way if calls else _UNASKED
     doubted = calls and _may_invent(route.profile) and (choice is None or choice.mode == "auto")
     return Plan(
-        request, route, way, given, choice, hears, nonce, tuple(asking.notes), asking.filled, messages if doubted else None
+        request,
+        route,
+        way,
+        given,
+        choice,
+        hears,
+        nonce,
+        tuple(asking.notes),
+        asking.filled,
+        single,
+        messages if doubted else None,
     )
 
 

@@ -21,4 +21,5 @@ class Plan(msgspec.Struct, frozen=True):
     nonce: str | None = None
     notes: tuple[str, ...] = ()
     filled: frozenset[str] = frozenset()  # tools sent under a strict schema, where null stands for "not given"
+    single: bool = False  # the caller wants one call at a time
     conversation: tuple[Message, ...] | None = None  # as the caller gave it, where calls are to be held against it

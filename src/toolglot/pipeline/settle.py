@@ -19,21 +19,31 @@ def settle(request: Request, notes: list[str]) -> Request:
         return request
     settled: list[Message] = []
     open_calls: dict[str, ToolCall] = {}
+    strays: list[ToolResult] = []
     for message in request.messages:
         if message.role == "tool":
-            kept, strays = _answers(message, open_calls)
-            if strays:
-                notes.extend(f"result {stray.call_id}: it answers no call; it goes as text" for stray in strays)
-                if kept:
-                    settled.append(msgspec.structs.replace(message, parts=tuple(kept)))
-                settled.append(Message("user", tuple(map(_as_text, strays))))
-                continue
-        elif open_calls:
-            _answer_for(open_calls, settled, notes)
+            kept, loose = _answers(message, open_calls)
+            strays += loose
+            if kept or not loose:
+                settled.append(msgspec.structs.replace(message, parts=tuple(kept)) if loose else message)
+            continue
+        _close(open_calls, strays, settled, notes)
         if message.role == "assistant":
             open_calls = {part.id: part for part in message.parts if isinstance(part, ToolCall)}
         settled.append(message)
+    if request.messages[-1].role == "tool":  # else the last calls may still be answered elsewhere
+        _close(open_calls, strays, settled, notes)
     return msgspec.structs.replace(request, messages=tuple(settled))
+
+
+def _close(open_calls: dict[str, ToolCall], strays: list[ToolResult], settled: list[Message], notes: list[str]) -> None:
+    """The end of a turn's results: first those that are missing, then what answers nothing."""
+    if open_calls:
+        _answer_for(open_calls, settled, notes)
+    if strays:
+        notes.extend(f"result {stray.call_id}: it answers no call; it goes as text" for stray in strays)
+        settled.append(Message("user", tuple(map(_as_text, strays))))
+        strays.clear()
 
 
 def _is_settled(messages: tuple[Message, ...]) -> bool:
@@ -52,7 +62,7 @@ def _is_settled(messages: tuple[Message, ...]) -> bool:
             for part in message.parts:
                 if type(part) is ToolCall:
                     waiting.add(part.id)
-    return True
+    return not waiting or messages[-1].role != "tool"
 
 
 def _answers(message: Message, open_calls: dict[str, ToolCall]) -> tuple[list[Part], list[ToolResult]]:

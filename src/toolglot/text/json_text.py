@@ -15,6 +15,11 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+# an escape in JSON; the second half of a surrogate pair goes with its first, and one alone is told apart
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
 BadJson = (ValueError, RecursionError, msgspec.MsgspecError)  # what decode may raise
 
 decode = _DECODER.decode
@@ -31,6 +36,11 @@ def encode(value: Any) -> bytes:
 def sound(text: str) -> str:
     """The text with U+FFFD for each lone surrogate: names of files and words of a command line may hold some."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def without_halves(data: bytes) -> bytes:
+    """JSON text with U+FFFD for each escape that is half of a surrogate pair: it is JSON, but no text."""
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], data)
 
 
 def dumps(value: Any) -> str:

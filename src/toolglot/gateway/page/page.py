@@ -85,7 +85,8 @@ async def live(call: Call) -> None:
     for record in gateway.records.recent():
         if record.id == after:
             break
-        rows.append(_row(record))
+        if record.seen_by(call.owner):
+            rows.append(_row(record))
     told = {
         "rows": rows,
         "history": gateway.history.shown(span if span in SPANS else "hour"),
@@ -96,7 +97,7 @@ async def live(call: Call) -> None:
 
 
 def _row(record: Record) -> dict[str, Any]:
-    held: dict[str, Any] = msgspec.to_builtins(record)
+    held = record.told()
     held.pop("content", None)
     held["calls"] = [msgspec.to_builtins(_cut(call)) for call in record.calls]
     return held

@@ -21,6 +21,7 @@ Body = dict[str, Any]
 _KNOWN = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "error"})
 _FUNCTION_KEYS = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
 _CALL_KEY = frozenset({"functionCall"})
+_BAD_CALL = "MALFORMED_FUNCTION_CALL"  # the model wrote a call, and only this word is left of it
 _KNOWN_OF_CANDIDATE = frozenset({"content", "finishReason", "index"})
 
 
@@ -204,6 +205,9 @@ class GeminiChunks:
             self._extra["candidate"] = self._of_candidate
         extra: Extra = {WIRE: self._extra} if self._extra else {}
         usage = read_usage(camel(self._usage)) if self._usage else None
+        if self._reason == _BAD_CALL:
+            told = self._of_candidate.get("finishMessage") or _BAD_CALL
+            self.blocks.malformed("the provider could not read the model's call", told)
         if self._reason is not None:
             self.blocks.finish(REASON_IN.get(self._reason, "other"), self._reason, usage, extra=extra)
         elif self._blocked is not None:

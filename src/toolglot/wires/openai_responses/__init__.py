@@ -4,6 +4,7 @@ from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
 from toolglot.reading.faults import read_fault
 from toolglot.wires.openai_family import write_fault
+from toolglot.wires.openai_responses.adopt import adopt
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
 from toolglot.wires.openai_responses.reply import read_reply, write_reply
 from toolglot.wires.openai_responses.request import read_request, write_request
@@ -31,4 +32,5 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    adopt=adopt,
 )

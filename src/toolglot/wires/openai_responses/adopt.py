@@ -1,0 +1,36 @@
+"""A request that came on another wire. Of all APIs only this one keeps what is said, unless it is told not to."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolglot.core.messages import Message, Reasoning
+from toolglot.core.request import Request
+from toolglot.wires.openai_family import FAMILY
+from toolglot.wires.openai_responses.shapes import WIRE, Body
+
+_SEALED = "encrypted_content"
+
+
+def adopt(request: Request) -> Request:
+    """Nothing is kept unless the client said so; then reasoning goes to and fro in itself, and not by its id."""
+    shared = request.extra.get(FAMILY, {})
+    if shared.get("store"):
+        return request
+    extra = {**request.extra, FAMILY: {**shared, "store": False}}
+    thinking = request.thinking
+    if thinking is not None and (thinking.show or thinking.effort not in (None, "off")):  # else the model may have no thoughts
+        own: Body = request.extra.get(WIRE, {})
+        extra[WIRE] = {"include": [f"reasoning.{_SEALED}"], **own}
+    return msgspec.structs.replace(request, messages=tuple(map(_without_ids, request.messages)), extra=extra)
+
+
+def _without_ids(message: Message) -> Message:
+    if not any(map(_is_known_by_id, message.parts)):
+        return message
+    parts = tuple(Reasoning(part.text) if _is_known_by_id(part) else part for part in message.parts)  # type: ignore[union-attr]
+    return msgspec.structs.replace(message, parts=parts)
+
+
+def _is_known_by_id(part: object) -> bool:
+    return type(part) is Reasoning and _SEALED not in part.extra.get(WIRE, {_SEALED: ""})
