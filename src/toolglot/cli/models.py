@@ -35,7 +35,7 @@ Examples:
   toolglot models --json | jq '.[] | select(.supports_tools)'
 """
 
-HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "TURNS", "CONTEXT")
+HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "DECIDES", "TURNS", "CONTEXT")
 _YES = {True: "yes", False: "no"}
 
 
@@ -65,12 +65,12 @@ def command(name: str | None, as_json: bool, **options: Any) -> None:
             found = _asked(name, options) if options["ask_server"] else profile(name, options["provider"])
             entries = remembered_of(known, name, options["provider"])
             shown = {**as_object(found), "remembered": entries}
-            click.echo(encode(shown).decode() if as_json else "\n".join([detail(found), *worked(entries)]))
+            click.echo(encode(shown) if as_json else "\n".join([detail(found), *worked(entries)]))
         elif wanting := [option for option in ("provider", "ask_server") if options[option]]:
             raise CallerError(f"--{wanting[0].replace('_', '-')} needs the name of a model")
         else:
             rows = families()
-            click.echo(encode([as_object(one) for one in rows]).decode() if as_json else table(rows))
+            click.echo(encode([as_object(one) for one in rows]) if as_json else table(rows))
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -85,6 +85,7 @@ def _kept(known: Remembered, name: str | None, options: dict[str, Any]) -> str:
             raise error.within(options["taken"].name) from None
     if options["out"]:
         options["out"].write(known.export() + b"\n")
+        options["out"].flush()  # a full disk is found now, not when it is said to be written
         return f"written to {options['out'].name}; servers at addresses of your own are left out"
     if name is None:
         return f"forgotten: {known.clear()}"
@@ -159,6 +160,7 @@ def _cells(known: Profile) -> tuple[str, ...]:
         str(known.max_tools),
         _YES[known.supports_parallel],
         _YES[known.supports_streaming],
+        _YES[known.decides],
         known.multi_turn,
         str(known.context_length or "-"),
     )
