@@ -176,7 +176,7 @@ async def _asked(agent: Agent, question: Any, view: View) -> Run:
 
 def _end(run: Run, *, as_json: bool) -> None:
     if as_json:
-        click.echo(encode(as_object(run)).decode())
+        click.echo(encode(as_object(run)))
     structured = not any(note.startswith(MISSED) for note in run.notes)
     sys.exit(0 if run.ok and structured else 1)
 
@@ -193,12 +193,10 @@ def as_object(run: Run) -> dict[str, Any]:
     return {**held, "decisions": told, "notes": list(run.notes), "messages": run.messages}
 
 
-async def _prepared(agent: Agent, question: str, *, as_json: bool) -> str:
+async def _prepared(agent: Agent, question: str, *, as_json: bool) -> bytes:
     call = await agent.prepare(question)
     line = encode(call)
-    if as_json:
-        return line.decode()
-    return msgspec.json.format(line, indent=2).decode()
+    return line if as_json else msgspec.json.format(line, indent=2)
 
 
 # -- approval

@@ -110,7 +110,7 @@ def command(as_json: bool, all_tags: bool, wrong: bool, **given: Any) -> None:
         file = given["resume"] or given["save"]
         click.echo(f"\nstopped; --resume {file} goes on" if file else "\nstopped", err=True)
         sys.exit(1)
-    text = encode(as_object(setting, judged)).decode() if as_json else as_text(setting, judged, all_tags=all_tags, wrong=wrong)
+    text = encode(as_object(setting, judged)) if as_json else as_text(setting, judged, all_tags=all_tags, wrong=wrong)
     click.echo(text)
     sys.exit(_verdict(judged, given["min_right"]))
 

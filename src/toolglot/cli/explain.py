@@ -97,8 +97,8 @@ def _by_run(kept: Record) -> list[list[Entry]]:
     return list(found.values())
 
 
-def _json(value: Any) -> str:
-    return encode(msgspec.to_builtins(value, enc_hook=as_json)).decode()
+def _json(value: Any) -> bytes:
+    return encode(msgspec.to_builtins(value, enc_hook=as_json))
 
 
 def _head(story: Story) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def command(
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     if as_json or not sys.stdout.isatty():
-        click.echo(encode(as_object(found)).decode())
+        click.echo(encode(as_object(found)))
     else:
         show(found)
 

@@ -56,7 +56,7 @@ def command(model: str, as_json: bool, **options: Any) -> None:
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
-    click.echo(encode(as_object(found)).decode() if as_json else shown(found))
+    click.echo(encode(as_object(found)) if as_json else shown(found))
     sys.exit(0 if found.works else 1)
 
 

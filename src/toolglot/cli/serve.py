@@ -102,5 +102,5 @@ def _told(url: str, path: Path | None, config: Config) -> str:
     )
 
 
-def _as_json(url: str, config: Config) -> str:
-    return encode({"url": url, "routes": [{"model": row.model, "to": row.to} for row in config.routes]}).decode()
+def _as_json(url: str, config: Config) -> bytes:
+    return encode({"url": url, "routes": [{"model": row.model, "to": row.to} for row in config.routes]})
