@@ -250,7 +250,9 @@ def _by_name(tools: Iterable[Runnable]) -> dict[str, Runnable]:
         name = held.tool.full_name
         if name in named:
             raise CallerError(
-                f"there are two tools with the name {name!r}: give one another name, or its server a namespace", "tools"
+                f"there are two tools with the name {name!r}: give one another name, or its MCP server a namespace "
+                "(toolglot ask --mcp NAME=...)",
+                "tools",
             )
         named[name] = held
     return named
