@@ -144,3 +144,27 @@ def test_a_result_that_is_an_error_json_or_a_picture() -> None:
     assert [block["type"] for block in picture["content"][0]["content"]] == ["text", "image"]
     with pytest.raises(CallerError, match="text or JSON"):
         format_tool_result("a", "f", object(), "openai")
+
+
+def deep() -> Any:
+    """Deeper than any encoder goes."""
+    held: Any = 1
+    for _ in range(3000):
+        held = {"a": held}
+    return held
+
+
+@pytest.mark.parametrize(
+    ("provider", "response"),
+    [
+        ("openai-chat", lambda held: [{"function": {"name": "a", "arguments": held}}]),
+        ("openai-responses", lambda held: {"output": [{"type": "function_call", "name": "a", "arguments": held}]}),
+        ("anthropic", lambda held: {"content": [{"type": "tool_use", "name": "a", "input": held}]}),
+        ("gemini", lambda held: {"candidates": [{"content": {"parts": [{"functionCall": {"name": "a", "args": held}}]}}]}),
+        ("ollama", lambda held: {"message": {"tool_calls": [{"function": {"name": "a", "arguments": held}}]}}),
+    ],
+)
+def test_arguments_that_nobody_can_write_are_refused(provider: str, response: Any) -> None:
+    found = parse_tool_calls(response(deep()), provider)
+    assert (found, len(found.decisions)) == ([], 1)
+    assert found.decisions[0].code.startswith("rejected_")

@@ -99,7 +99,10 @@ def _read_call(held: Body) -> ToolCall:
 def arguments_text(value: Any) -> str | None:
     """Arguments as JSON text: of an object, of nothing, of text that is an object's JSON; None for all else."""
     if isinstance(value, dict):
-        return dumps(value) if value else "{}"
+        try:
+            return dumps(value) if value else "{}"
+        except RecursionError:
+            return None
     if value is None:
         return "{}"
     if not isinstance(value, str):
