@@ -95,6 +95,10 @@ def _message(payload: Any, here: Speech, there: Speech, notes: Notes) -> Any:
 def read_stream(chunks: Iterable[bytes | str], provider: str, tools: Iterable[Any] = ()) -> Iterator[Event]:
     """A provider's raw bytes to events, neither rescued nor guarded; `fold` makes a Reply of them."""
     here = speech(provider)
+    if isinstance(chunks, (bytes, str)):
+        chunks = [chunks]
+    if not isinstance(chunks, Iterable):
+        raise misfit("chunks", "an iterable of bytes", chunks)
     restore = RestoreNames(read_any_tools(tools), here.wire.names)
     reader = open_reader(here)
     for chunk in chunks:

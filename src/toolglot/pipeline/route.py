@@ -34,7 +34,7 @@ class Speech(msgspec.Struct, frozen=True):
 
 def resolve(model: str, wire: str | None = None) -> Route:
     """`provider/model` to a Route. `wire`: another than that of the provider's row, where its server speaks several."""
-    name, slash, rest = model.partition("/")
+    name, slash, rest = model.partition("/") if isinstance(model, str) else ("", "", "")
     if not slash or not rest:
         raise CallerError(f'a model is named "provider/model", as in "ollama/qwen3:8b"; got {model!r}', "model")
     row = provider(name)
@@ -61,7 +61,10 @@ def _the_wire(name: str) -> Wire:
 
 def normalize_model(name: str, provider_name: str) -> str:
     """A model's name as the provider wants it: `qwen3-coder:480b-cloud` is `qwen3-coder:480b` for Ollama's cloud."""
-    return in_provider_form(name, provider(provider_name).model_names)
+    row = provider(provider_name)
+    if not isinstance(name, str):
+        raise CallerError(f"a model's name is text; got {name!r}", "name")
+    return in_provider_form(name, row.model_names)
 
 
 _VERSION = re.compile(r"/v\d+[a-z0-9]*$")

@@ -88,8 +88,8 @@ def test_a_method_without_its_object_is_no_tool(take: Callable[[Any], Any]) -> N
     for held, name in ((Shelf.marked, "marked"), (Shelf.plain, "plain")):
         with pytest.raises(CallerError, match=rf"it is a method without its object; .* Shelf\(\.\.\.\)\.{name}"):
             take(held)
-    for held in (Shelf().marked, Shelf().plain, Shelf.free, functools.partial(Shelf.plain, Shelf())):
-        take(held)
+    for bound in (Shelf().marked, Shelf().plain, Shelf.free, functools.partial(Shelf.plain, Shelf())):
+        take(bound)
 
 
 def test_a_partial_of_a_tool_is_read_through() -> None:

@@ -128,7 +128,8 @@ class OllamaChunks:
 
     def _refuse(self, call_id: str | None, name: str, given: Any) -> None:
         written = given if isinstance(given, str) else dumps_anyhow(given)
-        what = {dict: "nested too deeply", str: "text that is no JSON object"}.get(type(given)) or say(given)
+        whole: dict[type, str] = {dict: "nested too deeply", str: "text that is no JSON object"}
+        what = whole.get(type(given)) or say(given)
         call = ToolCall(call_id or "", name, written, sealed=False)
         message = f"{name}: the arguments are {what}; the call was skipped"
         self.blocks.decisions.append(Decision("rejected_arguments", message, call))
