@@ -318,11 +318,14 @@ def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves
         ({"limits": 30}, "limits: expected Limits"),
         ({"fallbacks": "opnai/b"}, "did you mean openai"),
         ({"fallbacks": ["gpt-5"]}, "provider/model"),
+        ({"policy": "bold"}, "policy: there is no policy 'bold'"),
+        ({"calls": "keep"}, "calls: there is no way of giving calls 'keep'"),
+        ({"model": None}, "api_key: it is for the provider of the client's own model"),
     ],
 )
 def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
     with pytest.raises(CallerError, match=told):
-        AsyncClient("openai/m", api_key="k", **options)
+        AsyncClient(**{"model": "openai/m", "api_key": "k", **options})
 
 
 def test_a_request_object_holds_its_own() -> None:

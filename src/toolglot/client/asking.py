@@ -25,7 +25,7 @@ from toolglot.errors import CallerError, KeyMissingError, UpstreamError
 from toolglot.pipeline.answers import Answers
 from toolglot.pipeline.doubting_answers import answers_to
 from toolglot.pipeline.fit import fit
-from toolglot.pipeline.guard_calls import Policy
+from toolglot.pipeline.guard_calls import Policy, check_guard
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.prepare import read_question
 from toolglot.pipeline.route import Route, resolve
@@ -62,6 +62,10 @@ class AsyncClient:
         self.model = model
         self._own = resolve(model).provider.name if model is not None else None  # whose key and address were given
         self._api_key, self._base_url = api_key, base_url
+        if model is None and (api_key is not None or base_url is not None):
+            where = "base_url" if api_key is None else "api_key"
+            raise CallerError("it is for the provider of the client's own model: name that too", where)
+        check_guard(policy, calls)
         if not isinstance(retries, RetryPolicy):
             raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
         if not isinstance(limits, Limits):

@@ -21,7 +21,7 @@ from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Heard, Parsed
 from toolglot.grammars.nonce import with_nonce
 from toolglot.grammars.whole_message import WholeMessage
-from toolglot.pipeline.guard_calls import Policy, canonical, check_policy, judge, malformed
+from toolglot.pipeline.guard_calls import Policy, canonical, check_guard, judge, malformed
 from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Settled, Unfolded, Withdrawn, ear
 from toolglot.pipeline.pass_calls import Telling, Told
 from toolglot.pipeline.precision import SEEN, Around, in_doubt, quoted_because
@@ -67,7 +67,7 @@ def extract(
 
 def _judged(native: list[ToolCall], reply: Reply, tools: Iterable[Any], policy: Policy) -> Extraction:
     """Native calls pass the same guard; only where there are none is the text searched."""
-    check_policy(policy)
+    check_guard(policy)
     known = toolset(tools)
     calls: list[ToolCall] = []
     decisions = list(reply.decisions)
@@ -95,9 +95,7 @@ class StreamExtractor:
         starts_in_reasoning: bool = False,
         nonce: str | None = None,
     ) -> None:
-        check_policy(policy)
-        if calls not in ("hold", "pass"):
-            raise CallerError(unknown("way of giving calls", calls, ["hold", "pass"]), "calls")
+        check_guard(policy, calls)
         self._tools = toolset(tools)
         self._policy = policy
         self._named = dialect
