@@ -202,6 +202,9 @@ def test_ends_that_are_no_answer_exit_with_1_and_say_why(ask: Asked, tools: str)
         (("x", "--tools", "no-such.py"), "there is no file"),
         (("x", "--max-turns", "0"), "--max-turns"),
         (("x", "-o", "temperature"), "is not NAME=VALUE"),
+        (("x", "-o", "messages=1"), "messages is no option of the request"),
+        (("x", "-o", "max_turns=1"), "max_turns is no option of the request"),
+        (("x", "-o", "api_key=sk-1"), "api_key is no option of the request"),
         (("x", "--api-key", "sk-123"), "env:NAME"),
     ],
 )

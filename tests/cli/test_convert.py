@@ -42,6 +42,13 @@ def test_a_stream() -> None:
     assert done.stdout.endswith("data: [DONE]\n\n")
 
 
+def test_what_a_stream_can_not_carry_is_told_with_json_too() -> None:
+    image = {"candidates": [{"content": {"parts": [{"inlineData": {"mimeType": "video/mp4", "data": "AA=="}}]}}]}
+    given = f"data: {json.dumps(image)}\n\n"
+    done = run("convert", "--from", "gemini", "--to", "openai-chat", "--kind", "stream", "--json", given=given)
+    assert "has no place for a" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "given", "told"),
     [

@@ -20,6 +20,9 @@ Examples:
   toolglot convert --from anthropic --to openai-chat --kind response reply.json
   toolglot convert --from openai-responses --to gemini --kind tools < tools.json
   curl -sN ... | toolglot convert --from ollama --to openai-chat --kind stream
+
+\b
+Exit codes: 0 translated, 2 wrong use, or input that can't be read.
 """
 
 
@@ -44,7 +47,7 @@ Examples:
 @click.option("--kind", type=click.Choice([*KINDS, "stream"]), default="request", show_default=True)
 @click.option("--model", help="The model's name, instead of the one in the input.")
 @click.option("--tools", type=click.File("rb"), help="The request's tools: restores their names in a response or stream.")
-@click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line.')
+@click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line; a stream stays one.')
 def command(
     file: BinaryIO, source: str, target: str, kind: str, model: str | None, tools: BinaryIO | None, as_json: bool
 ) -> None:
@@ -66,7 +69,7 @@ def command(
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
-    if not as_json:
+    if not as_json or kind == "stream":
         for note in notes:
             click.echo(f"note: {note}", err=True)
 

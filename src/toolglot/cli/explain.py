@@ -26,6 +26,9 @@ Examples:
   toolglot explain runs.jsonl --list                the runs that there are
   toolglot explain req_8a1f...                      a request of the gateway on this machine, by its x-request-id
   toolglot explain runs.jsonl --json | jq '.turns[].refused'
+
+\b
+Exit codes: 0 told, 2 wrong use, or no such run.
 """
 _LONG = 300
 

@@ -33,6 +33,9 @@ Examples:
   toolglot models --export ways.json               what has worked, to share; --import takes it in
   toolglot models --forget ollama/gemma3:4b        forget what has worked with it; without a name, all
   toolglot models --json | jq '.[] | select(.supports_tools)'
+
+\b
+Exit codes: 0 told, 2 wrong use.
 """
 
 HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "DECIDES", "TURNS", "CONTEXT")

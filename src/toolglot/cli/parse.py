@@ -20,6 +20,9 @@ Examples:
   toolglot parse --tools tools.json < reply.txt
   toolglot parse --tools tools.json --dialect qwen3_coder --policy strict reply.txt
   toolglot parse --tools tools.json --json reply.txt | jq .calls
+
+\b
+Exit codes: 0 read, whether or not there were calls; 2 wrong use.
 """
 
 # how a decision's code is shown: by what it begins with

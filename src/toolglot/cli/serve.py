@@ -24,6 +24,9 @@ Examples:
   toolglot serve                          ./toolglot.toml, or without one whatever runs on this machine
   toolglot serve --config my.toml
   toolglot serve --port 9000
+
+\b
+Exit codes: 0 it was told to stop, 2 wrong use: a configuration that can't be, a port that is taken.
 """
 
 CLIENTS = """\
