@@ -19,6 +19,7 @@ from toolglot.errors import CallerError, KeyMissingError, UpstreamError
 
 _FROM_ENVIRONMENT = "env:"
 _FILE = "keys.toml"
+_SHOWN = f"~/.config/toolglot/{_FILE}"
 _CARRIERS = frozenset(name.lower() for name, _ in AUTH_HEADERS.values())
 _SHORTEST = 8  # what is shorter stands in too many words, and is no real key
 
@@ -75,7 +76,7 @@ def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str]
         return _sound(held, name)
     if given is None and (row.key_optional or name is None):
         return None
-    told = f"no key for {row.name or 'the provider'}: set the environment variable {name}, give api_key, or keep it in {_FILE}"
+    told = f"no key for {row.name or 'the provider'}: set the environment variable {name}, give api_key, or keep it in {_SHOWN}"
     raise KeyMissingError(told, "api_key")
 
 
