@@ -21,7 +21,7 @@ from toolglot.client.keys import auth_headers, find_key
 from toolglot.client.remembered import Entry, Remembered
 from toolglot.client.transport import Transport
 from toolglot.errors import CallerError
-from toolglot.pipeline.route import resolve
+from toolglot.pipeline.route import check_dialects, resolve
 from toolglot.text.json_text import encode
 
 EXAMPLES = """\b
@@ -65,7 +65,7 @@ def command(name: str | None, as_json: bool, **options: Any) -> None:
         if options["out"] or options["taken"] or options["forget"]:
             click.echo(_kept(known, name, options), err=True)
         elif name is not None:
-            found = _asked(name, options) if options["ask_server"] else profile(name, options["provider"])
+            found = _asked(name, options) if options["ask_server"] else check_dialects(profile(name, options["provider"]))
             entries = remembered_of(known, name, options["provider"])
             shown = {**as_object(found), "remembered": entries}
             click.echo(encode(shown) if as_json else "\n".join([detail(found), *worked(entries)]))

@@ -11,6 +11,7 @@ from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import Provider, provider, providers, unknown
 from toolglot.core.interfaces import Quirks, Wire
+from toolglot.dialects import dialect_names, find_dialect
 from toolglot.errors import CallerError
 from toolglot.wires import NAMES, find_wire
 
@@ -38,7 +39,18 @@ def resolve(model: str, wire: str | None = None) -> Route:
     if not slash or not rest:
         raise CallerError(f'a model is named "provider/model", as in "ollama/qwen3:8b"; got {model!r}', "model")
     row = provider(name)
-    return Route(row, _the_wire(wire or row.wire), in_provider_form(rest, row.model_names), profile(rest, name))
+    known = check_dialects(profile(rest, name))
+    return Route(row, _the_wire(wire or row.wire), in_provider_form(rest, row.model_names), known)
+
+
+def check_dialects(known: Profile) -> Profile:
+    """Itself. A user's row may name a dialect that there is not; the catalog, which knows none, can't tell."""
+    asked = known.ask.removeprefix("dialect:") if known.ask and known.ask.startswith("dialect:") else None
+    for field, name in (("dialect", known.dialect), ("ask", asked)):
+        if name is not None and find_dialect(name) is None:
+            origin = known.facts.get(field, known.source)
+            raise CallerError(unknown("dialect", name, list(dialect_names())), f"{origin}: {field}")
+    return known
 
 
 def speech(name: str) -> Speech:
