@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from toolglot.cli.asking_view import plain
 from toolglot.cli.completing import complete_dialects
 from toolglot.cli.convert import read_json
 from toolglot.core.extraction import Extraction
@@ -80,15 +81,17 @@ def show(found: Extraction) -> None:
     for title, text, colour in (("thought", found.reasoning, "bright_black"), ("text", found.text, None)):
         if text.strip():
             click.secho(title, bold=True)
-            click.secho("  " + text.strip().replace("\n", "\n  "), fg=colour)
+            click.secho("  " + plain(text).strip().replace("\n", "\n  "), fg=colour)
     for call in found.calls:
         click.secho("call", bold=True, nl=False)
-        click.echo(f"  {click.style(call.full_name, fg='green')}({call.arguments_json})  {call.id}, {call.source}")
+        click.echo(
+            f"  {click.style(plain(call.full_name), fg='green')}({plain(call.arguments_json)})  {plain(call.id)}, {call.source}"
+        )
         if call.fixes:
             click.echo(f"      fixed: {', '.join(call.fixes)}")
-            click.secho(f"      as written: {call.raw.strip()[:300]}", fg="bright_black")
+            click.secho(f"      as written: {plain(call.raw.strip())[:300]}", fg="bright_black")
     if not found.calls:
         click.secho("no call", bold=True)
     for held in found.decisions:
         colour = _COLOURS.get(held.code.partition("_")[0], "cyan")
-        click.echo(f"  {click.style(held.code, fg=colour)}  {held.message}")
+        click.echo(f"  {click.style(held.code, fg=colour)}  {plain(held.message)}")
