@@ -167,6 +167,12 @@ def test_text_is_taken_for_bytes_and_names_are_restored_in_a_stream() -> None:
     assert (call.namespace, call.name) == ("crm", "find")
 
 
+def test_notes_are_a_list() -> None:
+    for use in (lambda notes: convert({}, notes=notes), lambda notes: list(convert_stream([], notes=notes))):
+        with pytest.raises(CallerError, match="notes: expected a list, got tuple"):
+            use(())
+
+
 def test_a_whole_stream_may_come_in_one_piece() -> None:
     assert fold(read_stream(CHAT_STREAM, "openai-chat")).text == "hi"  # type: ignore[arg-type]
     whole = b"".join(convert_stream([CHAT_STREAM], "openai-chat", "ollama"))

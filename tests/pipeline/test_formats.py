@@ -94,6 +94,15 @@ def test_what_is_no_response_is_told(response: Any) -> None:
         parse_tool_calls(response, "openai")
 
 
+def test_of_an_sdks_own_object_it_is_told_what_to_give() -> None:
+    class Completion:
+        def model_dump(self) -> dict[str, Any]:
+            return {}
+
+    with pytest.raises(CallerError, match=r"got Completion; give what its model_dump\(\) gives"):
+        parse_tool_calls(Completion(), "openai")
+
+
 @pytest.mark.parametrize(
     ("provider", "wanted"),
     [

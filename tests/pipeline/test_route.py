@@ -44,7 +44,7 @@ NEEDED = [
     ],
 )
 def test_model_names(name: str, provider: str, wanted: str) -> None:
-    assert normalize_model(name, provider) == wanted
+    assert normalize_model(name, provider=provider) == wanted
 
 
 def test_the_rows_that_users_rely_on_are_there_and_name_wires_that_exist() -> None:

@@ -42,7 +42,7 @@ def convert(
     A message may become several: then a list is returned.
     """
     here, there = speech(source), speech(target)
-    notes = [] if notes is None else notes
+    notes = _kept(notes)
     if kind == "request":
         return write_request(read_request(payload, here), there, notes, model)
     if kind == "response":
@@ -56,6 +56,11 @@ def convert(
     if kind == "message":
         return _message(payload, here, there, notes)
     raise CallerError(unknown("kind", kind, list(KINDS)), "kind")
+
+
+def _kept(notes: Notes | None) -> Notes:
+    """Where notes go: the caller's own list, or nowhere."""
+    return [] if notes is None else a_list(notes, "notes")
 
 
 def read_request(payload: Any, here: Speech) -> Request:
@@ -118,7 +123,7 @@ def convert_stream(
     notes: Notes | None = None,
 ) -> Iterator[bytes]:
     """One wire's raw stream as another's, piece by piece."""
-    writer = speech(target).wire.writer(Answering(model=model), [] if notes is None else notes)
+    writer = speech(target).wire.writer(Answering(model=model), _kept(notes))
     for event in read_stream(chunks, source, tools):
         written = writer.feed(event)
         if written:

@@ -9,7 +9,8 @@ import msgspec
 from toolglot.catalog.model_names import in_provider_form
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import profile
-from toolglot.catalog.providers import Provider, provider, providers, unknown
+from toolglot.catalog.providers import Provider, providers, unknown
+from toolglot.catalog.providers import provider as find_provider
 from toolglot.core.interfaces import Quirks, Wire
 from toolglot.dialects import dialect_names, find_dialect
 from toolglot.errors import CallerError
@@ -38,7 +39,7 @@ def resolve(model: str, wire: str | None = None) -> Route:
     name, slash, rest = model.partition("/") if isinstance(model, str) else ("", "", "")
     if not slash or not rest:
         raise CallerError(f'a model is named "provider/model", as in "ollama/qwen3:8b"; got {model!r}', "model")
-    row = provider(name)
+    row = find_provider(name)
     known = check_dialects(profile(rest, name))
     return Route(row, _the_wire(wire or row.wire), in_provider_form(rest, row.model_names), known)
 
@@ -71,9 +72,9 @@ def _the_wire(name: str) -> Wire:
     return wire
 
 
-def normalize_model(name: str, provider_name: str) -> str:
+def normalize_model(name: str, provider: str) -> str:
     """A model's name as the provider wants it: `qwen3-coder:480b-cloud` is `qwen3-coder:480b` for Ollama's cloud."""
-    row = provider(provider_name)
+    row = find_provider(provider)
     if not isinstance(name, str):
         raise CallerError(f"a model's name is text; got {name!r}", "name")
     return in_provider_form(name, row.model_names)
