@@ -27,7 +27,7 @@ from toolglot.cli.completing import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.text.json_text import BadJson, decode, encode, sound
+from toolglot.text.json_text import BadJson, decode_leniently, encode, sound
 
 EXAMPLES = """\b
 Examples:
@@ -166,7 +166,7 @@ def _server(said: str) -> dict[str, str | None]:
 
 def _schema(file: Any) -> Any:
     try:
-        return decode(file.read())
+        return decode_leniently(file.read())
     except BadJson as error:
         raise CallerError(f"{file.name} is no JSON: {error}", "--schema") from None
 

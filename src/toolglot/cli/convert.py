@@ -12,7 +12,7 @@ import msgspec
 from toolglot.cli.completing import complete_ends
 from toolglot.errors import CallerError
 from toolglot.pipeline.convert import KINDS, convert, convert_stream
-from toolglot.text.json_text import BadJson, decode, encode
+from toolglot.text.json_text import BadJson, decode_leniently, encode
 
 EXAMPLES = """\b
 Examples:
@@ -75,12 +75,13 @@ def command(
 
 
 def read_json(file: BinaryIO, what: str) -> Any:
-    """A file's JSON; what is none is the caller's error."""
+    """A file's JSON, with a byte order mark or half a surrogate pair too; what is none is the caller's error."""
     data = file.read()
     try:
-        return decode(data)
+        return decode_leniently(data)
     except BadJson as error:
-        hint = "it is empty" if not data.strip() else str(error)
+        deep = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        hint = deep if data.strip() else "it is empty"
         raise CallerError(f"{what} is not JSON: {hint}; give a file, or pipe JSON in") from None
 
 
