@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolglot.core.reply import Decision, Reply, Stop, Usage
     from toolglot.core.request import Request
     from toolglot.core.tools import Choice, Tool
-    from toolglot.errors import ArgumentsError, CallerError, LossError, ToolglotError, UpstreamError
+    from toolglot.errors import ArgumentsError, CallerError, KeyMissingError, LossError, ToolglotError, UpstreamError
     from toolglot.pipeline.convert import convert, convert_stream, read_stream
     from toolglot.pipeline.extract import StreamExtractor, extract
     from toolglot.pipeline.formats import format_tool_result, format_tools, parse_tool_calls
@@ -54,6 +54,7 @@ __all__ = [
     "Extraction",
     "Fault",
     "Finish",
+    "KeyMissingError",
     "Loop",
     "LossError",
     "Media",
@@ -113,7 +114,7 @@ _HOMES = {
     "toolglot.core.reply": ("Decision", "Reply", "Stop", "Usage"),
     "toolglot.core.request": ("Request",),
     "toolglot.core.tools": ("Choice", "Tool"),
-    "toolglot.errors": ("ArgumentsError", "CallerError", "LossError", "ToolglotError", "UpstreamError"),
+    "toolglot.errors": ("ArgumentsError", "CallerError", "KeyMissingError", "LossError", "ToolglotError", "UpstreamError"),
     "toolglot.pipeline.convert": ("convert", "convert_stream", "read_stream"),
     "toolglot.pipeline.extract": ("StreamExtractor", "extract"),
     "toolglot.pipeline.formats": ("format_tool_result", "format_tools", "parse_tool_calls"),

@@ -2,6 +2,7 @@
 
 ToolglotError
 ├── CallerError            the caller: what was handed in has the wrong shape (`.where` says where)
+│   ├── KeyMissingError    the caller: a provider wants a key, and there is none that could be sent
 │   └── LossError          the caller: strict mode, and the target can't carry something
 ├── ArgumentsError         the model: a call's arguments are no JSON object
 ├── ToolError              a tool: it failed, in words that are meant for the model (agent/results.py)
@@ -38,6 +39,10 @@ class CallerError(ToolglotError):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.problem}" if self.where else self.problem
+
+
+class KeyMissingError(CallerError):
+    """A provider wants a key, and there is none, or none that could be sent."""
 
 
 class LossError(CallerError):

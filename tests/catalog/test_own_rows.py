@@ -11,6 +11,7 @@ import pytest
 from toolglot.catalog import own_rows
 from toolglot.catalog.profiles import profile
 from toolglot.errors import CallerError
+from toolglot.pipeline.route import resolve
 
 Write = Callable[[str, str], Path]
 
@@ -139,3 +140,18 @@ def test_a_wrong_row_is_named_with_its_file_and_key(write: Write, which: str, te
         profile("anything")
     for part in told:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fact", "where"),
+    [
+        ('dialect = "hermess"', "your row house in toolglot.toml: dialect"),
+        ('ask = "dialect:hermess"', "your row house in toolglot.toml: ask"),
+        ('on.ollama.ask = "dialect:hermess"', "your row house in toolglot.toml, on ollama: ask"),
+    ],
+)
+def test_a_row_with_a_dialect_that_there_is_not_is_told_where_the_model_is_asked(write: Write, fact: str, where: str) -> None:
+    write("project", f'[[model]]\nname = "house"\n{fact}\n')
+    with pytest.raises(CallerError, match="there is no dialect 'hermess'; did you mean hermes") as caught:
+        resolve("ollama/house-7b")
+    assert str(caught.value).startswith(f"{where}: ")

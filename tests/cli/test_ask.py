@@ -202,6 +202,9 @@ def test_ends_that_are_no_answer_exit_with_1_and_say_why(ask: Asked, tools: str)
         (("x", "--tools", "no-such.py"), "there is no file"),
         (("x", "--max-turns", "0"), "--max-turns"),
         (("x", "-o", "temperature"), "is not NAME=VALUE"),
+        (("x", "-o", "messages=1"), "messages is no option of the request"),
+        (("x", "-o", "max_turns=1"), "max_turns is no option of the request"),
+        (("x", "-o", "api_key=sk-1"), "api_key is no option of the request"),
         (("x", "--api-key", "sk-123"), "env:NAME"),
     ],
 )
@@ -270,3 +273,16 @@ def test_a_file_without_tools_says_what_is_wrong(tmp_path: Path, text: str, told
     (tmp_path / "bad.py").write_text(text)
     with pytest.raises(CallerError, match=told):
         load_tools(tmp_path / "bad.py")
+
+
+def test_the_tools_of_two_mcp_servers_are_told_apart(ask: Asked) -> None:
+    server = f"{sys.executable} {Path(__file__).parents[1] / 'agent' / 'mcp_server.py'} stdio"
+    calls = called(("a", "one__add", '{"a":2,"b":3}'), ("b", "two-b__add", '{"a":1}'))
+    done = ask("2 + 3?", "--mcp", f"one={server}", "--mcp", f"two-b={server}", answers=[calls, said("5")])
+    assert (done.exit_code, done.stdout) == (0, "5\n")
+    assert "result one__add: 5" in done.stderr
+    assert "result two-b__add: 2" in done.stderr
+    done = ask("2 + 3?", "--mcp", server, "--mcp", server)
+    assert done.exit_code == 2
+    assert "two tools with the name 'add'" in done.stderr
+    assert "--mcp NAME=" in done.stderr

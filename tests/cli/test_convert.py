@@ -34,12 +34,30 @@ def test_a_file_and_json_on_one_line(tmp_path: Path) -> None:
     assert held["notes"] == []
 
 
+def test_files_as_other_programs_write_them(tmp_path: Path) -> None:
+    """A byte order mark, as Windows has it; half a surrogate pair, as a cut text has it."""
+    path = tmp_path / "in.json"
+    path.write_bytes(b'\xef\xbb\xbf{"model": "m", "messages": [{"role": "user", "content": "\\ud83d"}]}')
+    done = run("convert", "--to", "ollama", str(path))
+    assert json.loads(done.stdout)["messages"][0]["content"] == "\ufffd"
+    path.write_text("[" * 5000 + "]" * 5000)
+    done = run("convert", "--to", "ollama", str(path))
+    assert (done.returncode, "it is nested too deeply" in done.stderr) == (2, True)
+
+
 def test_a_stream() -> None:
     line = '{"model":"m","message":{"role":"assistant","content":"hi"},"done":true,"done_reason":"stop"}\n'
     done = run("convert", "--from", "ollama", "--to", "openai-chat", "--kind", "stream", given=line)
     assert done.returncode == 0
     assert '"content":"hi"' in done.stdout
     assert done.stdout.endswith("data: [DONE]\n\n")
+
+
+def test_what_a_stream_can_not_carry_is_told_with_json_too() -> None:
+    image = {"candidates": [{"content": {"parts": [{"inlineData": {"mimeType": "video/mp4", "data": "AA=="}}]}}]}
+    given = f"data: {json.dumps(image)}\n\n"
+    done = run("convert", "--from", "gemini", "--to", "openai-chat", "--kind", "stream", "--json", given=given)
+    assert "has no place for a" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,13 @@ def test_help_names_every_command_and_how_the_shell_learns_them() -> None:
         assert word in told
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_json_and_tells_its_exit_codes(name: str) -> None:
+    told = CliRunner().invoke(main, [name, "--help"]).stdout
+    assert "--json" in told
+    assert "Exit codes: 0 " in told
+
+
 @pytest.mark.parametrize("words", [["models"], ["bench", "--only", "guard", "--rounds", "1"]], ids=lambda words: words[0])
 def test_colours_where_they_are_wanted(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "SECONDS", 0.001)

@@ -36,8 +36,9 @@ def test_the_table_has_every_family_in_columns() -> None:
     assert tuple(head.split()) == HEADS
     assert [line.split()[0] for line in lines] == [row.name for row in catalog().rows]
     by_name = {line.split()[0]: line for line in lines}
-    assert by_name["kimi-k2"].split() == ["kimi-k2", "yes", "kimi_k2", "-", "64", "yes", "yes", "excellent", "131072"]
-    assert by_name["mistral"].split()[1:] == ["yes", "mistral", "-", "128", "yes", "no", "excellent", "-"]
+    assert by_name["kimi-k2"].split() == ["kimi-k2", "yes", "kimi_k2", "-", "64", "yes", "yes", "yes", "excellent", "131072"]
+    assert by_name["mistral"].split()[1:] == ["yes", "mistral", "-", "128", "yes", "no", "yes", "excellent", "-"]
+    assert by_name["smollm2"].split()[5:] == ["no", "yes", "no", "poor", "-"], "it does not decide whether to call"
     assert "yes, not on llamacpp" in by_name["qwen2.5-coder"]
     assert "no " in by_name["gemma3"]
     starts = {line.index(line.split()[0]) for line in lines}

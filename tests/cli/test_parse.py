@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_convert import run
+from toolglot import extract
+from toolglot.cli.parse import show
 
 TOOLS = [
     {"name": "get_weather", "schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
@@ -53,3 +55,11 @@ def test_wrong_use_ends_with_2(words: tuple[str, ...], told: str) -> None:
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_terminal_obeys_nothing_that_a_model_wrote(capsys: pytest.CaptureFixture[str]) -> None:
+    show(extract('a \x1b]0;title\x07b <tool_call>{"name": "c\\u001b[2J", "arguments": {}}</tool_call>'))
+    told = capsys.readouterr().out
+    assert "a b" in told
+    assert "\x07" not in told
+    assert "\x1b[2J" not in told

@@ -118,6 +118,7 @@ def test_wrong_use_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
         (("deepseek/m", "--ways", "constrained"), "can't be held to a schema"),
         (("openai/gpt-x",), "OPENAI_API_KEY"),
         (("vllm/m", "--api-key", "env:NOT_THERE"), "NOT_THERE"),
+        (("vllm/m", "--api-key", "sk-1"), "--api-key env:NAME"),
         ((), "MODEL"),
     ]
     for words, told in cases:

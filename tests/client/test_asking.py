@@ -176,51 +176,6 @@ def test_leaving_a_stream_closes_the_upstream(tmp_path: Path) -> None:
     run(work())
 
 
-def test_fallbacks_are_asked_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def work() -> None:
-        async with fault_server() as server:
-            seen: list[str] = []
-
-            async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, held: FaultServer) -> None:
-                model = msgspec.json.decode(held.requests[-1].body)["model"]
-                seen.append(model)
-                writer.write(chat("from b") if model == "b" else http(b"{}", status="500 Oops"))
-                await writer.drain()
-                writer.close()
-
-            server.scripts["/v1/chat/completions"] = script
-            client = asking(server, tmp=tmp_path, fallbacks=["openai/b"])
-            reply = await client.complete("hello")
-            assert reply.text == "from b"
-            assert seen == ["m", "m", "m", "b"]
-            assert any("openai/m failed" in note for note in reply.notes)
-            await client.aclose()
-
-    run(work())
-
-
-def test_a_fallback_gets_the_tools_and_is_told_of_in_a_stream_too(tmp_path: Path) -> None:
-    whole = http(stream("one_call", "openai-chat"), "text/event-stream")
-
-    async def work() -> None:
-        async with fault_server() as server:
-
-            async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, held: FaultServer) -> None:
-                model = msgspec.json.decode(held.requests[-1].body)["model"]
-                writer.write(whole if model == "b" else http(b"{}", status="400 Bad"))
-                await writer.drain()
-                writer.close()
-
-            server.scripts["/v1/chat/completions"] = script
-            client = asking(server, tmp=tmp_path, fallbacks=["openai/b"])
-            reply = fold([event async for event in client.stream("hello", tools=iter([TOOL]))])
-            assert any("openai/m failed" in note for note in reply.notes)
-            assert ["tools" in msgspec.json.decode(held.body) for held in server.requests] == [True, True]
-            await client.aclose()
-
-    run(work())
-
-
 def test_a_stream_that_was_not_asked_for_is_read_all_the_same(tmp_path: Path) -> None:
     async def work() -> None:
         async with fault_server() as server:
@@ -363,11 +318,14 @@ def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves
         ({"limits": 30}, "limits: expected Limits"),
         ({"fallbacks": "opnai/b"}, "did you mean openai"),
         ({"fallbacks": ["gpt-5"]}, "provider/model"),
+        ({"policy": "bold"}, "policy: there is no policy 'bold'"),
+        ({"calls": "keep"}, "calls: there is no way of giving calls 'keep'"),
+        ({"model": None}, "api_key: it is for the provider of the client's own model"),
     ],
 )
 def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
     with pytest.raises(CallerError, match=told):
-        AsyncClient("openai/m", api_key="k", **options)
+        AsyncClient(**{"model": "openai/m", "api_key": "k", **options})
 
 
 def test_a_request_object_holds_its_own() -> None:

@@ -45,7 +45,7 @@ def test_a_file_of_keys(tmp_path: Path) -> None:
     assert found(row, "mine") == "mine"
     assert found(OPTIONAL) == "there"
     assert found(NONE) is None
-    with pytest.raises(CallerError, match=r"ANTHROPIC_API_KEY.*keys.toml"):
+    with pytest.raises(CallerError, match=r"ANTHROPIC_API_KEY.*~/.config/toolglot/keys.toml"):
         found(provider("anthropic"))
     (tmp_path / ".config").mkdir()
     folder.rename(tmp_path / ".config" / "toolglot")

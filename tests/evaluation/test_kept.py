@@ -80,3 +80,10 @@ def test_an_answer_holds_as_long_as_the_question_is_put_the_same() -> None:
     assert still_good([good], [reworded]) == {}
     other_gold = msgspec.structs.replace(asked, expected=(), tags=("new",))
     assert still_good([good], [other_gold]) == {"q": good}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_device_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} has no end"))
+    with pytest.raises(CallerError, match="it can't be written: No space left"):
+        Keeper(Path("/dev/full"), SETTING)

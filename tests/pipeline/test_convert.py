@@ -123,7 +123,13 @@ def test_an_error_body_is_carried_as_an_error() -> None:
     ("payload", "source", "target", "kind", "message"),
     [
         ("x", "openai-chat", "anthropic", "request", "expected an object, got a string"),
-        ({"model": "m", "messages": [{"role": "robot"}]}, "openai-chat", "anthropic", "request", r"messages\[0\]\.role"),
+        (
+            {"model": "m", "messages": [{"role": "robot"}]},
+            "openai-chat",
+            "anthropic",
+            "request",
+            "got 'robot'",
+        ),
         ({}, "openai-chat", "antropic", "request", "did you mean anthropic"),
         ({}, "openai-chat", "anthropic", "reqest", "did you mean request"),
         (3, "openai-chat", "anthropic", "tools", "tools: expected a list"),
@@ -159,6 +165,20 @@ def test_text_is_taken_for_bytes_and_names_are_restored_in_a_stream() -> None:
     tools = [Tool("find", namespace="crm")]
     (call,) = fold(read_stream([data], "openai-chat", tools)).calls
     assert (call.namespace, call.name) == ("crm", "find")
+
+
+def test_notes_are_a_list() -> None:
+    for use in (lambda notes: convert({}, notes=notes), lambda notes: list(convert_stream([], notes=notes))):
+        with pytest.raises(CallerError, match="notes: expected a list, got tuple"):
+            use(())
+
+
+def test_a_whole_stream_may_come_in_one_piece() -> None:
+    assert fold(read_stream(CHAT_STREAM, "openai-chat")).text == "hi"  # type: ignore[arg-type]
+    whole = b"".join(convert_stream([CHAT_STREAM], "openai-chat", "ollama"))
+    assert b"".join(convert_stream(CHAT_STREAM, "openai-chat", "ollama")) == whole  # type: ignore[arg-type]
+    with pytest.raises(CallerError, match="chunks: expected an iterable of bytes, got null"):
+        list(read_stream(None, "openai-chat"))  # type: ignore[arg-type]
 
 
 def test_a_stream_that_breaks_off_is_a_fault_and_told_to_the_client() -> None:

@@ -94,6 +94,15 @@ def test_what_is_no_response_is_told(response: Any) -> None:
         parse_tool_calls(response, "openai")
 
 
+def test_of_an_sdks_own_object_it_is_told_what_to_give() -> None:
+    class Completion:
+        def model_dump(self) -> dict[str, Any]:
+            return {}
+
+    with pytest.raises(CallerError, match=r"got Completion; give what its model_dump\(\) gives"):
+        parse_tool_calls(Completion(), "openai")
+
+
 @pytest.mark.parametrize(
     ("provider", "wanted"),
     [
@@ -144,3 +153,27 @@ def test_a_result_that_is_an_error_json_or_a_picture() -> None:
     assert [block["type"] for block in picture["content"][0]["content"]] == ["text", "image"]
     with pytest.raises(CallerError, match="text or JSON"):
         format_tool_result("a", "f", object(), "openai")
+
+
+def deep() -> Any:
+    """Deeper than any encoder goes."""
+    held: Any = 1
+    for _ in range(3000):
+        held = {"a": held}
+    return held
+
+
+@pytest.mark.parametrize(
+    ("provider", "response"),
+    [
+        ("openai-chat", lambda held: [{"function": {"name": "a", "arguments": held}}]),
+        ("openai-responses", lambda held: {"output": [{"type": "function_call", "name": "a", "arguments": held}]}),
+        ("anthropic", lambda held: {"content": [{"type": "tool_use", "name": "a", "input": held}]}),
+        ("gemini", lambda held: {"candidates": [{"content": {"parts": [{"functionCall": {"name": "a", "args": held}}]}}]}),
+        ("ollama", lambda held: {"message": {"tool_calls": [{"function": {"name": "a", "arguments": held}}]}}),
+    ],
+)
+def test_arguments_that_nobody_can_write_are_refused(provider: str, response: Any) -> None:
+    found = parse_tool_calls(response(deep()), provider)
+    assert (found, len(found.decisions)) == ([], 1)
+    assert found.decisions[0].code.startswith("rejected_")

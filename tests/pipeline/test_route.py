@@ -44,7 +44,7 @@ NEEDED = [
     ],
 )
 def test_model_names(name: str, provider: str, wanted: str) -> None:
-    assert normalize_model(name, provider) == wanted
+    assert normalize_model(name, provider=provider) == wanted
 
 
 def test_the_rows_that_users_rely_on_are_there_and_name_wires_that_exist() -> None:
@@ -102,6 +102,9 @@ def test_a_name_that_is_both_means_the_wire_and_other_providers_bring_their_quir
         (lambda: resolve("opnai/gpt-5"), "did you mean openai"),
         (lambda: speech("antropic"), "did you mean anthropic"),
         (lambda: normalize_model("x", "nowhere"), "There are: anthropic"),
+        (lambda: normalize_model(None, "ollama"), "a model's name is text"),  # type: ignore[arg-type]
+        (lambda: resolve(None), "got None"),  # type: ignore[arg-type]
+        (lambda: speech("nope"), "no wire or provider 'nope'. There are: anthropic, deepseek"),
     ],
 )
 def test_a_wrong_name_is_told_with_the_right_ones(use: object, message: str) -> None:

@@ -117,3 +117,9 @@ def test_no_text_raises_anything_else(text: str) -> None:
     for schema in (None, SCHEMA):
         with contextlib.suppress(ToolglotError):
             assert isinstance(parse_arguments(text, schema), dict)
+
+
+@pytest.mark.parametrize("schema", [5, [], "object"])
+def test_what_is_no_schema_is_told(schema: Any) -> None:
+    with pytest.raises(CallerError, match="schema: expected a JSON Schema, got"):
+        parse_arguments("a=1", schema)

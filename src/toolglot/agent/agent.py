@@ -114,13 +114,16 @@ class Agent:
         self.model, self.system = model, system
         _must(limits is None or isinstance(limits, Limits), "limits", "expected Limits of toolglot.agent.limits")
         _must(approve is None or callable(approve), "approve", "expected a function that is asked about each call")
-        _must(parallel >= 1, "parallel", "at least one tool must run at a time")
+        _must(system is None or isinstance(system, str), "system", "expected a text")
+        _must(isinstance(parallel, int) and parallel >= 1, "parallel", "at least one tool must run at a time")
         listed = isinstance(tools, Iterable) and not isinstance(tools, (str, Mapping))
         _must(listed, "tools", "expected a list of tools; put a single one in [brackets]")
         self.limits = limits or Limits()
         if max_turns is not None:
             self.limits = msgspec.structs.replace(self.limits, turns=max_turns)
-        _must(self.limits.turns >= 1, "max_turns", "the model must be asked at least once")
+        _must(
+            isinstance(self.limits.turns, int) and self.limits.turns >= 1, "max_turns", "the model must be asked at least once"
+        )
         self._own = _by_name(runnable(held) for held in tools)
         self._mcp = (mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp)
         self._approve, self._parallel, self._timeout = approve, parallel, timeout
@@ -250,7 +253,9 @@ def _by_name(tools: Iterable[Runnable]) -> dict[str, Runnable]:
         name = held.tool.full_name
         if name in named:
             raise CallerError(
-                f"there are two tools with the name {name!r}: give one another name, or its server a namespace", "tools"
+                f"there are two tools with the name {name!r}: give one another name, or its MCP server a namespace "
+                "(toolglot ask --mcp NAME=...)",
+                "tools",
             )
         named[name] = held
     return named

@@ -50,10 +50,10 @@ def runnable(thing: Any) -> Runnable:
     if isinstance(thing, Runnable):
         return thing
     if isinstance(thing, FunctionTool):
-        options = thing.options
-        return Runnable(thing.read.tool, _work(thing.read), options.timeout, options.cache_for, notes=thing.read.notes)
+        options, read = thing.options, thing.read.complete()
+        return Runnable(read.tool, _work(read), options.timeout, options.cache_for, notes=read.notes)
     if callable(thing):
-        read = read_function(thing)
+        read = read_function(thing).complete()
         return Runnable(read.tool, _work(read), notes=read.notes)
     name = getattr(thing, "name", None) or (thing.get("name") if isinstance(thing, dict) else None) or type(thing).__name__
     raise CallerError(f"{name} is a definition with nothing behind it to run; pass a function", "tools")

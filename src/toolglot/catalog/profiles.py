@@ -129,9 +129,9 @@ class _Found:
         self.family, self.source = row.name, origin
         self._set(row, origin)
         for kind, there in row.on.items():
-            self._take_server(kind, there, row, sources)
+            self._take_server(kind, there, row, origin, sources)
 
-    def _take_server(self, kind: str, there: OnServer, row: Row, sources: dict[str, str]) -> None:
+    def _take_server(self, kind: str, there: OnServer, row: Row, origin: str, sources: dict[str, str]) -> None:
         told = _told(there.source or row.source, sources)
         if there.native is not msgspec.UNSET:
             self.native[kind] = there.native
@@ -139,7 +139,7 @@ class _Found:
         if there.source:
             self.otherwise[kind] = f"on {kind}: {told}"
         if kind == self.kind:
-            self._set(there, f"row {row.name}, on {kind} ({told})")
+            self._set(there, f"row {row.name}, on {kind} ({told})" if told else f"{origin}, on {kind}")
 
     def _set(self, facts: Facts, origin: str) -> None:
         given = facts.given()

@@ -53,8 +53,11 @@ def provider(name: str) -> Provider:
     return known[name]
 
 
+_ALIKE = 0.7  # below it, short words are alike by chance: nope, openai
+
+
 def unknown(what: str, name: object, known: list[str]) -> str:
     """`no provider "opnai"; did you mean openai? There are: ...`"""
-    close = get_close_matches(str(name), known, 1)
+    close = get_close_matches(str(name), known, 1, _ALIKE)
     hint = f"; did you mean {close[0]}?" if close else "."
-    return f"there is no {what} {str(name)!r}{hint} There are: {', '.join(sorted(known))}"
+    return f"there is no {what} {str(name)!r}{hint} There are: {', '.join(sorted(set(known)))}"

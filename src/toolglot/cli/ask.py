@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import sys
 from contextlib import aclosing, redirect_stdout, suppress
 from importlib import import_module
@@ -26,13 +27,14 @@ from toolglot.cli.completing import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.text.json_text import BadJson, decode, encode, sound
+from toolglot.text.json_text import BadJson, decode_leniently, encode, sound
 
 EXAMPLES = """\b
 Examples:
   toolglot ask "Why is the sky blue?"                                 the embedded model; no key, no server
   toolglot ask "Weather in Paris?" -m ollama/qwen3:8b --tools my_tools.py
   toolglot ask "Tidy up this folder" -m anthropic/claude-sonnet-5 --mcp "uvx mcp-server-filesystem ." --approve
+  toolglot ask "Copy the notes" --mcp "old=uvx mcp-server-filesystem old" --mcp "new=uvx mcp-server-filesystem new"
   git diff | toolglot ask "Review this" -m openai/gpt-5
   toolglot ask "Name and age: Ada, 36" --schema person.json -m llamacpp/any
   toolglot ask "Weather?" -m groq/qwen3-32b --tools my_tools.py --dry-run    what would be sent, without sending it
@@ -40,6 +42,7 @@ Examples:
   toolglot ask "..." --record runs.jsonl; toolglot explain runs.jsonl
 """
 DEFAULT_MODEL = "local/smollm2"
+_NAMED = re.compile(r"([A-Za-z][\w-]*)=")
 TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
 
 
@@ -62,7 +65,12 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
     type=click.Path(),
     help="Its @tools, or its typed functions; may be repeated.",
 )
-@click.option("--mcp", multiple=True, metavar="CMD_OR_URL", help="An MCP server's tools; may be repeated.")
+@click.option(
+    "--mcp",
+    multiple=True,
+    metavar="[NAME=]CMD_OR_URL",
+    help="An MCP server's tools; may be repeated. NAME goes before theirs, to tell those of two servers apart.",
+)
 @click.option("--approve", is_flag=True, help="Ask before each call is run.")
 @click.option(
     "--max-turns", type=click.IntRange(1), default=12, show_default=True, help="How often the model is asked at most."
@@ -144,15 +152,21 @@ def _agent(given: dict[str, Any]) -> Agent:
         max_turns=given["max_turns"],
         approve=_approve if given["approve"] else None,
         record=given["record"],
-        mcp=given["mcp"],
+        mcp=[_server(said) for said in given["mcp"]],
         **client,
         **options,
     )
 
 
+def _server(said: str) -> dict[str, str | None]:
+    """As `mcp_tools` takes it. No address begins with a name and =, and no command that is in use."""
+    named = _NAMED.match(said)
+    return {"server": said[named.end() :] if named else said, "namespace": named[1] if named else None}
+
+
 def _schema(file: Any) -> Any:
     try:
-        return decode(file.read())
+        return decode_leniently(file.read())
     except BadJson as error:
         raise CallerError(f"{file.name} is no JSON: {error}", "--schema") from None
 
@@ -176,7 +190,7 @@ async def _asked(agent: Agent, question: Any, view: View) -> Run:
 
 def _end(run: Run, *, as_json: bool) -> None:
     if as_json:
-        click.echo(encode(as_object(run)).decode())
+        click.echo(encode(as_object(run)))
     structured = not any(note.startswith(MISSED) for note in run.notes)
     sys.exit(0 if run.ok and structured else 1)
 
@@ -193,12 +207,10 @@ def as_object(run: Run) -> dict[str, Any]:
     return {**held, "decisions": told, "notes": list(run.notes), "messages": run.messages}
 
 
-async def _prepared(agent: Agent, question: str, *, as_json: bool) -> str:
+async def _prepared(agent: Agent, question: str, *, as_json: bool) -> bytes:
     call = await agent.prepare(question)
     line = encode(call)
-    if as_json:
-        return line.decode()
-    return msgspec.json.format(line, indent=2).decode()
+    return line if as_json else msgspec.json.format(line, indent=2)
 
 
 # -- approval

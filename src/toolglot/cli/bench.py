@@ -81,7 +81,7 @@ def command(only: tuple[str, ...], rounds: int, as_json: bool, **given: Any) -> 
     setting = Setting(__version__, rounds, given["model"])
     if found.parts or replies:
         bold = partial(click.style, bold=True)
-        text = encode(as_object(setting, found, replies)).decode() if as_json else as_text(setting, found, replies, bold)
+        text = encode(as_object(setting, found, replies)) if as_json else as_text(setting, found, replies, bold)
         click.echo(text)
     if failed is not None:
         click.echo(f"error: {setting.model}: {failed}", err=True)

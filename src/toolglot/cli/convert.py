@@ -12,7 +12,7 @@ import msgspec
 from toolglot.cli.completing import complete_ends
 from toolglot.errors import CallerError
 from toolglot.pipeline.convert import KINDS, convert, convert_stream
-from toolglot.text.json_text import BadJson, decode, encode
+from toolglot.text.json_text import BadJson, decode_leniently, encode
 
 EXAMPLES = """\b
 Examples:
@@ -20,6 +20,9 @@ Examples:
   toolglot convert --from anthropic --to openai-chat --kind response reply.json
   toolglot convert --from openai-responses --to gemini --kind tools < tools.json
   curl -sN ... | toolglot convert --from ollama --to openai-chat --kind stream
+
+\b
+Exit codes: 0 translated, 2 wrong use, or input that can't be read.
 """
 
 
@@ -44,7 +47,7 @@ Examples:
 @click.option("--kind", type=click.Choice([*KINDS, "stream"]), default="request", show_default=True)
 @click.option("--model", help="The model's name, instead of the one in the input.")
 @click.option("--tools", type=click.File("rb"), help="The request's tools: restores their names in a response or stream.")
-@click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line.')
+@click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line; a stream stays one.')
 def command(
     file: BinaryIO, source: str, target: str, kind: str, model: str | None, tools: BinaryIO | None, as_json: bool
 ) -> None:
@@ -66,18 +69,19 @@ def command(
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
-    if not as_json:
+    if not as_json or kind == "stream":
         for note in notes:
             click.echo(f"note: {note}", err=True)
 
 
 def read_json(file: BinaryIO, what: str) -> Any:
-    """A file's JSON; what is none is the caller's error."""
+    """A file's JSON, with a byte order mark or half a surrogate pair too; what is none is the caller's error."""
     data = file.read()
     try:
-        return decode(data)
+        return decode_leniently(data)
     except BadJson as error:
-        hint = "it is empty" if not data.strip() else str(error)
+        deep = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        hint = deep if data.strip() else "it is empty"
         raise CallerError(f"{what} is not JSON: {hint}; give a file, or pipe JSON in") from None
 
 

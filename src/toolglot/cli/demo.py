@@ -48,14 +48,17 @@ def convert_distance(kilometers: float) -> str:
     return f"{kilometers * 0.621371:.2f} miles"
 
 
-@click.command("demo")
+EXIT_CODES = "Exit codes: 0 every question got a good call, 1 one did not, or the gateway did not start, 2 wrong use."
+
+
+@click.command("demo", epilog=EXIT_CODES)
 @click.option("--pairs", is_flag=True, help="Carry one conversation through all 25 pairs of APIs instead, and check each.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(pairs: bool, as_json: bool) -> None:
     """Start the gateway on this machine with the embedded model, and let a client with two tools talk to it over HTTP.
 
     Prints each call, its result and the final answer; then the gateway is stopped. Needs toolglot[gateway,local]. The model is
-    very small (135 million parameters): its words are poor, its calls are right. Exits with 1 if a question got no good call.
+    very small (135 million parameters): its words are poor, its calls are right.
     """
     if pairs:
         from toolglot.cli.demo_pairs import run  # noqa: PLC0415

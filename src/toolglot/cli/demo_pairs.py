@@ -55,7 +55,7 @@ def run(as_json: bool) -> None:
     spent = time.process_time() - began
     right = sum(pair == "ok" for row in outcome.values() for pair in row.values())
     if as_json:
-        click.echo(encode({"pairs": outcome, "right": right, "cpu_seconds": round(spent, 3)}).decode())
+        click.echo(encode({"pairs": outcome, "right": right, "cpu_seconds": round(spent, 3)}))
     else:
         _show(outcome, right, spent, recorded)
     sys.exit(0 if right == len(NAMES) ** 2 else 1)

@@ -18,6 +18,7 @@ import msgspec
 from toolglot.cli.completing import complete_models, complete_ways
 from toolglot.cli.eval_asking import Asker
 from toolglot.cli.named_options import key_by_name, named_options
+from toolglot.cli.telling import changing, told_all
 from toolglot.client.carriers import Carriers
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.evaluation.figures import Judged, figures, judge
@@ -110,7 +111,7 @@ def command(as_json: bool, all_tags: bool, wrong: bool, **given: Any) -> None:
         file = given["resume"] or given["save"]
         click.echo(f"\nstopped; --resume {file} goes on" if file else "\nstopped", err=True)
         sys.exit(1)
-    text = encode(as_object(setting, judged)).decode() if as_json else as_text(setting, judged, all_tags=all_tags, wrong=wrong)
+    text = encode(as_object(setting, judged)) if as_json else as_text(setting, judged, all_tags=all_tags, wrong=wrong)
     click.echo(text)
     sys.exit(_verdict(judged, given["min_right"]))
 
@@ -215,22 +216,19 @@ async def _put(
     concurrency: int,
 ) -> list[Judged]:
     by_id = {question.id: question for question in questions}
-    live = sys.stderr.isatty()
 
     def told(now: Progress) -> None:
         keep(now.kept)
         right = judge(by_id[now.kept.question], now.kept, setting.way).left.right
         word = "no answer" if now.kept.error is not None else "right" if right else "wrong"
         left = f", about {_duration(now.seconds_left)} left" if now.done < now.of else ""
-        line = f"{now.done}/{now.of} {word:<9} {now.kept.question} ({now.kept.seconds:.1f} s){left}"
-        click.echo(f"\r\033[K{line}" if live else line, nl=not live, err=True)
+        changing(f"{now.done}/{now.of} {word:<9} {now.kept.question} ({now.kept.seconds:.1f} s){left}")
 
     due = [question for question in questions if question.id not in known]
     try:
         new = await put_all(due, asker.put, time.monotonic, concurrency=concurrency, told=told)
     finally:
-        if live:
-            click.echo("\r\033[K", nl=False, err=True)
+        told_all()
     rows = {**known, **{row.question: row for row in new}}
     return [judge(question, rows[question.id], setting.way) for question in questions]
 

@@ -26,6 +26,9 @@ Examples:
   toolglot explain runs.jsonl --list                the runs that there are
   toolglot explain req_8a1f...                      a request of the gateway on this machine, by its x-request-id
   toolglot explain runs.jsonl --json | jq '.turns[].refused'
+
+\b
+Exit codes: 0 told, 2 wrong use, or no such run.
 """
 _LONG = 300
 
@@ -97,8 +100,8 @@ def _by_run(kept: Record) -> list[list[Entry]]:
     return list(found.values())
 
 
-def _json(value: Any) -> str:
-    return encode(msgspec.to_builtins(value, enc_hook=as_json)).decode()
+def _json(value: Any) -> bytes:
+    return encode(msgspec.to_builtins(value, enc_hook=as_json))
 
 
 def _head(story: Story) -> dict[str, Any]:

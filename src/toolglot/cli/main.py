@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 import click
 
 from toolglot import __version__
+from toolglot.cli.streams import failed, give_up, ready
 
 # command -> what it is for; the file cli/<command>.py exports `command`
 COMMANDS = {
@@ -25,6 +29,17 @@ COMMANDS = {
 
 
 class Lazy(click.Group):
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """As click has it; but a full disk is told in a line. (A reader that is gone is left in silence: click does that.)"""
+        ready()
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            give_up()
+            with suppress(OSError):
+                click.echo(f"error: {failed(error)}", err=True)
+            sys.exit(1)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 

@@ -21,7 +21,7 @@ from toolglot.client.keys import auth_headers, find_key
 from toolglot.client.remembered import Entry, Remembered
 from toolglot.client.transport import Transport
 from toolglot.errors import CallerError
-from toolglot.pipeline.route import resolve
+from toolglot.pipeline.route import check_dialects, resolve
 from toolglot.text.json_text import encode
 
 EXAMPLES = """\b
@@ -33,9 +33,12 @@ Examples:
   toolglot models --export ways.json               what has worked, to share; --import takes it in
   toolglot models --forget ollama/gemma3:4b        forget what has worked with it; without a name, all
   toolglot models --json | jq '.[] | select(.supports_tools)'
+
+\b
+Exit codes: 0 told, 2 wrong use.
 """
 
-HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "TURNS", "CONTEXT")
+HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "DECIDES", "TURNS", "CONTEXT")
 _YES = {True: "yes", False: "no"}
 
 
@@ -62,15 +65,15 @@ def command(name: str | None, as_json: bool, **options: Any) -> None:
         if options["out"] or options["taken"] or options["forget"]:
             click.echo(_kept(known, name, options), err=True)
         elif name is not None:
-            found = _asked(name, options) if options["ask_server"] else profile(name, options["provider"])
+            found = _asked(name, options) if options["ask_server"] else check_dialects(profile(name, options["provider"]))
             entries = remembered_of(known, name, options["provider"])
             shown = {**as_object(found), "remembered": entries}
-            click.echo(encode(shown).decode() if as_json else "\n".join([detail(found), *worked(entries)]))
+            click.echo(encode(shown) if as_json else "\n".join([detail(found), *worked(entries)]))
         elif wanting := [option for option in ("provider", "ask_server") if options[option]]:
             raise CallerError(f"--{wanting[0].replace('_', '-')} needs the name of a model")
         else:
             rows = families()
-            click.echo(encode([as_object(one) for one in rows]).decode() if as_json else table(rows))
+            click.echo(encode([as_object(one) for one in rows]) if as_json else table(rows))
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -85,6 +88,7 @@ def _kept(known: Remembered, name: str | None, options: dict[str, Any]) -> str:
             raise error.within(options["taken"].name) from None
     if options["out"]:
         options["out"].write(known.export() + b"\n")
+        options["out"].flush()  # a full disk is found now, not when it is said to be written
         return f"written to {options['out'].name}; servers at addresses of your own are left out"
     if name is None:
         return f"forgotten: {known.clear()}"
@@ -159,6 +163,7 @@ def _cells(known: Profile) -> tuple[str, ...]:
         str(known.max_tools),
         _YES[known.supports_parallel],
         _YES[known.supports_streaming],
+        _YES[known.decides],
         known.multi_turn,
         str(known.context_length or "-"),
     )

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from toolglot.cli.asking_view import plain
 from toolglot.cli.completing import complete_dialects
 from toolglot.cli.convert import read_json
 from toolglot.core.extraction import Extraction
@@ -20,6 +21,9 @@ Examples:
   toolglot parse --tools tools.json < reply.txt
   toolglot parse --tools tools.json --dialect qwen3_coder --policy strict reply.txt
   toolglot parse --tools tools.json --json reply.txt | jq .calls
+
+\b
+Exit codes: 0 read, whether or not there were calls; 2 wrong use.
 """
 
 # how a decision's code is shown: by what it begins with
@@ -51,7 +55,7 @@ def command(
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     if as_json or not sys.stdout.isatty():
-        click.echo(encode(as_object(found)).decode())
+        click.echo(encode(as_object(found)))
     else:
         show(found)
 
@@ -77,15 +81,17 @@ def show(found: Extraction) -> None:
     for title, text, colour in (("thought", found.reasoning, "bright_black"), ("text", found.text, None)):
         if text.strip():
             click.secho(title, bold=True)
-            click.secho("  " + text.strip().replace("\n", "\n  "), fg=colour)
+            click.secho("  " + plain(text).strip().replace("\n", "\n  "), fg=colour)
     for call in found.calls:
         click.secho("call", bold=True, nl=False)
-        click.echo(f"  {click.style(call.full_name, fg='green')}({call.arguments_json})  {call.id}, {call.source}")
+        click.echo(
+            f"  {click.style(plain(call.full_name), fg='green')}({plain(call.arguments_json)})  {plain(call.id)}, {call.source}"
+        )
         if call.fixes:
             click.echo(f"      fixed: {', '.join(call.fixes)}")
-            click.secho(f"      as written: {call.raw.strip()[:300]}", fg="bright_black")
+            click.secho(f"      as written: {plain(call.raw.strip())[:300]}", fg="bright_black")
     if not found.calls:
         click.secho("no call", bold=True)
     for held in found.decisions:
         colour = _COLOURS.get(held.code.partition("_")[0], "cyan")
-        click.echo(f"  {click.style(held.code, fg=colour)}  {held.message}")
+        click.echo(f"  {click.style(held.code, fg=colour)}  {plain(held.message)}")

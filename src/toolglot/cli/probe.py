@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from toolglot.cli.completing import complete_models
+from toolglot.cli.named_options import key_by_name
 from toolglot.cli.telling import tell, told_all
 from toolglot.client.carriers import Carriers
 from toolglot.client.probe.seen import FAULTS, Finding
@@ -40,7 +41,7 @@ _COLOURS = {"works well": "green", "works": "yellow", "fails": "red", "refused":
 @click.command("probe", epilog=EXAMPLES)
 @click.argument("model", shell_complete=complete_models)
 @click.option("--base-url", help="Where the server is, if not at its usual address.")
-@click.option("--api-key", help="The key, as env:NAME for the variable that holds it.")
+@click.option("--api-key", metavar="env:NAME", help="The variable that holds the key, if not the provider's usual one.")
 @click.option("--ways", default="", help="Ask in these only: native, constrained, a dialect's name; with commas between.")
 @click.option("--quick", is_flag=True, help="Three questions, and fewer ways.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -56,7 +57,7 @@ def command(model: str, as_json: bool, **options: Any) -> None:
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
-    click.echo(encode(as_object(found)).decode() if as_json else shown(found))
+    click.echo(encode(as_object(found)) if as_json else shown(found))
     sys.exit(0 if found.works else 1)
 
 
@@ -68,7 +69,7 @@ async def _probed(model: str, options: dict[str, Any]) -> Verdict:
             model,
             transport,
             base_url=options["base_url"],
-            api_key=options["api_key"],
+            api_key=key_by_name(options["api_key"]),
             ways=[way.strip() for way in options["ways"].split(",") if way.strip()],
             quick=options["quick"],
             remembered=known,

@@ -25,6 +25,9 @@ Examples:
   toolglot serve                          ./toolglot.toml, or without one whatever runs on this machine
   toolglot serve --config my.toml
   toolglot serve --port 9000
+
+\b
+Exit codes: 0 it was told to stop, 2 wrong use: a configuration that can't be, a port that is taken.
 """
 
 CLIENTS = """\
@@ -106,5 +109,5 @@ def _told(url: str, path: Path | None, config: Config) -> str:
     )
 
 
-def _as_json(url: str, config: Config) -> str:
-    return encode({"url": url, "routes": [{"model": row.model, "to": row.to} for row in config.routes]}).decode()
+def _as_json(url: str, config: Config) -> bytes:
+    return encode({"url": url, "routes": [{"model": row.model, "to": row.to} for row in config.routes]})

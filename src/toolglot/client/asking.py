@@ -21,11 +21,11 @@ from toolglot.core.events import Event, Fault, Finish
 from toolglot.core.fold import fold
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
-from toolglot.errors import CallerError, UpstreamError
+from toolglot.errors import CallerError, KeyMissingError, UpstreamError
 from toolglot.pipeline.answers import Answers
 from toolglot.pipeline.doubting_answers import answers_to
 from toolglot.pipeline.fit import fit
-from toolglot.pipeline.guard_calls import Policy
+from toolglot.pipeline.guard_calls import Policy, check_guard
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.prepare import read_question
 from toolglot.pipeline.route import Route, resolve
@@ -37,9 +37,10 @@ _RETRIES = RetryPolicy()
 class AsyncClient:
     """`complete` and `stream` take what `prepare` takes, or a Request whose model is "provider/model".
 
-    `fallbacks` are models that are asked in order where one fails before it has said anything. `policy` and `calls` are those
-    of the guard. `api_key` and `base_url` are for the provider of `model`; else they come from the environment and the catalog.
-    `detect`: with tools, a server that can tell about its models is asked once. `remembered` counts what has worked.
+    `fallbacks` are models that are asked in order where one has no key, or fails before it has said anything. `policy` and
+    `calls` are those of the guard. `api_key` and `base_url` are for the provider of `model`; else they come from the
+    environment and the catalog. `detect`: with tools, a server that can tell about its models is asked once. `remembered`
+    counts what has worked.
     """
 
     def __init__(
@@ -61,6 +62,10 @@ class AsyncClient:
         self.model = model
         self._own = resolve(model).provider.name if model is not None else None  # whose key and address were given
         self._api_key, self._base_url = api_key, base_url
+        if model is None and (api_key is not None or base_url is not None):
+            where = "base_url" if api_key is None else "api_key"
+            raise CallerError("it is for the provider of the client's own model: name that too", where)
+        check_guard(policy, calls)
         if not isinstance(retries, RetryPolicy):
             raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
         if not isinstance(limits, Limits):
@@ -88,50 +93,46 @@ class AsyncClient:
 
     async def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
         """The whole reply: calls checked, text, usage, notes and decisions."""
-        told: list[str] = []
-        failed: UpstreamError | None = None
+        failed = _Failed()
         tools = _lasting(tools)
         for name in self._names(messages, model):
-            plan = await self._plan(messages, name, tools, stream=False, **options)
             try:
+                plan = await self._plan(messages, name, tools, stream=False, **options)
                 events = await with_retries(lambda plan=plan: self._whole(plan), self._retries)  # type: ignore[misc]
-            except UpstreamError as error:
-                failed = error
-                told.append(_failed(name, error))
+            except (UpstreamError, KeyMissingError) as error:
+                failed.add(name, error)
                 continue
             reply = fold(events)
             self._remember(plan, reply)
-            return msgspec.structs.replace(reply, notes=(*told, *reply.notes)) if told else reply
-        raise failed or CallerError("no model was named", "model")
+            return msgspec.structs.replace(reply, notes=(*failed.notes, *reply.notes)) if failed.notes else reply
+        raise failed.error
 
     async def stream(
         self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
     ) -> AsyncIterator[Event]:
         """Events as they come; `fold` makes a Reply of them. Leaving the loop early closes the upstream at once."""
-        told: list[str] = []
-        failed: UpstreamError | None = None
+        failed = _Failed()
         tools = _lasting(tools)
         for name in self._names(messages, model):
-            plan = await self._plan(messages, name, tools, stream=True, **options)
             try:
+                plan = await self._plan(messages, name, tools, stream=True, **options)
                 begun = await with_retries(lambda plan=plan: begin(self._sending(plan)), self._retries)  # type: ignore[misc]
-            except UpstreamError as error:
-                failed = error
-                told.append(_failed(name, error))
+            except (UpstreamError, KeyMissingError) as error:
+                failed.add(name, error)
                 continue
             left = events_of(begun, self._answers(plan))
             given: list[Event] = []
             try:
                 async for event in left:
-                    if told and isinstance(event, (Finish, Fault)):
-                        event = msgspec.structs.replace(event, notes=(*told, *event.notes))
+                    if failed.notes and isinstance(event, (Finish, Fault)):
+                        event = msgspec.structs.replace(event, notes=(*failed.notes, *event.notes))
                     given.append(event)
                     yield event
             finally:
                 await left.aclose()  # type: ignore[attr-defined]
             self._remember(plan, fold(given))
             return
-        raise failed or CallerError("no model was named", "model")
+        raise failed.error
 
     # -- from a question to what is sent
 
@@ -210,5 +211,26 @@ def _lasting(tools: Iterable[Any]) -> Iterable[Any]:
     return tuple(tools) if isinstance(tools, Iterator) else tools
 
 
-def _failed(name: str, error: UpstreamError) -> str:
-    return f"{name} failed before it answered: {error.message}"
+class _Failed:
+    """The models that gave no answer: each is told of, by the one that answers in its place or by the error in the end."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._errors: list[UpstreamError | KeyMissingError] = []
+
+    def add(self, name: str, error: UpstreamError | KeyMissingError) -> None:
+        why = error.problem if isinstance(error, KeyMissingError) else error.message
+        self.notes.append(f"{name} failed before it answered: {why}")
+        self._errors.append(error)
+
+    @property
+    def error(self) -> UpstreamError | KeyMissingError:
+        """As it was, of a single model. Of several, all that was said; the rest is the last one's that was asked."""
+        if len(self._errors) == 1:
+            return self._errors[0]
+        told = "; ".join(self.notes)
+        asked = [error for error in self._errors if isinstance(error, UpstreamError)]
+        if not asked:
+            return KeyMissingError(told, "api_key")
+        last = asked[-1]
+        return UpstreamError(told, last.status, last.code, last.retry_after, last.should_retry)

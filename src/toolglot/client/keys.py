@@ -15,10 +15,11 @@ from typing import Any
 import msgspec
 
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
-from toolglot.errors import CallerError, UpstreamError
+from toolglot.errors import CallerError, KeyMissingError, UpstreamError
 
 _FROM_ENVIRONMENT = "env:"
 _FILE = "keys.toml"
+_SHOWN = f"~/.config/toolglot/{_FILE}"
 _CARRIERS = frozenset(name.lower() for name, _ in AUTH_HEADERS.values())
 _SHORTEST = 8  # what is shorter stands in too many words, and is no real key
 
@@ -75,8 +76,8 @@ def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str]
         return _sound(held, name)
     if given is None and (row.key_optional or name is None):
         return None
-    others = f", give api_key, or keep it in {_FILE}" if given is None else ""
-    raise CallerError(f"no key for {row.name or 'the provider'}: set the environment variable {name}{others}", "api_key")
+    others = f", give api_key, or keep it in {_SHOWN}" if given is None else ""
+    raise KeyMissingError(f"no key for {row.name or 'the provider'}: set the environment variable {name}{others}", "api_key")
 
 
 def _set(name: str | None, environ: Mapping[str, str]) -> str:
@@ -133,5 +134,5 @@ def _sound(value: str, source: str) -> Secret:
     """Without the line end that files leave; a key with a space or another sign in it was copied wrongly."""
     value = value.strip()
     if not value or not value.isascii() or not value.isprintable() or " " in value:
-        raise CallerError(f"the key from {source} is empty or holds a character that no key has; copy it again", "api_key")
+        raise KeyMissingError(f"the key from {source} is empty or holds a character that no key has; copy it again", "api_key")
     return Secret(value, source)

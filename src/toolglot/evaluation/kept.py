@@ -90,7 +90,7 @@ class Keeper:
 
     def __init__(self, path: Path, setting: Setting) -> None:
         self.path = path
-        held = path.read_bytes() if path.exists() else b""
+        held = path.read_bytes() if path.is_file() else b""  # a device may have no end
         whole = held.rfind(b"\n") + 1
         if whole < len(held):
             with path.open("ab") as file:

@@ -42,7 +42,7 @@ def convert(
     A message may become several: then a list is returned.
     """
     here, there = speech(source), speech(target)
-    notes = [] if notes is None else notes
+    notes = _kept(notes)
     if kind == "request":
         return write_request(adopted(read_request(payload, here), here.wire.name, there.wire), there, notes, model)
     if kind == "response":
@@ -56,6 +56,11 @@ def convert(
     if kind == "message":
         return _message(payload, here, there, notes)
     raise CallerError(unknown("kind", kind, list(KINDS)), "kind")
+
+
+def _kept(notes: Notes | None) -> Notes:
+    """Where notes go: the caller's own list, or nowhere."""
+    return [] if notes is None else a_list(notes, "notes")
 
 
 def read_request(payload: Any, here: Speech) -> Request:
@@ -100,6 +105,10 @@ def _message(payload: Any, here: Speech, there: Speech, notes: Notes) -> Any:
 def read_stream(chunks: Iterable[bytes | str], provider: str, tools: Iterable[Any] = ()) -> Iterator[Event]:
     """A provider's raw bytes to events, neither rescued nor guarded; `fold` makes a Reply of them."""
     here = speech(provider)
+    if isinstance(chunks, (bytes, str)):
+        chunks = [chunks]
+    if not isinstance(chunks, Iterable):
+        raise misfit("chunks", "an iterable of bytes", chunks)
     restore = RestoreNames(read_any_tools(tools), here.wire.names)
     reader = open_reader(here)
     for chunk in chunks:
@@ -119,7 +128,7 @@ def convert_stream(
     notes: Notes | None = None,
 ) -> Iterator[bytes]:
     """One wire's raw stream as another's, piece by piece."""
-    writer = speech(target).wire.writer(Answering(model=model), [] if notes is None else notes)
+    writer = speech(target).wire.writer(Answering(model=model), _kept(notes))
     for event in read_stream(chunks, source, tools):
         written = writer.feed(event)
         if written:

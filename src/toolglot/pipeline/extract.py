@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,7 +12,7 @@ from toolglot.catalog.providers import unknown
 from toolglot.core.events import Event
 from toolglot.core.extraction import Extraction
 from toolglot.core.fold import fold
-from toolglot.core.messages import ToolCall
+from toolglot.core.messages import Text, ToolCall
 from toolglot.core.reply import Decision, Reply
 from toolglot.core.tools import Tool, Toolset, made_once
 from toolglot.dialects import BEST_KNOWN, dialect_names, find_dialect
@@ -21,17 +21,18 @@ from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Heard, Parsed
 from toolglot.grammars.nonce import with_nonce
 from toolglot.grammars.whole_message import WholeMessage
-from toolglot.pipeline.guard_calls import Policy, canonical, judge, malformed
+from toolglot.pipeline.guard_calls import Policy, canonical, check_guard, judge, malformed
 from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Settled, Unfolded, Withdrawn, ear
 from toolglot.pipeline.pass_calls import Telling, Told
 from toolglot.pipeline.precision import SEEN, Around, in_doubt, quoted_because
 from toolglot.pipeline.reply_forms import read_any_reply
+from toolglot.pipeline.route import speech
 from toolglot.pipeline.spoken import Spoken
 from toolglot.pipeline.tool_forms import read_any_tools
 from toolglot.reading.blocks import Blocks
+from toolglot.reading.shape import say
 from toolglot.text.json_text import encode
 
-POLICIES = get_args(Policy)
 _WITH_NONCE = "tagged"  # what a nonce is looked for in, where no dialect is named
 
 
@@ -49,24 +50,24 @@ def extract(
 
     `nonce`: only calls of the dialect (`tagged` unless named) whose marker carries it are calls.
     """
-    if isinstance(source, str):
-        heard = StreamExtractor(tools, dialect=dialect, policy=policy, starts_in_reasoning=starts_in_reasoning, nonce=nonce)
-        heard.feed(source)
-        heard.close()
-        return heard.result()
-    return _from_reply(read_any_reply(source, provider or "openai-chat"), tools, dialect, policy)
-
-
-def _from_reply(reply: Reply, tools: Iterable[Any], dialect: str, policy: Policy) -> Extraction:
-    """Native calls pass the same guard; only where there are none is the text searched."""
+    wire = provider or "openai-chat"
+    speech(wire)  # a wrong name is told, also where text needs none
+    reply = Reply(parts=(Text(source),)) if isinstance(source, str) else read_any_reply(source, wire)
     native = [part for part in reply.parts if isinstance(part, ToolCall)]
-    if not native:
-        heard = StreamExtractor(tools, dialect=dialect, policy=policy)
-        heard.think(reply.reasoning)
-        heard.feed(reply.text)
-        heard.close()
-        found = heard.result()
-        return msgspec.structs.replace(found, decisions=[*reply.decisions, *found.decisions])
+    if native:
+        return _judged(native, reply, tools, policy)
+    begins = starts_in_reasoning and not reply.reasoning  # what the provider told apart is not in the text
+    heard = StreamExtractor(tools, dialect=dialect, policy=policy, starts_in_reasoning=begins, nonce=nonce)
+    heard.think(reply.reasoning)
+    heard.feed(reply.text)
+    heard.close()
+    found = heard.result()
+    return msgspec.structs.replace(found, decisions=[*reply.decisions, *found.decisions]) if reply.decisions else found
+
+
+def _judged(native: list[ToolCall], reply: Reply, tools: Iterable[Any], policy: Policy) -> Extraction:
+    """Native calls pass the same guard; only where there are none is the text searched."""
+    check_guard(policy)
     known = toolset(tools)
     calls: list[ToolCall] = []
     decisions = list(reply.decisions)
@@ -94,10 +95,7 @@ class StreamExtractor:
         starts_in_reasoning: bool = False,
         nonce: str | None = None,
     ) -> None:
-        if policy not in POLICIES:
-            raise CallerError(unknown("policy", policy, list(POLICIES)), "policy")
-        if calls not in ("hold", "pass"):
-            raise CallerError(unknown("way of giving calls", calls, ["hold", "pass"]), "calls")
+        check_guard(policy, calls)
         self._tools = toolset(tools)
         self._policy = policy
         self._named = dialect
@@ -120,6 +118,10 @@ class StreamExtractor:
         self._ended = False
 
     def feed(self, text: str) -> list[Event]:
+        if not isinstance(text, str):
+            raise CallerError(f"expected text, got {say(text)}; a UTF-8 decoder makes text of bytes, piece by piece", "feed")
+        if self._ended:
+            raise CallerError("it is closed: a new one hears the next message", "feed")
         if self._deaf:
             self._blocks.text(text)
             return self._drain()

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
+from toolglot.catalog.providers import unknown
 from toolglot.core.extraction import Extraction
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision
 from toolglot.core.tools import Tool, Toolset, made_once
+from toolglot.errors import CallerError
 from toolglot.grammars.heard import Heard
 from toolglot.pipeline.reply_forms import read_any_reply
 from toolglot.pipeline.tool_forms import read_any_tools
@@ -27,6 +29,8 @@ from toolglot.schema.tool_names import ToolNames, called_as
 from toolglot.text.json_text import dumps, loads_object, shown
 
 Policy = Literal["strict", "balanced", "eager"]
+POLICIES: tuple[str, ...] = get_args(Policy)
+WAYS = ("hold", "pass")
 NO_SUCH_TOOL = "there is no such tool"
 MAX_CALLS = 128  # of one reply
 
@@ -100,8 +104,17 @@ def malformed(problem: str, raw: str, source: str) -> Decision:
     return refused(ToolCall("", "", source=source, sealed=False, written=raw), "rejected_malformed", problem)
 
 
+def check_guard(policy: str, calls: str = "hold") -> None:
+    """What the caller says of the guard; a wrong word is told, not taken for the default."""
+    if policy not in POLICIES:
+        raise CallerError(unknown("policy", policy, list(POLICIES)), "policy")
+    if calls not in WAYS:
+        raise CallerError(unknown("way of giving calls", calls, list(WAYS)), "calls")
+
+
 def validate(calls: Any, tools: Any, policy: Policy = "balanced") -> Extraction:
     """The guard alone. `calls`: ToolCalls, or a list of calls, a message or a response in any wire's own form."""
+    check_guard(policy)
     registered = Toolset(read_any_tools(tools))
     said, decisions = _calls_of(calls)
     passed: list[ToolCall] = []

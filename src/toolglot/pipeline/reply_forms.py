@@ -37,7 +37,8 @@ def read_any_reply(payload: Any, name: str) -> Reply:
     elif isinstance(payload, dict):
         wire, body = _object(payload, hint)
     else:
-        raise CallerError(f"expected a response, a message or a list of tool calls, got {say(payload)}", "response")
+        hint = "; give what its model_dump() gives" if hasattr(payload, "model_dump") else ""  # an SDK's own object
+        raise CallerError(f"expected a response, a message or a list of tool calls, got {say(payload)}{hint}", "response")
     reader = find_wire(wire)
     if reader is None:
         raise CallerError(f"there is no wire {wire!r}")

@@ -9,8 +9,10 @@ import msgspec
 from toolglot.catalog.model_names import in_provider_form
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import profile
-from toolglot.catalog.providers import Provider, provider, providers, unknown
+from toolglot.catalog.providers import Provider, providers, unknown
+from toolglot.catalog.providers import provider as find_provider
 from toolglot.core.interfaces import Quirks, Wire
+from toolglot.dialects import dialect_names, find_dialect
 from toolglot.errors import CallerError
 from toolglot.wires import NAMES, find_wire
 
@@ -34,11 +36,22 @@ class Speech(msgspec.Struct, frozen=True):
 
 def resolve(model: str, wire: str | None = None) -> Route:
     """`provider/model` to a Route. `wire`: another than that of the provider's row, where its server speaks several."""
-    name, slash, rest = model.partition("/")
+    name, slash, rest = model.partition("/") if isinstance(model, str) else ("", "", "")
     if not slash or not rest:
         raise CallerError(f'a model is named "provider/model", as in "ollama/qwen3:8b"; got {model!r}', "model")
-    row = provider(name)
-    return Route(row, _the_wire(wire or row.wire), in_provider_form(rest, row.model_names), profile(rest, name))
+    row = find_provider(name)
+    known = check_dialects(profile(rest, name))
+    return Route(row, _the_wire(wire or row.wire), in_provider_form(rest, row.model_names), known)
+
+
+def check_dialects(known: Profile) -> Profile:
+    """Itself. A user's row may name a dialect that there is not; the catalog, which knows none, can't tell."""
+    asked = known.ask.removeprefix("dialect:") if known.ask and known.ask.startswith("dialect:") else None
+    for field, name in (("dialect", known.dialect), ("ask", asked)):
+        if name is not None and find_dialect(name) is None:
+            origin = known.facts.get(field, known.source)
+            raise CallerError(unknown("dialect", name, list(dialect_names())), f"{origin}: {field}")
+    return known
 
 
 def speech(name: str) -> Speech:
@@ -59,9 +72,12 @@ def _the_wire(name: str) -> Wire:
     return wire
 
 
-def normalize_model(name: str, provider_name: str) -> str:
+def normalize_model(name: str, provider: str) -> str:
     """A model's name as the provider wants it: `qwen3-coder:480b-cloud` is `qwen3-coder:480b` for Ollama's cloud."""
-    return in_provider_form(name, provider(provider_name).model_names)
+    row = find_provider(provider)
+    if not isinstance(name, str):
+        raise CallerError(f"a model's name is text; got {name!r}", "name")
+    return in_provider_form(name, row.model_names)
 
 
 _VERSION = re.compile(r"/v\d+[a-z0-9]*$")

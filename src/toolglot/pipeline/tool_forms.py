@@ -9,7 +9,7 @@ from toolglot.core.messages import Extra
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_string, an_object, misfit
-from toolglot.schema.from_function import read_function
+from toolglot.schema.from_function import FunctionTool, read_function
 from toolglot.wires import find_wire
 
 Body = dict[str, Any]
@@ -37,7 +37,7 @@ def read_any_tools(tools: Any, hint: str = "openai-chat") -> tuple[Tool, ...]:
     found: list[Tool] = []
     for at, tool in enumerate(tools):
         try:
-            found += [tool] if isinstance(tool, Tool) else _read_tool(tool, hint)
+            found += _read_tool(tool, hint)
         except CallerError as error:
             raise CallerError(error.problem, f"tools[{at}]" + _below(error.where)) from None
     return tuple(found)
@@ -50,8 +50,12 @@ def _below(where: str) -> str:
 
 
 def _read_tool(tool: Any, hint: str) -> list[Tool]:
+    if isinstance(tool, FunctionTool):
+        tool.read.complete()
+    if isinstance(tool, Tool):
+        return [tool]
     if callable(tool):
-        return [read_function(tool).tool]
+        return [read_function(tool).complete().tool]
     held = an_object(tool, "")
     wire = find_wire(_form_of(held, hint) or "")
     if wire is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from toolglot.core.messages import Extra
 from toolglot.core.request import Request
 from toolglot.errors import CallerError
+from toolglot.text.json_text import shown
 
 Body = dict[str, Any]
 
@@ -21,6 +22,12 @@ def say(value: object) -> str:
 
 def misfit(key: str, wanted: str, value: object) -> CallerError:
     return CallerError(f"expected {wanted}, got {say(value)}", key)
+
+
+def no_such_word(key: str, wanted: str, value: object) -> CallerError:
+    """As `misfit`, where one of a few words was due: a wrong one is shown."""
+    got = repr(shown(value, 40)) if isinstance(value, str) else say(value)
+    return CallerError(f"expected {wanted}, got {got}", key)
 
 
 def an_object(value: Any, key: str) -> Body:

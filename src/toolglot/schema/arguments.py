@@ -45,6 +45,8 @@ def parse_arguments(text: Any, schema: Schema | None = None) -> dict[str, Any]:
         return text
     if text is not None and not isinstance(text, str):
         raise CallerError(f"expected text or an object, got {kind_of(text)}", "arguments")
+    if schema is not None and not isinstance(schema, dict):
+        raise CallerError(f"expected a JSON Schema, got {kind_of(schema)}", "schema")
     text = (text or "").strip().removeprefix("**")
     if not text:
         return {}

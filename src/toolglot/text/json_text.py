@@ -48,12 +48,17 @@ def dumps(value: Any) -> str:
     return encode(value).decode()
 
 
+def dumps_anyhow(value: Any) -> str:
+    """As `dumps`; of what is nested too deeply, words that nobody takes for JSON."""
+    try:
+        return dumps(value)
+    except RecursionError:
+        return "(nested too deeply)"
+
+
 def shown(value: Any, limit: int = 200) -> str:
     """A value for people to see: text as it is, else JSON; never too long, never an error."""
-    try:
-        text = value if isinstance(value, str) else dumps(value)
-    except RecursionError:
-        return "(nested too deeply to be shown)"
+    text = value if isinstance(value, str) else dumps_anyhow(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 

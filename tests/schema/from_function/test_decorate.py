@@ -5,10 +5,16 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
+import pytest
 
+from toolglot.agent.agent import Agent
+from toolglot.agent.runnable import runnable
 from toolglot.core.tools import Tool
+from toolglot.errors import CallerError
 from toolglot.pipeline.formats import format_tools
 from toolglot.schema.from_function import read_function, tool
 
@@ -60,6 +66,30 @@ def test_a_method_is_a_tool_of_its_object() -> None:
     assert two(1) == 3
     assert two.name == "count"
     assert two.schema == {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+
+
+class Shelf:
+    @tool
+    def marked(self, x: int) -> int:
+        """Counts."""
+        return x
+
+    def plain(self, x: int) -> int:
+        return x
+
+    @staticmethod
+    @tool
+    def free(x: int) -> int:
+        return x
+
+
+@pytest.mark.parametrize("take", [lambda held: format_tools([held], "openai"), runnable, lambda held: Agent("local/m", [held])])
+def test_a_method_without_its_object_is_no_tool(take: Callable[[Any], Any]) -> None:
+    for held, name in ((Shelf.marked, "marked"), (Shelf.plain, "plain")):
+        with pytest.raises(CallerError, match=rf"it is a method without its object; .* Shelf\(\.\.\.\)\.{name}"):
+            take(held)
+    for bound in (Shelf().marked, Shelf().plain, Shelf.free, functools.partial(Shelf.plain, Shelf())):
+        take(bound)
 
 
 def test_a_partial_of_a_tool_is_read_through() -> None:

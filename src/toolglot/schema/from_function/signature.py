@@ -38,6 +38,14 @@ class ReadFunction(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     is_async: bool = False  # to be called on the event loop: a coroutine function, or an async generator
 
+    def complete(self) -> ReadFunction:
+        """Itself. A method as its class has it wants an instance first, which no model can give: a CallerError."""
+        outer, _, name = getattr(self.function, "__qualname__", "").rpartition("<locals>.")[2].rpartition(".")
+        first = next(iter(self.signature.parameters.values()), None)
+        if outer and inspect.isfunction(self.function) and first is not None and first.name == "self":
+            raise CallerError(f"it is a method without its object; pass that of an instance, as in {outer}(...).{name}", name)
+        return self
+
     def bind(self, arguments: dict[str, Any], context: Any = None) -> inspect.BoundArguments:
         """The arguments converted to what the hints say; an ArgumentsError where they don't fit."""
         own = arguments

@@ -11,7 +11,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Media, Message, Opaque, Part, Reasoning, ToolCall, ToolResult
 from toolglot.errors import CallerError
 from toolglot.reading.plainly import Plainly
-from toolglot.reading.shape import each_object, misfit, own_extra
+from toolglot.reading.shape import each_object, no_such_word, own_extra
 from toolglot.text.json_text import decode
 from toolglot.wires.anthropic.parts import read_content, write_blocks
 from toolglot.wires.anthropic.plain import SHAPES
@@ -58,7 +58,7 @@ def _gathered(said: list[Message]) -> tuple[Message, ...]:
 def _read_message(held: Body) -> Message:
     role = held.get("role")
     if role not in ("user", "assistant", "system"):
-        raise misfit("role", "user, assistant or system", role)
+        raise no_such_word("role", "user, assistant or system", role)
     parts = read_content(held.get("content"))
     misplaced = _MISPLACED[role]
     for part in parts:

@@ -11,7 +11,7 @@ from toolglot.core.history import link_results
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from toolglot.errors import CallerError
-from toolglot.reading.shape import an_object, each_object, misfit, own_extra
+from toolglot.reading.shape import an_object, each_object, no_such_word, own_extra
 from toolglot.wires.gemini.parts import read_part, write_call, write_part, write_result
 from toolglot.wires.gemini.shapes import SIGNATURE, UNSIGNED, WIRE, camel, rest_of
 
@@ -46,7 +46,7 @@ def _read_content(held: Body) -> list[Message]:
     """One content: a message, or the results in it and what the user says beside them."""
     role = held.get("role") or "user"
     if not isinstance(role, str) or role not in _ROLES:
-        raise misfit("role", "user or model", role)
+        raise no_such_word("role", "user or model", role)
     more = rest_of(held, _CONTENT_KEYS)
     extra = {WIRE: more} if more else {}
     parts = read_parts(held.get("parts"))

@@ -11,7 +11,7 @@ from toolglot.core.history import link_results, said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.reading.media import from_url
-from toolglot.reading.shape import Body, a_list, a_string, an_object, each_object, misfit, or_none, own_extra
+from toolglot.reading.shape import Body, a_list, a_string, an_object, each_object, misfit, no_such_word, or_none, own_extra
 from toolglot.text.json_text import dumps, loads_object
 from toolglot.wires.ollama.shapes import WIRE
 
@@ -42,7 +42,7 @@ def _read_message(held: Body) -> Message:
     given = rest.pop("role", None)
     role: Any = given.lower() if isinstance(given, str) else ""  # the server lowers it too
     if role not in _ROLES:
-        raise misfit("role", "system, user, assistant or tool", given)
+        raise no_such_word("role", "system, user, assistant or tool", given)
     said = _read_said(rest)
     if role in ("tool", "function"):
         return Message("tool", (_read_result(rest, said),))
@@ -99,7 +99,10 @@ def _read_call(held: Body) -> ToolCall:
 def arguments_text(value: Any) -> str | None:
     """Arguments as JSON text: of an object, of nothing, of text that is an object's JSON; None for all else."""
     if isinstance(value, dict):
-        return dumps(value) if value else "{}"
+        try:
+            return dumps(value) if value else "{}"
+        except RecursionError:
+            return None
     if value is None:
         return "{}"
     if not isinstance(value, str):

@@ -10,7 +10,7 @@ from toolglot.core.reply import Decision, Reason, Usage
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.framed import Framed, read_whole
 from toolglot.reading.shape import Body, say
-from toolglot.text.json_text import BadJson, decode, dumps, shown
+from toolglot.text.json_text import BadJson, decode, dumps, dumps_anyhow, shown
 from toolglot.text.ndjson import NdjsonFrames
 from toolglot.wires.ollama.messages import arguments_text, call_extra, read_image
 from toolglot.wires.ollama.shapes import COUNTS, DURATIONS, REASON_IN, WIRE, count, read_time
@@ -127,8 +127,9 @@ class OllamaChunks:
         return value
 
     def _refuse(self, call_id: str | None, name: str, given: Any) -> None:
-        written = given if isinstance(given, str) else dumps(given)
-        what = "text that is no JSON object" if isinstance(given, str) else say(given)
+        written = given if isinstance(given, str) else dumps_anyhow(given)
+        whole: dict[type, str] = {dict: "nested too deeply", str: "text that is no JSON object"}
+        what = whole.get(type(given)) or say(given)
         call = ToolCall(call_id or "", name, written, sealed=False)
         message = f"{name}: the arguments are {what}; the call was skipped"
         self.blocks.decisions.append(Decision("rejected_arguments", message, call))

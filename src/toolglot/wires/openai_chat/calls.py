@@ -7,7 +7,7 @@ from typing import Any
 
 from toolglot.reading.blocks import Blocks
 from toolglot.reading.open_call import OpenCall
-from toolglot.text.json_text import dumps, shown
+from toolglot.text.json_text import dumps, dumps_anyhow, shown
 from toolglot.wires.openai_chat.shapes import WIRE
 
 Body = dict[str, Any]
@@ -146,7 +146,7 @@ def _arguments_text(function: Body) -> str:
     value = function.get("arguments")
     if isinstance(value, str):
         return value
-    return "" if value is None else dumps(value)
+    return "" if value is None else dumps_anyhow(value)
 
 
 def _custom_text(function: Body) -> str:

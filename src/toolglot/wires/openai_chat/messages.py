@@ -15,7 +15,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.errors import CallerError
 from toolglot.reading.plainly import Plainly
-from toolglot.reading.shape import a_string, an_object, beyond, each_object, misfit, own_extra
+from toolglot.reading.shape import a_string, an_object, beyond, each_object, no_such_word, own_extra
 from toolglot.text.json_text import decode, dumps, loads_object
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
@@ -78,7 +78,7 @@ def _read_message(held: Body) -> Message | ToolResult:
     role = held.get("role")
     read = _READERS.get(role) if type(role) is str else None
     if read is None:
-        raise misfit("role", "system, developer, user, assistant or tool", role)
+        raise no_such_word("role", "system, developer, user, assistant or tool", role)
     name = held.get("name")
     if name is not None:
         a_string(name, "name")

@@ -8,7 +8,7 @@ from toolglot.core.envelope import unseal
 from toolglot.core.history import said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult, join_name
-from toolglot.reading.shape import a_list, a_string, misfit, own_extra
+from toolglot.reading.shape import a_list, a_string, misfit, no_such_word, own_extra
 from toolglot.text.json_text import dumps, loads_object
 from toolglot.wires.openai_responses.content import own_block, read_content, write_result
 from toolglot.wires.openai_responses.shapes import WIRE, Body, item_state
@@ -55,7 +55,7 @@ def _role_of(kind: str, held: Body) -> Role:
 def _read_message(held: Body) -> Item:
     role = held.get("role")
     if role not in _ROLES:
-        raise misfit("role", "system, developer, user or assistant", role)
+        raise no_such_word("role", "system, developer, user or assistant", role)
     parts = read_content(held.get("content"), "content")
     state = message_state(held)
     if role == "assistant" and state:

@@ -1,0 +1,29 @@
+"""Progress: a line that changes on a terminal, a line for each step elsewhere."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import pytest
+
+from toolglot.cli.telling import tell, told_all
+
+
+@pytest.mark.parametrize("colour", [None, False])
+def test_a_line_takes_the_place_of_the_one_before(
+    colour: bool | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where there are no colours (NO_COLOR): else a shorter line leaves the end of the longer one."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with click.Context(click.Command("x"), color=colour):
+        tell(1, 2, "a long step")
+        tell(2, 2, "short")
+        told_all()
+    assert capsys.readouterr().err == "\r\033[K1/2 a long step ...\r\033[K2/2 short ...\r\033[K"
+
+
+def test_elsewhere_each_step_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    tell(1, 2, "a step")
+    told_all()
+    assert capsys.readouterr().err == "1/2 a step\n"
