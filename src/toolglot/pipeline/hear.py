@@ -84,6 +84,11 @@ class _Outcome(msgspec.Struct, frozen=True):
     complete: bool = True
     limit: int = 0
 
+    @property
+    def clean(self) -> bool:
+        """It has calls, and none had to be mended."""
+        return bool(self.parsed.calls) and not any(call.fixes for call in self.parsed.calls)
+
 
 class Ear(msgspec.Struct, frozen=True):
     """All that the dialects in play listen for, compiled once."""
@@ -328,6 +333,8 @@ class Hearer:
                 self._pieces.append(Unfolded(steps, candidate.opening.dialect))
 
     def _ended(self, candidate: _Candidate, whole: str) -> None:
+        if any(one.order < candidate.order and one.size <= len(whole) and one.clean for one in self._outcomes):
+            return  # whatever it says, that one was first in both
         parsed = candidate.region.parse(whole, self._ear.tools, complete=True)
         if parsed.calls or parsed.problem:
             self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole)))
@@ -340,7 +347,7 @@ class Hearer:
         heard = [outcome for outcome in self._outcomes if outcome.parsed.calls]
         if not heard:
             return None
-        clean = [outcome.size for outcome in heard if not any(call.fixes for call in outcome.parsed.calls)]
+        clean = [outcome.size for outcome in heard if outcome.clean]
         waits = self._patient and not clean
         limit = sys.maxsize if waits else min(clean or [outcome.size for outcome in heard]) + _PATIENCE
         best = min((outcome for outcome in heard if outcome.size <= limit), key=lambda outcome: outcome.order)
