@@ -8,8 +8,8 @@ whether a weak form was meant, others decide.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -98,7 +98,7 @@ class Ear(msgspec.Struct, frozen=True):
     ends: dict[str, frozenset[str]]  # how thoughts begin -> how they may end
     closers: frozenset[str]
     dropped: frozenset[str]
-    thinking: dict[str, Markers | Joined]  # while thinking, by how the thought began
+    thinking: Callable[[str], Markers | Joined]  # what is listened for while thinking, by how the thought began
     tools: Tools = {}
 
 
@@ -112,14 +112,19 @@ def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
     joined = {opener: [*base.openings.get(opener, ()), *held] for opener, held in openings.items()}
     ordered = {opener: sorted(held, key=lambda one: one.order) for opener, held in joined.items()}
     own = NamedMarkers(tools, set(openings).difference(line_start, words), line_start, words)
-    strong = NamedMarkers(tools, (opener for opener, held in openings.items() if not all(one.weak for one in held)))
+
+    @cache  # few thoughts are met, but each may come again
+    def thinking(begin: str) -> Joined:
+        strong = NamedMarkers(tools, _strong(openings))
+        return Joined(_with_others(base.thinking(begin), strong), strong)
+
     return Ear(
         {**base.openings, **ordered},
         Joined(_with_others(base.text, own), own),
         base.ends,
         base.closers,
         base.dropped,
-        {begin: Joined(_with_others(markers, strong), strong) for begin, markers in base.thinking.items()},
+        thinking,
         tools,
     )
 
@@ -143,7 +148,7 @@ def _base_ear(dialects: tuple[Dialect, ...]) -> Ear:
             ends.setdefault(begin, set()).add(end)
     dropped = frozenset(marker for dialect in dialects for marker in dialect.dropped)
     closers = frozenset(end for held in ends.values() for end in held)
-    strong = {opener for opener, held in openings.items() if not all(one.weak for one in held)}
+    strong = _strong(openings)
     anywhere = {*openings, *ends, *closers, *dropped} - line_start - words
     return Ear(
         openings,
@@ -151,8 +156,13 @@ def _base_ear(dialects: tuple[Dialect, ...]) -> Ear:
         {begin: frozenset(held) for begin, held in ends.items()},
         closers,
         dropped,
-        {begin: Markers(strong | held) for begin, held in (*ends.items(), ("", set(closers)))},
+        cache(lambda begin: Markers(strong | (ends[begin] if begin else closers))),
     )
+
+
+def _strong(openings: dict[str, list[_Opening]]) -> set[str]:
+    """The openers that are heard in thoughts too."""
+    return {opener for opener, held in openings.items() if not all(one.weak for one in held)}
 
 
 def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[str, list[_Opening]], set[str], set[str]]:
@@ -166,14 +176,16 @@ def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[
             if depends != (tools is not None):
                 continue
             made: Any = grammar.for_tools(tools) if depends else grammar  # type: ignore[attr-defined]
-            for opener in made.openers:
+            opening = _Opening(dialect.name, made, dialect.weak, order)
+            openers = made.openers
+            for opener in openers:
                 held = openings.setdefault(opener, [])
                 if not any(one.grammar is made and one.weak == dialect.weak for one in held):  # families share grammars
-                    held.append(_Opening(dialect.name, made, dialect.weak, order))
-                if getattr(made, "at_line_start", False):
-                    line_start.add(opener)
-                elif dialect.weak and (opener[0].isalnum() or opener[0] == "_"):
-                    words.add(opener)
+                    held.append(opening)
+            if getattr(made, "at_line_start", False):
+                line_start.update(openers)
+            elif dialect.weak:
+                words.update(opener for opener in openers if opener[0].isalnum() or opener[0] == "_")
     return openings, line_start, words
 
 
@@ -253,7 +265,7 @@ class Hearer:
     def _scan(self, text: str) -> str:
         """Plain text up to the next marker; what follows the marker is given back."""
         self._text = seen = self._text + text
-        markers = self._ear.text if self._thinking is None else self._ear.thinking[self._thinking]
+        markers = self._ear.text if self._thinking is None else self._ear.thinking(self._thinking)
         found = markers.find(seen, 1)
         self.examined += len(text) if found is None else found[0] + len(found[1])
         if found is None:

@@ -32,8 +32,15 @@ class Markers:
     ) -> None:
         self.at_line_start = frozenset(at_line_start)
         self.words = frozenset(words)  # markers that must not continue a word: `f(` is not in `pdf(`
-        every = self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
-        self._pattern = re.compile(_either(every) if pattern is None else pattern) if every and pattern != "" else None
+        self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
+        self._first = pattern
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str] | None:
+        """Compiled when it is needed: most sets are only there to be joined with others, or for thoughts that never come."""
+        if not self._sorted or self._first == "":
+            return None
+        return re.compile(_either(self._sorted) if self._first is None else self._first)
 
     def split(self, named: NamedMarkers) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         """These and the nameless ones of others, as the arguments of a set that has both."""
@@ -89,7 +96,8 @@ class _Beginnings:
         self._sorted = markers
         self._indents = indents
         self._longest = max(map(len, markers), default=0)
-        self._short = frozenset(marker[:size] for marker in markers for size in range(1, min(len(marker), _SHORT + 1)))
+        heads = {marker[: _SHORT + 1] for marker in markers}
+        self._short = frozenset([head[:size] for head in heads for size in range(1, len(head))])
         inner = "\0".join([marker[:-1] for marker in markers])
         self._threes = set(zip(inner, inner[1:], inner[2:], strict=False))  # what a beginning of that length or more may end in
 
