@@ -124,8 +124,8 @@ class _Beginnings:
 
     def _first(self, text: str, at: int) -> int:
         """Where the longest of them begins."""
-        starts = range(max(at, len(text) - self._longest + 1), len(text))
-        return next((start for start in starts if self._begins(text[start:])), len(text))
+        starts, short = range(max(at, len(text) - self._longest + 1), len(text)), self._short
+        return next((start for start in starts if text[start : start + 3] in short and self._begins(text[start:])), len(text))
 
     def _with_indent(self, text: str, end: int, at: int) -> int:
         """Spaces at the start of a line are kept with what may follow them."""
