@@ -109,8 +109,8 @@ def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
     openings, line_start, words = _openings(known, tools)
     if not openings:
         return msgspec.structs.replace(base, tools=tools)
-    joined = {opener: [*base.openings.get(opener, ()), *held] for opener, held in openings.items()}
-    ordered = {opener: sorted(held, key=lambda one: one.order) for opener, held in joined.items()}
+    both = openings.keys() & base.openings.keys()
+    shared = {one: sorted([*base.openings[one], *openings[one]], key=lambda held: held.order) for one in both}
     own = NamedMarkers(tools, set(openings).difference(line_start, words), line_start, words)
 
     @cache  # few thoughts are met, but each may come again
@@ -119,7 +119,7 @@ def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
         return Joined(_with_others(base.thinking(begin), strong), strong)
 
     return Ear(
-        {**base.openings, **ordered},
+        {**base.openings, **openings, **shared},
         Joined(_with_others(base.text, own), own),
         base.ends,
         base.closers,
