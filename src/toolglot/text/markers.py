@@ -203,13 +203,20 @@ class Joined:
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
-        if _ANY_SIGN.search(text, at) is None and not any(map(text.__contains__, self._signless)):  # as in most texts
-            return best
+        if not any(map(text.__contains__, self._signless)):
+            sign = _ANY_SIGN.search(text, at)
+            if sign is None:  # as in most texts
+                return best
+            at = max(at, sign.start() - self._longest)  # no marker that holds one begins before
         for markers in self._sets:
             found = markers.find(text, at)
             if found is not None and (best is None or (found[0], -len(found[1])) < (best[0], -len(best[1]))):
                 best = found
         return best
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((len(marker) for markers in self._sets for marker in markers.every), default=0)
 
     @cached_property
     def _signless(self) -> tuple[str, ...]:
