@@ -85,8 +85,7 @@ class _Outcome(msgspec.Struct, frozen=True):
     limit: int = 0
 
     @property
-    def clean(self) -> bool:
-        """It has calls, and none had to be mended."""
+    def clean(self) -> bool:  # it has calls, and none had to be mended
         return bool(self.parsed.calls) and not any(call.fixes for call in self.parsed.calls)
 
 
@@ -104,8 +103,7 @@ class Ear(msgspec.Struct, frozen=True):
 
 def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
     """The ear for these tools: what does not depend on them is made once for the dialects."""
-    known = tuple(dialects)
-    base = _base_ear(known)
+    base = _base_ear(known := tuple(dialects))
     openings, line_start, words = _openings(known, tools)
     if not openings:
         return msgspec.structs.replace(base, tools=tools)
@@ -113,7 +111,7 @@ def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
     shared = {one: sorted([*base.openings[one], *openings[one]], key=lambda held: held.order) for one in both}
     own = NamedMarkers(tools, set(openings).difference(line_start, words), line_start, words)
 
-    @cache  # few thoughts are met, but each may come again
+    @cache  # as many as there are ways to begin a thought, which the dialects say; most are never met
     def thinking(begin: str) -> Joined:
         strong = NamedMarkers(tools, _strong(openings))
         return Joined(_with_others(base.thinking(begin), strong), strong)
@@ -148,7 +146,6 @@ def _base_ear(dialects: tuple[Dialect, ...]) -> Ear:
             ends.setdefault(begin, set()).add(end)
     dropped = frozenset(marker for dialect in dialects for marker in dialect.dropped)
     closers = frozenset(end for held in ends.values() for end in held)
-    strong = _strong(openings)
     anywhere = {*openings, *ends, *closers, *dropped} - line_start - words
     return Ear(
         openings,
@@ -156,7 +153,7 @@ def _base_ear(dialects: tuple[Dialect, ...]) -> Ear:
         {begin: frozenset(held) for begin, held in ends.items()},
         closers,
         dropped,
-        cache(lambda begin: Markers(strong | (ends[begin] if begin else closers))),
+        cache(lambda begin: Markers(_strong(openings) | (ends[begin] if begin else closers))),
     )
 
 
@@ -176,8 +173,7 @@ def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[
             if depends != (tools is not None):
                 continue
             made: Any = grammar.for_tools(tools) if depends else grammar  # type: ignore[attr-defined]
-            opening = _Opening(dialect.name, made, dialect.weak, order)
-            openers = made.openers
+            opening, openers = _Opening(dialect.name, made, dialect.weak, order), made.openers
             for opener in openers:
                 held = openings.setdefault(opener, [])
                 if not any(one.grammar is made and one.weak == dialect.weak for one in held):  # families share grammars
