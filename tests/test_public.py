@@ -43,3 +43,9 @@ def test_importing_brings_in_nothing_heavy(used: str) -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in HEAVY if name in loaded] == []
     assert "toolglot" in loaded
+
+
+def test_importing_alone_brings_in_next_to_nothing() -> None:
+    code = "import sys; before = set(sys.modules); import toolglot; print(*set(sys.modules) - before)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert [name for name in ("typing", "re", "msgspec", "json") if name in loaded] == []

@@ -6,8 +6,8 @@ Names are imported when they are first used, so that `import toolglot` costs nex
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # type checkers know the name and take it for true; `typing` would be nine tenths of this import
 if TYPE_CHECKING:
     from toolglot.agent.agent import Agent
     from toolglot.agent.loop import Loop

@@ -128,3 +128,42 @@ def test_work_is_linear(flood: str) -> None:
             hearer.feed(text[at : at + size])
         hearer.close()
         assert hearer.examined <= 8 * len(text)
+
+
+class UpTo:
+    """A call that is over so many characters behind `<up>`, perhaps one that had to be mended; its name is its length."""
+
+    openers = ("<up>",)
+
+    def __init__(self, length: int, *fixes: str) -> None:
+        self._length, self._fixes, self._seen = length, fixes, 0
+
+    def open(self, opener: str) -> UpTo:
+        return UpTo(self._length, *self._fixes)
+
+    def feed(self, text: str) -> int:
+        before, self._seen = self._seen, self._seen + len(text)
+        return self._length - before if self._seen >= self._length else -1
+
+    def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
+        return Parsed((Heard(str(self._length), "{}", text, fixes=self._fixes),))
+
+
+# those that listen, in order -> the one that is believed
+RIVALS: list[tuple[list[UpTo], str]] = [
+    ([UpTo(20), UpTo(10)], "20"),  # the first, where it ends soon behind the other
+    ([UpTo(10), UpTo(20)], "10"),
+    ([UpTo(60), UpTo(10)], "10"),  # not where that is far
+    ([UpTo(60), UpTo(50), UpTo(10)], "10"),
+    ([UpTo(60), UpTo(10, "mended")], "60"),  # unless the other had to mend
+]
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("at", range(len(RIVALS)))
+def test_which_of_several_is_believed(at: int, size: int) -> None:
+    rivals, name = RIVALS[at]
+    hearer = Hearer(ear([Dialect("rivals", tuple(rivals), nothing, nothing, nothing)], {}))
+    text = "<up>" + "x" * 100
+    found = [piece for start in range(0, len(text), size) for piece in hearer.feed(text[start : start + size])]
+    assert told(found + hearer.close())[0] == [name]

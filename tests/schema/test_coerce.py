@@ -165,3 +165,14 @@ def test_what_comes_out_satisfies_the_schema_or_is_refused(properties: dict[str,
     if better is not None:
         assert check.fits(better.value)
         assert better.fixes or better.value == value
+
+
+def test_the_branches_of_a_schema_are_compiled_once() -> None:
+    check = checker(_of(n={"anyOf": [INTEGER, {"type": "null"}]}, s=STRING))
+    found = [mended({"n": "5", "s": 1}, check)]
+    compiled = dict(check.branches)
+    found.append(mended({"n": "5", "s": 1}, check))
+    assert [one and one.value for one in found] == [{"n": 5, "s": "1"}] * 2
+    assert len(compiled) == 2
+    assert all(check.branches[key] is held for key, held in compiled.items())
+    assert len(check.branches) == len(compiled)

@@ -53,6 +53,7 @@ def test_a_run_is_repeated_until_it_takes_long_enough(monkeypatch: pytest.Monkey
     monkeypatch.setattr(timing, "process_time", lambda: clock.now)
     assert timing._repeats(Case("one", clock.work(1e-4)), 0.01) == 100
     assert timing._repeats(Case("long", clock.work(5.0)), 0.01) == 1
+    assert timing._repeats(Case("long at first", clock.work(5.0, 1e-4)), 0.01) == 100
     assert calibration() > 0
 
 

@@ -7,6 +7,7 @@ semicolons are one region; the bracket of a list that lost its beginning goes wi
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -25,15 +26,18 @@ _TYPES = re.compile(
 _PLACEHOLDER = re.compile(r"\.\.\.|…|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\*\*?\w+|self|/|\*")
 
 
-class CallExpression(msgspec.Struct, frozen=True):
+class CallExpression(msgspec.Struct, frozen=True, dict=True):
     """Without tools it has nothing to listen for: `for_tools` gives the one that has."""
 
     openers: tuple[str, ...] = ()
-    beginnings: frozenset[str] = frozenset()  # all that an opener may begin with
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """All that an opener may begin with."""
+        return frozenset(one[:size] for one in self.openers for size in range(1, len(one)))
 
     def for_tools(self, tools: Tools) -> CallExpression:
-        openers = tuple(dict.fromkeys(f"{prefix}{name}(" for name in tools if name for prefix in ("", *_PREFIXES)))
-        return CallExpression(openers, frozenset(one[:size] for one in openers for size in range(1, len(one))))
+        return CallExpression(tuple(dict.fromkeys(f"{prefix}{name}(" for name in tools if name for prefix in ("", *_PREFIXES))))
 
     def open(self, opener: str, /) -> CallRegion:
         return CallRegion(self)

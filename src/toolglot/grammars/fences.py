@@ -101,7 +101,7 @@ class FenceRegion:
                 self._held = held[0] if held else ""
                 return -1
             at = found.end()
-            if found["fence"]:
+            if _closes(found):
                 return max(0, at - before)
             self._triple = "" if self._triple else found[0]
 
@@ -118,16 +118,29 @@ class FenceRegion:
 
 
 # A fence that closes stands on a line of its own, or behind a bracket at the end of its line.
-_CLOSING = r"(?P<fence>(?:\n[ \t]{{0,24}}|(?<=[\])}}])[ \t]{{0,8}}){mark}{char}{{0,8}}[ \t]{{0,8}})(?=\r?\n)"
+_BEFORE_CLOSING = {"\n": 24, "]": 8, ")": 8, "}": 8}  # and how many blanks may stand between
+_CLOSING = r"{before}[ \t]{{0,{blanks}}}{mark}{char}{{0,8}}[ \t]{{0,8}}(?=\r?\n)"
 _BEGUN = r"(?:\n[ \t]{{0,24}}|[\])}}][ \t]{{0,8}}){char}{{0,11}}[ \t]{{0,8}}\r?\Z|(?:\"{{1,2}}|'{{1,2}})\Z"
 
 
 @cache
 def _stops(fence: str, triple: str) -> re.Pattern[str]:
-    """What to look for: the end of a long string, or the closing fence and the beginning of one."""
+    """What to look for: the end of a long string, or the closing fence and the beginning of one.
+
+    Each form begins with a character of its own, so that `re` need not try them all everywhere.
+    """
     if triple:
-        return re.compile(f"{triple}(?P<fence>(?!))?")
-    return re.compile(_CLOSING.format(mark=re.escape(fence), char=re.escape(fence[0])) + "|\"\"\"|'''")
+        return re.compile(triple)
+    mark, char = re.escape(fence), re.escape(fence[0])
+    forms = [
+        _CLOSING.format(before=re.escape(before), blanks=blanks, mark=mark, char=char)
+        for before, blanks in _BEFORE_CLOSING.items()
+    ]
+    return re.compile("|".join([*forms, '"""', "'''"]))
+
+
+def _closes(found: re.Match[str]) -> bool:
+    return found[0][0] in _BEFORE_CLOSING
 
 
 @cache
@@ -148,13 +161,16 @@ def _parts(text: str, fence: str, *, complete: bool) -> tuple[str, str, str]:
     if complete:
         return word, body.rstrip(" \t").rstrip(fence[0]), ""
     end = _closing(body + "\n", fence, long_strings=True) or _closing(body + "\n", fence, long_strings=False)
-    return (word, body, "") if end is None else (word, body[: end.start()], body[end.end() :])
+    if end is None:
+        return word, body, ""
+    bracket = end[0][0] != "\n"  # a bracket before the fence is the body's
+    return word, body[: end.start() + bracket], body[end.end() :]
 
 
 def _closing(body: str, fence: str, *, long_strings: bool) -> re.Match[str] | None:
     """The fence that closes the block; one inside a long string does not, unless that string never ends."""
     triple, at = "", 0
-    while (found := _stops(fence, triple).search(body, at)) is not None and not found["fence"]:
+    while (found := _stops(fence, triple).search(body, at)) is not None and not _closes(found):
         triple = found[0] if long_strings and not triple else ""
         at = found.end()
     return found

@@ -14,8 +14,8 @@ import msgspec
 
 _BEFORE_VALUE = frozenset("{[,:(=")
 _REST_OF_STRING = {
-    '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL),
-    "'": re.compile(r"[^'\\]*(?:\\.[^'\\]*)*('?)", re.DOTALL),
+    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL),
+    "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+('?)", re.DOTALL),
 }
 _PAIRS = {"}": "{", "]": "["}
 

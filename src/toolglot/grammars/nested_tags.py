@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolglot.core.tools import Tool
@@ -114,29 +114,35 @@ class TagIsKey(TaggedXml):
 
 @dataclass(frozen=True, eq=False)
 class ToolTags:
-    """The tool's name is the tag: so there is nothing to hear before the tools are known."""
+    """The tool's name is the tag: so there is nothing to hear before the tools are known.
 
-    grammars: tuple[tuple[str, TaggedXml], ...] = ()
+    A tool's grammar is made when its tag is first met: most never are.
+    """
+
+    named: Mapping[str, tuple[str, Tool]] = field(default_factory=dict)  # opener -> its tool, by name
+    made: dict[str, TaggedXml] = field(default_factory=dict)
 
     @property
     def openers(self) -> tuple[str, ...]:
-        return tuple(opener for opener, _ in self.grammars)
+        return tuple(self.named)
 
     def for_tools(self, tools: Tools) -> ToolTags:
-        return ToolTags(tuple(pair for name, tool in tools.items() for pair in _tool_grammars(name, tool)))
+        """The tool's opening tag, and the tag that says it all."""
+        return ToolTags(
+            {f"<{name}{end}": (name, tool) for name, tool in tools.items() for end in (">", "/>", " />")},
+        )
 
     def open(self, opener: str, /) -> ToolRegion:
-        return ToolRegion(dict(self.grammars)[opener], opener)
+        grammar = self.made.get(opener)
+        if grammar is None:
+            grammar = self.made[opener] = _tool_grammar(opener, *self.named[opener])
+        return ToolRegion(grammar, opener)
 
 
-def _tool_grammars(name: str, tool: Tool) -> Iterator[tuple[str, TaggedXml]]:
-    """Its opening tag, and the tag that says it all."""
+def _tool_grammar(opener: str, name: str, tool: Tool) -> TaggedXml:
     values = {f"<{key}>": f"</{key}>" for key in property_names(tool.schema) if key != name}
     tags = Tags((f"<{name}>", f"</{name}>"), values, _ANY, _NEVER, loose=True, alone=True, name_of=lambda _: name)
-    grammar = TagIsKey(tags, _ANY, lines=True)
-    yield f"<{name}>", grammar
-    for opener in (f"<{name}/>", f"<{name} />"):
-        yield opener, replace(grammar, headers=(opener,))
+    return TagIsKey(tags, _ANY, lines=True, headers=(opener,) if opener.endswith("/>") else ())
 
 
 class ToolRegion(TagRegion):

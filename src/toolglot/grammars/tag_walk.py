@@ -116,7 +116,7 @@ class TagWalk:
         self._closer: tuple[str, int, int] | None = None  # a closing tag that waits for what follows
         self._in_key = False
         self._json = JsonEnd()
-        self._step = self._token
+        self._step: Callable[[TagWalk, str, int], int] = TagWalk._token  # bound to nobody: a walk must not hold itself
         self._place = _AMONG
         if in_head:
             self._open_call(at)
@@ -134,7 +134,7 @@ class TagWalk:
             text = self._held + text
         at = 0
         while at >= 0 and not self.done:
-            at = self._step(text, at)
+            at = self._step(self, text, at)
         if self.done:
             return max(0, self.stop - self._base - held)
         self._held = text[self._keep :]
@@ -151,7 +151,7 @@ class TagWalk:
             if found.groupdict().get("empty"):
                 self._end_call(call.body, tagged=True)
             else:
-                self._step = self._body
+                self._step = TagWalk._body
             return found.end()
         ink = _INK.search(text, at)
         if ink and self._tags.json_calls and ink[0] in "{[":
@@ -168,13 +168,13 @@ class TagWalk:
             return self._wait(len(text))
         if ink[0] == "{":
             return self._open_json(ink.start())
-        self._step, self._place = self._token, _INSIDE
+        self._step, self._place = TagWalk._token, _INSIDE
         return ink.start()
 
     def _open_json(self, at: int) -> int:
         self.calls[-1].json = (self._base + at, -1)
         self._json = JsonEnd()
-        self._step = self._in_json
+        self._step = TagWalk._in_json
         return at
 
     def _in_json(self, text: str, at: int) -> int:
@@ -183,7 +183,7 @@ class TagWalk:
             return self._wait(len(text))
         call = self.calls[-1]
         call.json = ((call.json or (0, 0))[0], self._base + end)
-        self._step, self._place = self._token, _INSIDE
+        self._step, self._place = TagWalk._token, _INSIDE
         if call.body < 0:  # the object is the call: there is no tag to wait for
             self._end_call(self._base + end, tagged=True)
         return end
@@ -192,7 +192,7 @@ class TagWalk:
         end = text.find("]]>", at)
         if end < 0:
             return self._wait(max(at, len(text) - 2))
-        self._step = self._token
+        self._step = TagWalk._token
         return end + 3
 
     def _token(self, text: str, at: int) -> int:
@@ -305,19 +305,19 @@ class TagWalk:
             self._in_key = False
             self._closer = (role, self._base + found.start(), self._base + found.end())
         elif role == _CDATA:
-            self._step = self._in_cdata
+            self._step = TagWalk._in_cdata
         return found.end()
 
     # Beginnings and ends
 
     def _open_call(self, start: int) -> None:
         self.calls.append(Call(start))
-        self._step = self._head
+        self._step = TagWalk._head
 
     def _end_call(self, end: int, *, tagged: bool) -> None:
         call = self.calls[-1]
         call.end, call.closed, call.tagged = end, True, tagged
-        self._step, self._place = self._token, _AMONG
+        self._step, self._place = TagWalk._token, _AMONG
 
     def _end_value(self, kind: str, start: int, end: int) -> None:
         value = self.calls[-1].values[-1]
@@ -343,10 +343,10 @@ class TagWalk:
         if call is None or call.end >= 0:
             return
         begun = bool(self._held) and any(tag.startswith(self._held) for tag in self._tags.values)
-        if self._step == self._head:
+        if self._step is TagWalk._head:
             found = _NAME_SO_FAR.match(self._held)
             call.name = found[1] if found else ""
-        elif self._step == self._in_json:
+        elif self._step is TagWalk._in_json:
             call.json = ((call.json or (0, 0))[0], end)
         elif self._place == _WITHIN:
             if self._closer and self._closer[0] != _key:

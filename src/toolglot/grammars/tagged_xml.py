@@ -212,6 +212,8 @@ class TagRegion:
         return None if self._grammar.refuses(self._opener) else UnfoldTags(self._grammar, self._walk, self._opener, tools)
 
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
+        if self._walk.done and not self._walk.calls:
+            return Parsed()  # as is plain by now
         grammar, walk = self._grammar, walked(self._grammar.walk(self._opener), text[len(self._opener) :], complete=complete)
         calls = tuple(heard for call in walk.calls for heard in grammar.heard(text, call, tools))
         if not calls:

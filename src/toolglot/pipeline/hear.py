@@ -8,8 +8,8 @@ whether a weak form was meant, others decide.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -84,6 +84,10 @@ class _Outcome(msgspec.Struct, frozen=True):
     complete: bool = True
     limit: int = 0
 
+    @property
+    def clean(self) -> bool:  # it has calls, and none had to be mended
+        return bool(self.parsed.calls) and not any(call.fixes for call in self.parsed.calls)
+
 
 class Ear(msgspec.Struct, frozen=True):
     """All that the dialects in play listen for, compiled once."""
@@ -93,28 +97,32 @@ class Ear(msgspec.Struct, frozen=True):
     ends: dict[str, frozenset[str]]  # how thoughts begin -> how they may end
     closers: frozenset[str]
     dropped: frozenset[str]
-    thinking: dict[str, Markers | Joined]  # while thinking, by how the thought began
+    thinking: Callable[[str], Markers | Joined]  # what is listened for while thinking, by how the thought began
     tools: Tools = {}
 
 
 def ear(dialects: Iterable[Dialect], tools: Tools) -> Ear:
     """The ear for these tools: what does not depend on them is made once for the dialects."""
-    known = tuple(dialects)
-    base = _base_ear(known)
+    base = _base_ear(known := tuple(dialects))
     openings, line_start, words = _openings(known, tools)
     if not openings:
         return msgspec.structs.replace(base, tools=tools)
-    joined = {opener: [*base.openings.get(opener, ()), *held] for opener, held in openings.items()}
-    ordered = {opener: sorted(held, key=lambda one: one.order) for opener, held in joined.items()}
+    both = openings.keys() & base.openings.keys()
+    shared = {one: sorted([*base.openings[one], *openings[one]], key=lambda held: held.order) for one in both}
     own = NamedMarkers(tools, set(openings).difference(line_start, words), line_start, words)
-    strong = NamedMarkers(tools, (opener for opener, held in openings.items() if not all(one.weak for one in held)))
+
+    @cache  # as many as there are ways to begin a thought, which the dialects say; most are never met
+    def thinking(begin: str) -> Joined:
+        strong = NamedMarkers(tools, _strong(openings))
+        return Joined(_with_others(base.thinking(begin), strong), strong)
+
     return Ear(
-        {**base.openings, **ordered},
+        {**base.openings, **openings, **shared},
         Joined(_with_others(base.text, own), own),
         base.ends,
         base.closers,
         base.dropped,
-        {begin: Joined(_with_others(markers, strong), strong) for begin, markers in base.thinking.items()},
+        thinking,
         tools,
     )
 
@@ -138,7 +146,6 @@ def _base_ear(dialects: tuple[Dialect, ...]) -> Ear:
             ends.setdefault(begin, set()).add(end)
     dropped = frozenset(marker for dialect in dialects for marker in dialect.dropped)
     closers = frozenset(end for held in ends.values() for end in held)
-    strong = {opener for opener, held in openings.items() if not all(one.weak for one in held)}
     anywhere = {*openings, *ends, *closers, *dropped} - line_start - words
     return Ear(
         openings,
@@ -146,8 +153,13 @@ def _base_ear(dialects: tuple[Dialect, ...]) -> Ear:
         {begin: frozenset(held) for begin, held in ends.items()},
         closers,
         dropped,
-        {begin: Markers(strong | held) for begin, held in (*ends.items(), ("", set(closers)))},
+        cache(lambda begin: Markers(_strong(openings) | (ends[begin] if begin else closers))),
     )
+
+
+def _strong(openings: dict[str, list[_Opening]]) -> set[str]:
+    """The openers that are heard in thoughts too."""
+    return {opener for opener, held in openings.items() if not all(one.weak for one in held)}
 
 
 def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[str, list[_Opening]], set[str], set[str]]:
@@ -161,14 +173,15 @@ def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[
             if depends != (tools is not None):
                 continue
             made: Any = grammar.for_tools(tools) if depends else grammar  # type: ignore[attr-defined]
-            for opener in made.openers:
+            opening, openers = _Opening(dialect.name, made, dialect.weak, order), made.openers
+            for opener in openers:
                 held = openings.setdefault(opener, [])
                 if not any(one.grammar is made and one.weak == dialect.weak for one in held):  # families share grammars
-                    held.append(_Opening(dialect.name, made, dialect.weak, order))
-                if getattr(made, "at_line_start", False):
-                    line_start.add(opener)
-                elif dialect.weak and (opener[0].isalnum() or opener[0] == "_"):
-                    words.add(opener)
+                    held.append(opening)
+            if getattr(made, "at_line_start", False):
+                line_start.update(openers)
+            elif dialect.weak:
+                words.update(opener for opener in openers if opener[0].isalnum() or opener[0] == "_")
     return openings, line_start, words
 
 
@@ -248,7 +261,7 @@ class Hearer:
     def _scan(self, text: str) -> str:
         """Plain text up to the next marker; what follows the marker is given back."""
         self._text = seen = self._text + text
-        markers = self._ear.text if self._thinking is None else self._ear.thinking[self._thinking]
+        markers = self._ear.text if self._thinking is None else self._ear.thinking(self._thinking)
         found = markers.find(seen, 1)
         self.examined += len(text) if found is None else found[0] + len(found[1])
         if found is None:
@@ -328,6 +341,8 @@ class Hearer:
                 self._pieces.append(Unfolded(steps, candidate.opening.dialect))
 
     def _ended(self, candidate: _Candidate, whole: str) -> None:
+        if any(one.order < candidate.order and one.size <= len(whole) and one.clean for one in self._outcomes):
+            return  # whatever it says, that one was first in both
         parsed = candidate.region.parse(whole, self._ear.tools, complete=True)
         if parsed.calls or parsed.problem:
             self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole)))
@@ -340,7 +355,7 @@ class Hearer:
         heard = [outcome for outcome in self._outcomes if outcome.parsed.calls]
         if not heard:
             return None
-        clean = [outcome.size for outcome in heard if not any(call.fixes for call in outcome.parsed.calls)]
+        clean = [outcome.size for outcome in heard if outcome.clean]
         waits = self._patient and not clean
         limit = sys.maxsize if waits else min(clean or [outcome.size for outcome in heard]) + _PATIENCE
         best = min((outcome for outcome in heard if outcome.size <= limit), key=lambda outcome: outcome.order)

@@ -26,14 +26,18 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class Checker:
-    """One schema, compiled. `schema` is as it was meant; `notes` says what was wrong with it."""
+    """One schema, compiled. `schema` is as it was meant; `notes` says what was wrong with it.
 
-    __slots__ = ("_validator", "notes", "schema")
+    `branches` are checkers of parts of it, by the part's id, for who must tell which of several a value fits.
+    """
+
+    __slots__ = ("_validator", "branches", "notes", "schema")
 
     def __init__(self, schema: Schema) -> None:
         self.schema, notes = evident(schema)
         self.schema, self._validator, more = _compiled(self.schema)
         self.notes: tuple[str, ...] = (*notes, *more)
+        self.branches: dict[int, Checker] = {}
 
     def fits(self, value: Any) -> bool:
         try:

@@ -24,6 +24,7 @@ _BOOLEANS = {"true": True, "false": False}
 _NULLS = frozenset({"null", "None", "none", "NULL", "nil", "undefined"})
 _WRAPPERS = ("arguments", "parameters", "params", "input", "args", "kwargs", "tool_input", "function_args")
 _BESIDE_WRAPPERS = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
+_BESIDE_TYPES = frozenset({"allOf", "anyOf", "oneOf", "enum", "const"})  # what says more of a value than its type and its parts
 _POSITION = re.compile(r"arg(\d{1,3})\Z")
 _MOST_HOPS = 32
 _MOST_STEPS = 50_000  # unions in unions may multiply
@@ -46,7 +47,7 @@ def mended(value: dict[str, Any], check: Checker, name: str = "", text: str = ""
     """
     found: list[Fitted] = []
     for start, codes in _readings(value, check.schema, name):
-        brought, fixes = _Fit(check.schema, text).fit(start, check.schema)
+        brought, fixes = _Fit(check, text).fit(start, check.schema)
         if isinstance(brought, dict) and check.fits(brought):
             found.append((brought, tuple(dict.fromkeys((*codes, *fixes)))))
     best = _cheapest(found)
@@ -84,10 +85,10 @@ def _unwrapped(value: dict[str, Any], known: dict[str, Any], name: str) -> dict[
 class _Fit:
     """Walks a value and its schema together."""
 
-    def __init__(self, root: Schema, text: str) -> None:
-        self._root = root
+    def __init__(self, check: Checker, text: str) -> None:
+        self._root = check.schema
         self._text = text
-        self._checkers: dict[int, Checker] = {}
+        self._checkers = check.branches
         self._steps = 0
 
     def fit(self, value: Any, schema: Any) -> Fitted:
@@ -95,6 +96,8 @@ class _Fit:
         self._steps += 1
         if not isinstance(schema, dict) or self._steps > _MOST_STEPS:
             return value, ()
+        if _BESIDE_TYPES.isdisjoint(schema):  # as most are
+            return self._by_type(value, schema)
         fixes: tuple[str, ...] = ()
         for part in _parts(schema, "allOf"):
             value, more = self.fit(value, part)
@@ -168,7 +171,7 @@ class _Fit:
 
     def _by_type(self, value: Any, schema: Schema) -> Fitted:
         kinds = _kinds(schema)
-        if not kinds or any(_is(value, kind) for kind in kinds):
+        if not kinds or _is(value, kinds[0]) or any(_is(value, kind) for kind in kinds[1:]):  # most have one
             return self._inside(value, schema)
         found: list[Fitted] = []
         for kind in kinds:

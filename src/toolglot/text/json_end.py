@@ -7,8 +7,8 @@ import re
 from toolglot.text.json_text import loads_object
 
 # A bracket, or a string as far as it goes; group 1 is its closing quote, empty where the text ends first.
-_TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
-_REST_OF_STRING = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
+_TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
+_REST_OF_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
 
 
 class JsonEnd:

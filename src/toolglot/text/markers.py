@@ -32,8 +32,15 @@ class Markers:
     ) -> None:
         self.at_line_start = frozenset(at_line_start)
         self.words = frozenset(words)  # markers that must not continue a word: `f(` is not in `pdf(`
-        every = self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
-        self._pattern = re.compile(_either(every) if pattern is None else pattern) if every and pattern != "" else None
+        self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
+        self._first = pattern
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str] | None:
+        """Compiled when it is needed: most sets are only there to be joined with others, or for thoughts that never come."""
+        if not self._sorted or self._first == "":
+            return None
+        return re.compile(_either(self._sorted) if self._first is None else self._first)
 
     def split(self, named: NamedMarkers) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
         """These and the nameless ones of others, as the arguments of a set that has both."""
@@ -89,7 +96,8 @@ class _Beginnings:
         self._sorted = markers
         self._indents = indents
         self._longest = max(map(len, markers), default=0)
-        self._short = frozenset(marker[:size] for marker in markers for size in range(1, min(len(marker), _SHORT + 1)))
+        heads = {marker[: _SHORT + 1] for marker in markers}
+        self._short = frozenset([head[:size] for head in heads for size in range(1, len(head))])
         inner = "\0".join([marker[:-1] for marker in markers])
         self._threes = set(zip(inner, inner[1:], inner[2:], strict=False))  # what a beginning of that length or more may end in
 
@@ -116,8 +124,8 @@ class _Beginnings:
 
     def _first(self, text: str, at: int) -> int:
         """Where the longest of them begins."""
-        starts = range(max(at, len(text) - self._longest + 1), len(text))
-        return next((start for start in starts if self._begins(text[start:])), len(text))
+        starts, short = range(max(at, len(text) - self._longest + 1), len(text)), self._short
+        return next((start for start in starts if text[start : start + 3] in short and self._begins(text[start:])), len(text))
 
     def _with_indent(self, text: str, end: int, at: int) -> int:
         """Spaces at the start of a line are kept with what may follow them."""
@@ -195,13 +203,20 @@ class Joined:
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
-        if _ANY_SIGN.search(text, at) is None and not any(map(text.__contains__, self._signless)):  # as in most texts
-            return best
+        if not any(map(text.__contains__, self._signless)):
+            sign = _ANY_SIGN.search(text, at)
+            if sign is None:  # as in most texts
+                return best
+            at = max(at, sign.start() - self._longest)  # no marker that holds one begins before
         for markers in self._sets:
             found = markers.find(text, at)
             if found is not None and (best is None or (found[0], -len(found[1])) < (best[0], -len(best[1]))):
                 best = found
         return best
+
+    @cached_property
+    def _longest(self) -> int:
+        return max((len(marker) for markers in self._sets for marker in markers.every), default=0)
 
     @cached_property
     def _signless(self) -> tuple[str, ...]:

@@ -12,6 +12,10 @@ import re
 _CODE = re.compile(r"""[\[\](){}"']""")
 _SPACE = re.compile(r"\s*+")
 _STOPS = {quote: re.compile(rf"[{quote}\\]") for quote in "\"'"}
+_TO_QUOTE = {quote: rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+" for quote in "\"'"}  # what a string holds, up to a quote
+_INSIDE = {quote: re.compile(inside, re.DOTALL) for quote, inside in _TO_QUOTE.items()}
+# Most strings: the first quote inside is one that closes. What follows says so, and is there already.
+_WHOLE = {quote: re.compile(rf"{inside}{quote}\s*+(?=[,)\]}}:;])", re.DOTALL) for quote, inside in _TO_QUOTE.items()}
 # What makes a quote a closing one: a closer, or a comma behind which something begins that may follow it.
 _CLOSES = re.compile(
     r"""\s*+(?:[)\]}:;]|\Z|,\s*+(?:["'\[{()\]}\d+\-*\#/]|[\w.\-$]++\s*+[=:(]|(?:[Tt]rue|[Ff]alse|None|null)\b|\Z))"""
@@ -68,7 +72,11 @@ class PythonEnd:
             return size
         char = found[0]
         if char in "\"'":
-            self._quote, self._fresh, self._begun = char, True, True
+            self._begun = True
+            whole = _WHOLE[char].match(text, found.end(), size)
+            if whole is not None:
+                return whole.end()
+            self._quote, self._fresh = char, True
         elif char in "([{":
             self._begun = True
             self._stack.append(char)
@@ -92,6 +100,10 @@ class PythonEnd:
             return self._in_triple(text, at, size)
         if self._maybe:
             return self._after_quote(text, at, size)
+        if not self._fresh:
+            at = _behind(_INSIDE[self._quote], text, at, size)
+            if at == size:
+                return size
         found = _STOPS[self._quote].search(text, at, size)
         if found is None:
             self._fresh = False
@@ -108,8 +120,7 @@ class PythonEnd:
         if self._maybe == _ADJACENT and self._fresh and text[at] == self._quote:
             self._quote, self._maybe, self._run, self._fresh = self._quote * 3, 0, 0, False
             return at + 1
-        behind = _SPACE.match(text, at, size)
-        end = behind.end() if behind else at
+        end = _behind(_SPACE, text, at, size)
         if end == size:
             self._maybe = _APART if end > at else self._maybe
             return size
@@ -135,6 +146,11 @@ class PythonEnd:
         return found.start()
 
 
+def _behind(pattern: re.Pattern[str], text: str, at: int, stop: int) -> int:
+    found = pattern.match(text, at, stop)
+    return found.end() if found else at
+
+
 def skip_value(text: str, at: int, stop: int) -> tuple[int, bool]:
     """Where the value that begins at `at` ends, and whether it does: a bracket, a string, or a word up to a comma or closer."""
     if at >= stop:
@@ -156,13 +172,10 @@ def string_end(text: str, at: int, stop: int) -> int:
     triple = text.startswith(quote * 3, at)
     at += 3 if triple else 1
     while True:
-        found = _STOPS[quote].search(text, at, stop)
-        if found is None:
+        at = _behind(_INSIDE[quote], text, at, stop) + 1
+        if at > stop or text[at - 1] != quote:
             return -1
-        at = found.end()
-        if found[0] == "\\":
-            at += 1
-        elif triple:
+        if triple:
             if text.startswith(quote * 3, at - 1):
                 return at + 2
         elif _CLOSES.match(text, at, stop):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from toolglot.text.json_text import BadJson, decode
+
 PREFIXED = re.compile(r"""(?i:[rbuf]|br|rb|fr|rf)(?=["'])""")
 _ENDS = {
     '"': re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL),
@@ -37,6 +39,11 @@ def joined(text: str, at: int) -> tuple[int, str] | None:
 
 def unescaped(body: str) -> str:
     """Escapes resolved as Python does; one that it does not know stays as it is."""
+    if "\\/" not in body:  # JSON's other escapes are Python's too, and nearly all that models write
+        try:
+            return str(decode(f'"{body}"'))
+        except BadJson:
+            pass
     text = _ESCAPE.sub(_char, body)
     try:
         text.encode()
