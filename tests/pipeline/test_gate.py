@@ -103,14 +103,6 @@ def test_one_common_word_is_not_enough() -> None:
     assert due("Keep a memo that I was calm", note) == [["add_memo"]]
 
 
-def test_what_is_to_be_done_is_done_by_a_tool_that_speaks_of_it() -> None:
-    light = tool("turn_off_light", "Turn off the light in a room.", "room", room=TEXT)
-    words = "Book me a hotel room in Prague."
-    assert due(words, light) == []
-    assert gate((light,), user(words)).why == "gate: no tool fits the question: none is there to book"
-    assert due(words, light, tool("reserve_room", "Reserve a room in a hotel.", "city", city=TEXT)) == [["reserve_room"]]
-
-
 def test_a_required_call_is_due_whatever_is_said() -> None:
     assert len(due("Hello!", must=True)) == 1
     assert due("Hello!", READ, must=True) == [["read_file"]]
@@ -210,6 +202,13 @@ def test_with_the_result_at_hand_no_further_call_is_due() -> None:
     found = gate((WEATHER, FORECAST), after("What's the weather in Rome?", "get_weather", '{"temperature": 24}'))
     assert found.calls == ()
     assert found.why == "gate: no further call is due: the results are there"
+
+
+def test_a_word_of_the_tool_that_was_called_names_no_other() -> None:
+    get = tool("get_ticket", "Look up a ticket.", "ticket_id", ticket_id={"type": "integer"})
+    create = tool("create_ticket", "Open a new ticket.", "title", title=TEXT)
+    told = '{"ticket_id": 356, "title": "Login page is slow", "assigned_to": "Fiona Becker"}'
+    assert not gate((get, create), after("Who is working on ticket 356?", "get_ticket", told)).calls
 
 
 def test_a_tool_that_the_question_does_not_name_is_not_called_because_a_result_fills_it() -> None:

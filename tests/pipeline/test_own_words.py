@@ -49,6 +49,8 @@ def offered(held: dict[str, Any], text: str) -> dict[str, Any]:
         (schema("insured", insured={"type": "boolean"}), "and I want it insured", {"insured": [True]}),
         (schema("insured", insured={"type": "boolean"}), "and not insured", {"insured": [False]}),
         (schema("insured", insured={"type": "boolean"}), "send it", {"insured": None}),
+        (schema("query", query=TEXT), "Search the web for vegan food in Berlin.", {"query": ["vegan food in Berlin"]}),
+        (schema("query", query=TEXT), "Find pictures of hot air balloons.", {"query": ["hot air balloons"]}),
         (schema("count", count=WHOLE), "Who made the last commit?", {"count": [1]}),
         (schema("count", count=WHOLE), "Who made the last commits?", {"count": None}),
         (schema("count", count=WHOLE), "Show the last commit of the last 3 days", {"count": [3]}),

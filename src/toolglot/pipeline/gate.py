@@ -16,7 +16,7 @@ from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.pipeline.held import properties_of
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
-from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, own_words_of, rank, weights_of
+from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, rank, weights_of
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said import Said
@@ -138,16 +138,17 @@ def _needs(one: Ranked) -> set[str]:
 def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: set[str], weights: Weights) -> Verdict:
     """With results at hand: a tool that the question names and that lacked something before, and lacks nothing now."""
     before = {one.tool.full_name: one for one in rank(tools, asked, weights)}
+    known = {word for name in called for word in words_of(spaced(name).replace("_", " "))}
     for one in rank(tools, said, weights):
         was = before[one.tool.full_name]
-        if one.tool.full_name not in called and not was.is_full and _names(asked, one.tool) and one.is_full:
+        if one.tool.full_name not in called and not was.is_full and _names(asked, one.tool, known) and one.is_full:
             return Verdict(((one,),), f"gate: a further call is due: the results have what {one.tool.full_name} lacked")
     return Verdict((), "gate: no further call is due: the results are there")
 
 
-def _names(said: Said, tool: Tool) -> bool:
-    """Whether the text has a word of the tool's name itself."""
-    own = own_words_of(tool)
+def _names(said: Said, tool: Tool, known: set[str]) -> bool:
+    """Whether the text has a word of the tool's name itself that those of the tools called before have not."""
+    own = set(words_of(spaced(tool.name).replace("_", " "))) - known
     return any(own & set(words_of(word.text)) for word in said.words if word.low not in FUNCTION_WORDS)
 
 

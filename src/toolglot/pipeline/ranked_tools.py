@@ -38,6 +38,11 @@ _DOING = FUNCTION_WORDS | {
 _DENIED = re.compile(
     r"(?:(?:^|[,;:(.–—]\s*|\bbut )not|\b(?:instead of|rather than|without|nobody wants))\s[^,.;:!?()]{1,40}", re.IGNORECASE
 )
+# the words of a name that tell it from its opposite's
+_SWITCHED = {
+    "on": re.compile(r"\b(?:turn|switch|put|power)(?:ed|ing)?\b(?! off)[^.!?;]{0,40}? on\b", re.IGNORECASE),
+    "off": re.compile(r"\boff\b", re.IGNORECASE),
+}
 TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)
 
 
@@ -138,8 +143,9 @@ def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
 def _share_named(tool: Tool, said: Said) -> float:
     own = own_words_of(tool)
     text = {stem for word in _meaning(said) for stem in words_of(word.text)} | meant(said.text)
-    worth = (1.0 if any(begins_alike(stem, name) for stem in text) else 0.5 * bool(related(name) & text) for name in own)
-    return sum(worth) / len(own) if own else 0.0
+    worth = [1.0 if any(begins_alike(stem, name) for stem in text) else 0.5 * bool(related(name) & text) for name in own]
+    worth += [float(_SWITCHED[way].search(said.text) is not None) for way in re.split(r"[\W_]+", tool.name) if way in _SWITCHED]
+    return sum(worth) / len(worth) if worth else 0.0
 
 
 def _named_by(tool: Tool) -> frozenset[str]:

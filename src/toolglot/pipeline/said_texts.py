@@ -6,6 +6,7 @@ Each row of the table below is what a parameter asks for, and the forms in which
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -24,6 +25,8 @@ _TREATING = (
     r"quiz|questions?|courses?|lessons?|papers?|articles?|books?|essays?|reports?|presentations?|talks?|lectures?|class(?:es)?"
     r"|tutorials?|news|research|facts|information|videos?|studies|exam|test|flashcards"
 )
+_SHOWING = r"pictures?|images?|photos?|photographs?|videos?|clips|gifs?"
+_PLACE = r"(?-i:[A-Z])[\w'-]*(?: (?-i:[A-Z])[\w'-]*)*"
 _ROOM_OF = r"master|guest|spare|main|upstairs|downstairs|front|back|home|(?:kid|child|children|baby|boy|girl)(?:'?s'?)?"
 _ROOMS = (
     r"(?:living|dining|laundry|utility|guest|sitting|play|meeting|conference) ?room|bedroom|bathroom|kitchen|nursery"
@@ -46,10 +49,12 @@ class _Form(msgspec.Struct, frozen=True):
     forms: tuple[re.Pattern[str], ...]
     group: str = "told"
     apart: bool = False  # from the day and the time
+    rows: bool = False  # there may be several, one after another
 
 
-def _form(asked: str, *forms: str, group: str = "told", apart: bool = False) -> _Form:
-    return _Form(re.compile(asked, re.IGNORECASE), tuple(re.compile(form, re.IGNORECASE) for form in forms), group, apart)
+def _form(asked: str, *forms: str, group: str = "told", apart: bool = False, rows: bool = False) -> _Form:
+    held = tuple(re.compile(form, re.IGNORECASE) for form in forms)
+    return _Form(re.compile(asked, re.IGNORECASE), held, group, apart, rows)
 
 
 _SENT = r"^(?:\w+ )?(?:message|text|body|content|msg)\b"
@@ -77,10 +82,12 @@ _FORMS = (
     _form(
         r"^room\b|^(?:zone|area) .*\broom\b",
         rf"\b(?P<told>(?:(?:{_ROOM_OF}) )?(?:{_ROOMS}))\b(?! (?:temperature|service|number))",
+        rows=True,
     ),
     _form(
         r"^(?:query|q|search|search query|search term)\b",
-        rf"\b(?:search|look|looking|hunt|browse)\b(?: \w+)?? for (?:me )?{_ANY}(?P<told>{_THING})",
+        rf"\b(?:search|look|looking|hunt|browse)\b(?: \w+){{0,4}}? for (?:me )?{_ANY}(?P<told>{_THING}(?: in {_PLACE})?)",
+        rf"\b(?:{_SHOWING}) (?:of|about|for) {_ANY}(?P<told>{_THING}(?: (?:in|at) {_PLACE})?)",
         rf"^(?:(?:please|can you|could you)\W+)*(?:find|show|get|search|list)(?: me)? {_ANY}(?P<told>(?!me\b|out\b){_THING})",
         rf"^which (?P<told>{_THING}) (?:do|does|are|have)\b",
     ),
@@ -115,6 +122,7 @@ _SQL = re.compile(
 )
 _STRUCTURED = re.compile(r"\bSQL\b", re.IGNORECASE)
 _POSSESSED = re.compile(r"^(?:my|our|the) ", re.IGNORECASE)
+_GOES_ON = re.compile(r"(?:,|,? (?:and|or)|,? as well as)(?: (?:in|the|my|our))* ")
 _BEFORE_MOMENTS = re.compile(r"(?:,|\s|\b(?:on|at|by|before|from|next|this|every|in|around|please|for)\b){1,20}$")
 
 
@@ -133,8 +141,18 @@ def told_text(name: str, about: str, said: Said) -> list[Find]:
             next((match for form in row.forms if (match := form.search(said.text))), None) if row.asked.search(what) else None
         )
         if match is not None:
-            return [found] if (found := _found(match, row.group, said, apart=row.apart)).value else []
+            found = _found(match, row.group, said, apart=row.apart)
+            return [found, *(_others(match, row, said) if row.rows else ())] if found.value else []
     return []
+
+
+def _others(match: re.Match[str], row: _Form, said: Said) -> Iterator[Find]:
+    """The kitchen, the office and the hall: those that follow the first."""
+    for other in match.re.finditer(said.text, match.end()):
+        if not _GOES_ON.fullmatch(said.text, match.end(), other.start()):
+            return
+        yield _found(other, row.group, said)
+        match = other
 
 
 def _found(match: re.Match[str], group: str, said: Said, *, apart: bool = False) -> Find:

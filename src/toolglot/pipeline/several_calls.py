@@ -22,6 +22,7 @@ from toolglot.pipeline.value_forms import same_form, same_frame
 
 Calls = tuple[tuple[Ranked, ...], ...]  # for each call the tools that it may be of
 
+_JOINED = re.compile(r"\b(?:and|plus|both|as well as|along with)\b", re.IGNORECASE)
 _ALONE = 0.8  # what the words are worth, at least, that no other call speaks of
 _NEARER = 0.5  # than the best tool for the whole, the best one for a part
 _SENTENCE = re.compile(r"[.!?]\s+(?=\S)")
@@ -172,8 +173,11 @@ def for_each(one: Ranked, said: Said) -> list[Ranked]:
 
 
 def also_named(tools: tuple[Tool, ...], calls: Calls, said: Said, weights: Weights) -> Calls:
-    """And those of tools that lack nothing and that no call is of yet, though the text has a word of their names alone."""
-    called = {one.tool.full_name for options in calls for one in options}
+    """And those of tools that lack nothing and that no call is of yet, though the text has a word of their names alone.
+
+    What is as near as the best is another choice, unless the text joins them: the time and the weather in Sydney.
+    """
+    called = {one.tool.full_name for options in calls for one in (options[:1] if _JOINED.search(said.text) else options)}
     known = {word for name in called for word in weights[name]}
     found = []
     for one in rank(tools, said, weights):
@@ -184,7 +188,8 @@ def also_named(tools: tuple[Tool, ...], calls: Calls, said: Said, weights: Weigh
             own = next(other for other in rank(tools, part, weights) if other.tool.full_name == one.tool.full_name)
             if own.is_due:
                 found.append((_inherits(own, one.filled, part),))
-    if found and len(calls) == 1:
+    if found and len(calls) == 1:  # what is due beside the best is no choice instead of it
+        calls = (calls[0][:1],)
         return _by_clauses([calls[0][0], *(one for (one,) in found)], said, weights) or (*calls, *found)
     return (*calls, *found)
 
