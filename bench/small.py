@@ -32,7 +32,7 @@ from toolglot.errors import UpstreamError  # noqa: E402
 from toolglot.evaluation.files import own_questions  # noqa: E402
 from toolglot.evaluation.questions import Question, read_questions  # noqa: E402
 from toolglot.evaluation.score import Called, Outcome, score, summary  # noqa: E402
-from toolglot.pipeline.answers import Answers  # noqa: E402
+from toolglot.pipeline.doubting_answers import answers_to  # noqa: E402
 from toolglot.pipeline.fit import fit  # noqa: E402
 from toolglot.pipeline.plan import Plan  # noqa: E402
 from toolglot.pipeline.prepare import read_question  # noqa: E402
@@ -138,7 +138,7 @@ async def ask(transport: Transport, way: str, question: Question) -> Told:
             notes = plan.notes
             free = left_open(plan.request.output.schema) if plan.request.output is not None else None
         try:
-            reply: Reply = fold(await whole(sending(plan, transport, {}, LIMITS), Answers(plan)))
+            reply: Reply = fold(await whole(sending(plan, transport, {}, LIMITS), answers_to(plan, "balanced", "hold", str)))
         except UpstreamError as error:
             notes += (f"FAILED: {error.message}",)
             break

@@ -123,18 +123,19 @@ MULTIPLY = Toolset([Tool("multiply", "Product.", {"properties": {"a": NUMBER, "b
 PRODUCT = (Message("user", (Text("What is the product of 7 and 8?"),)),)
 
 
-def test_words_where_a_call_plainly_is_due_go_back() -> None:
+def test_words_about_a_tool_that_plainly_is_due_go_back() -> None:
     plan = small(messages=PRODUCT, tools=MULTIPLY)
-    found = heard(plan, text("It is 54."))
+    how = "You can use the `multiply` function with 7 and 8."
+    found = heard(plan, text(how))
     assert codes(found) == ["rejected_unused"]
-    assert found.text == "It is 54."  # it was said
+    assert found.text == how  # it was said
     (told,) = refusals(found)
     assert 'call multiply with {"a":7,"b":8}. Call it' in sentence(told)
-    assert codes(heard(plan, text("Do you mean the plain product?"))) == []
-    assert codes(heard(plan, text("It is 54."), policy="eager")) == []
-    assert codes(heard(small(messages=PRODUCT, tools=MULTIPLY, choice=Choice("none")), text("It is 54."))) == []
-    again = (*PRODUCT, Message("assistant", (Text("It is 54."),)), Message("user", (Text(sentence(told)),)))
-    assert codes(heard(small(messages=again, tools=MULTIPLY), text("It is 54."))) == []  # it is told once
+    assert codes(heard(plan, text("If you multiply them, it is 54."))) == []  # a plain word
+    assert codes(heard(plan, text(how), policy="eager")) == []
+    assert codes(heard(small(messages=PRODUCT, tools=MULTIPLY, choice=Choice("none")), text(how))) == []
+    again = (*PRODUCT, Message("assistant", (Text(how),)), Message("user", (Text(sentence(told)),)))
+    assert codes(heard(small(messages=again, tools=MULTIPLY), text(how))) == []  # it is told once
 
 
 SEVERAL = (Message("user", (Text("How is the weather in Paris and in Rome?"),)),)

@@ -45,7 +45,7 @@ INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "reje
 MADE_UP, INCOMPLETE, UNUSED = "rejected_result", "rejected_incomplete", "rejected_unused"
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE, UNUSED})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
-_NO_CALL = "the reply has no call, though the question tells all that is needed"
+_NO_CALL = "the reply only speaks of a tool, though the question tells all that is needed"
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w \w+ \w")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
@@ -124,15 +124,19 @@ class Doubts:
         return tool if tool is not None and tool.kind == "function" else None, loads_object(call.arguments_json)
 
     def of_text(self, text: str) -> tuple[str, str] | None:
-        """The same of a reply without a call: a result that no tool gave, or words where one tool plainly is to be used."""
+        """The same of a reply without a call: a result that no tool gave, or words about a tool that plainly is to be used."""
         if self._so_far.has_results:
             return None
         held = _FENCED.fullmatch(text.strip())
         if loads_object(held[1] if held else text) and "json" not in self.spoken.words:
             return None if _NO_RESULT in self._so_far.told else (MADE_UP, f"{_NO_RESULT}{self._to_call}")
-        if self._plainly_due is None or text.rstrip().endswith("?") or _NO_CALL in self._so_far.told:
+        if not self._speaks_of_a_tool(text) or self._plainly_due is None or _NO_CALL in self._so_far.told:
             return None
         return UNUSED, f"{_NO_CALL}{self._to_call}"
+
+    def _speaks_of_a_tool(self, text: str) -> bool:
+        """You can use the `get_ticket` function. A name that is a plain word must stand as code."""
+        return any((name in text and not name.isalpha()) or f"`{name}`" in text for name in self._tools)
 
     def strays(self, calls: Sequence[ToolCall]) -> dict[str, tuple[str, str]]:
         """Of several calls at once, by their ids: those with something made up beside one that was said in full."""

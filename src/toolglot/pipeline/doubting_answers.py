@@ -11,12 +11,15 @@ from toolglot.core.messages import Message, ToolCall
 from toolglot.core.reply import Decision, Stop
 from toolglot.pipeline.answers import Answers, Calls
 from toolglot.pipeline.doubt import Doubts
+from toolglot.pipeline.grounded_answers import GroundedAnswers
 from toolglot.pipeline.guard_calls import Policy, refused, told_fixes
 from toolglot.pipeline.plan import Plan
 
 
 def answers_to(plan: Plan, policy: Policy, calls: Calls, make_id: Callable[[], str]) -> Answers:
     """Whoever lets calls pass, or is eager for them, doubts none."""
+    if plan.grounds is not None and policy != "eager":
+        return GroundedAnswers(plan, plan.grounds, policy=policy)
     if plan.conversation is None or calls == "pass" or policy == "eager":
         return Answers(plan, policy=policy, calls=calls, make_id=make_id)
     return DoubtingAnswers(plan, plan.conversation, policy=policy, calls=calls, make_id=make_id)

@@ -22,6 +22,7 @@ from toolglot.pipeline.constrain import brought_to, constrain, constrain_to
 from toolglot.pipeline.extract import toolset
 from toolglot.pipeline.fit_tools import NOTHING_FILLED, chosen, fitted, no_more_than
 from toolglot.pipeline.gate import gate
+from toolglot.pipeline.lately import Lately, lately
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.prompts import GENERAL
 from toolglot.pipeline.room import Room, room
@@ -87,7 +88,16 @@ def fit(
         asking.filled,
         single,
         messages if doubted else None,
+        _grounds(messages, request, asking),
     )
+
+
+def _grounds(messages: tuple[Message, ...], request: Request, asking: _Asking) -> Lately | None:
+    """A model that can't decide whether to call can't be believed either, where it has results to tell of."""
+    if asking.calls or asking.route.profile.decides or request.output is not None:
+        return None
+    last = lately(messages)
+    return last if any(not result.is_error for result in last.results) else None
 
 
 def _with_end(request: Request, asking: _Asking) -> Request:

@@ -12,9 +12,10 @@ from datetime import date
 
 import msgspec
 
-from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.messages import Message, Text
 from toolglot.core.tools import Tool
 from toolglot.pipeline.held import properties_of
+from toolglot.pipeline.lately import lately
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, rank, weights_of
 from toolglot.pipeline.related_words import related
@@ -24,7 +25,6 @@ from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
 from toolglot.pipeline.several_calls import Calls, also_named, for_each, of_alike, of_parts, of_steps
 from toolglot.pipeline.small_talk import is_small_talk
-from toolglot.text.json_text import dumps, loads_object
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
 _SHORT = 6  # words of a question that may go on from the one before
@@ -60,12 +60,12 @@ class Verdict(msgspec.Struct, frozen=True):
 
 def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool = False, several: bool = True) -> Verdict:
     """`must`: a call is required, whatever the question says."""
-    asked, results, called = _lately(messages)
-    asked, results = asked[-_MOST_TEXT:], [result[:_MOST_TEXT] for result in results]
+    last = lately(messages)
+    asked, results = last.asked[-_MOST_TEXT:], [result[:_MOST_TEXT] for result in last.given]
     today, weights = _today(messages), weights_of(tools)
     said = Said("\n".join([asked, *results]), today, earlier=_earlier(asked, messages))
     if results and not must:
-        return _further(tools, Said(asked, today), said, called, weights)
+        return _further(tools, Said(asked, today), said, last.called, weights)
     ranked = rank(tools, said, weights)
     best = ranked[0]
     if not must:
@@ -135,7 +135,7 @@ def _needs(one: Ranked) -> set[str]:
     }
 
 
-def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: set[str], weights: Weights) -> Verdict:
+def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: frozenset[str], weights: Weights) -> Verdict:
     """With results at hand: a tool that the question names and that lacked something before, and lacks nothing now."""
     before = {one.tool.full_name: one for one in rank(tools, asked, weights)}
     known = {word for name in called for word in words_of(spaced(name).replace("_", " "))}
@@ -155,36 +155,12 @@ def _names(said: Said, tool: Tool, known: set[str]) -> bool:
 # -- what is said
 
 
-def _lately(messages: tuple[Message, ...]) -> tuple[str, list[str], set[str]]:
-    """The question, the results that came since, and the names of what was called since."""
-    at = max((at for at, message in enumerate(messages) if message.role == "user"), default=len(messages))
-    asked = " ".join(part.text for message in messages[at : at + 1] for part in message.parts if isinstance(part, Text))
-    results = [
-        _flat(inner.text)
-        for message in messages[at + 1 :]
-        for part in message.parts
-        if isinstance(part, ToolResult)
-        for inner in part.parts
-        if isinstance(inner, Text)
-    ]
-    called = {part.full_name for message in messages[at + 1 :] for part in message.parts if isinstance(part, ToolCall)}
-    return asked, results, called
-
-
 def _earlier(asked: str, messages: tuple[Message, ...]) -> str:
     """What a short question goes on from, such as: And in Naples?"""
     if len(asked.split()) >= _SHORT:
         return ""
     told = [part.text for message in messages if message.role == "user" for part in message.parts if isinstance(part, Text)]
     return " ".join(told[-2:-1])
-
-
-def _flat(result: str) -> str:
-    """A result in JSON as lines of words: `city Ghent`."""
-    held = loads_object(result)
-    if held is None:
-        return result
-    return "\n".join(f"{key} {value if isinstance(value, str) else dumps(value)}" for key, value in held.items())
 
 
 def _today(messages: tuple[Message, ...]) -> date | None:

@@ -7,6 +7,7 @@ import msgspec
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
+from toolglot.pipeline.lately import Lately
 from toolglot.pipeline.route import Route
 from toolglot.pipeline.ways import Way
 
@@ -23,3 +24,4 @@ class Plan(msgspec.Struct, frozen=True):
     filled: frozenset[str] = frozenset()  # tools sent under a strict schema, where null stands for "not given"
     single: bool = False  # the caller wants one call at a time
     conversation: tuple[Message, ...] | None = None  # as the caller gave it, where calls are to be held against it
+    grounds: Lately | None = None  # what an answer in words is held against, where the model can't be believed

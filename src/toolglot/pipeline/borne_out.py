@@ -1,0 +1,118 @@
+"""Whether an answer is borne out by what tools gave; and what they gave, in few words.
+
+A model of a hundred million parameters has the result before it and says something else all the same: another number, a name
+out of nowhere, or the question again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from toolglot.core.messages import Text, ToolResult
+from toolglot.pipeline.conversation import squeezed
+from toolglot.pipeline.lately import Lately
+from toolglot.pipeline.relevance import spaced
+from toolglot.text.json_text import BadJson, decode, dumps
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NAME = re.compile(r"(?<=[a-z0-9,] )[^\W\d_a-z]\w*")  # a capital that begins no sentence
+_WORD = re.compile(r"[^\W_]+")
+_TELLING = 4  # letters of a word that says something
+# how a question asks, and what answers it: a value of this form, or one under such a key
+_WANTED = (
+    (re.compile(r"\bwho(?:se|m)?\b", re.IGNORECASE), re.compile(r"(?:[^\W\d_a-z][\w'-]+ ){1,3}[^\W\d_a-z][\w'-]+"), None),
+    (
+        re.compile(r"\bwhen\b|\bwhat time\b", re.IGNORECASE),
+        re.compile(r"\d{1,2}:\d\d.*|\d{4}-\d\d-\d\d.*|(?:mon|tues|wednes|thurs|fri|satur|sun)day.*", re.IGNORECASE),
+        None,
+    ),
+    (re.compile(r"\bwhere\b", re.IGNORECASE), None, re.compile(r"location|place|city|address|station|position", re.IGNORECASE)),
+)
+_OWN = frozenset({"i", "celsius", "fahrenheit", "usd", "eur", "gbp"})  # what anybody may add
+_Leaf = tuple[str, str]  # the key that a value stands under, and the value as text
+_MOST_SAID, _MOST_ITEMS = 600, 8
+
+
+def is_borne_out(text: str, last: Lately) -> bool:
+    """It has something of the results that the question has not and asks for, and no name or number that neither has."""
+    told = [leaf for result in last.results if not result.is_error for leaf in _leaves(_value(result))]
+    asked, said = _tokens(last.asked), _tokens(text)
+    for new in (_tokens(" ".join(leaf for _, leaf in leaves)) - asked for leaves in (told, *_wanted(last.asked, told))):
+        if new and not new & said:
+            return False
+    known = " ".join([last.asked, *last.given])
+    names = {name.casefold() for name in _NAME.findall(text)} - _OWN
+    return _numbers(text) <= _numbers(known) and names <= _words(known)
+
+
+def what_was_given(last: Lately) -> str:
+    """Of each result what the question does not say already: From get_ticket: assigned to: Fiona Becker; status: open."""
+    good = [result for result in last.results if not result.is_error]
+    told = [(result.name, _told(_value(result), squeezed(last.asked))) for result in good]
+    return " ".join(f"From {name or 'the tool'}: {_cut(text)}." for name, text in told if text)
+
+
+def _value(result: ToolResult) -> Any:
+    text = "".join(part.text for part in result.parts if isinstance(part, Text))
+    try:
+        return decode(text)
+    except BadJson:
+        return text
+
+
+def _wanted(asked: str, told: list[_Leaf]) -> Iterator[list[_Leaf]]:
+    """For each way in which the question asks, the values that may answer it."""
+    for asks, form, under in _WANTED:
+        if asks.search(asked):
+            yield [
+                (key, leaf)
+                for key, leaf in told
+                if (form is not None and form.fullmatch(leaf)) or (under is not None and under.search(key))
+            ]
+
+
+def _leaves(value: Any, key: str = "") -> Iterator[_Leaf]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, key)
+    elif value is not None:
+        yield key, value if isinstance(value, str) else dumps(value)
+
+
+def _tokens(text: str) -> set[str]:
+    """Numbers, and words that say something."""
+    return {word for word in _words(text) if len(word) >= _TELLING or not word.isalpha()} | _numbers(text)
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
+
+
+def _numbers(text: str) -> set[str]:
+    return {_plain(number) for number in _NUMBER.findall(text)}
+
+
+def _plain(number: str) -> str:
+    """2,317.46 as 2317.46, 09:40 as 9:40, 8.50 as 8.5."""
+    number = re.sub(r",(?=\d{3}(?:\D|$))", "", number).lstrip("0") or "0"
+    return number.rstrip("0").rstrip(".") if "." in number else number
+
+
+def _told(value: Any, asked: str) -> str:
+    if isinstance(value, dict):
+        facts = {key: _told(inner, "") for key, inner in value.items()}
+        new = {key: fact for key, fact in facts.items() if fact and squeezed(fact) not in asked} or facts
+        return "; ".join(f"{spaced(key).replace('_', ' ').lower()}: {fact}" for key, fact in new.items() if fact)
+    if isinstance(value, list):
+        shown = [", ".join(leaf for _, leaf in _leaves(one)) for one in value[:_MOST_ITEMS]]
+        return "; ".join(shown) + ("; ..." if len(value) > _MOST_ITEMS else "")
+    return "" if value is None else (value if isinstance(value, str) else dumps(value)).strip().rstrip(".")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID].rstrip()} ..."
