@@ -8,11 +8,11 @@ import pytest
 
 from tests.pipeline.answering import stream, text
 from tests.pipeline.test_gate import tool
-from toolglot.core.events import Fault
+from toolglot.core.events import Fault, Finish
 from toolglot.core.fold import fold
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.order import first_breach
-from toolglot.core.reply import Reply
+from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
 from toolglot.core.tools import Toolset
 from toolglot.errors import UpstreamError
@@ -101,6 +101,14 @@ def test_words_that_are_not_borne_out_give_way() -> None:
     good = heard(asked, "It is ", "with Fiona.")
     assert (good.text, good.decisions) == ("It is with Fiona.", ())
     assert heard(asked, "It is with Lara.", policy="eager").text == "It is with Lara."
+
+
+def test_what_finds_no_end_is_cut_short_and_gives_way() -> None:
+    asked = told("Who has ticket 356?", TICKET)
+    assert fit(Request("m", messages=asked, tools=TOOLS), resolve("local/smollm2")).request.max_tokens == 200
+    found = heard(asked, "It is with Lara" + ", Lara" * 50, end=Finish(Stop("length", "length")))
+    assert found.stop == Stop("stop", "length")
+    assert found.text.startswith("From get_ticket")
 
 
 def test_where_nothing_was_given_words_are_words() -> None:

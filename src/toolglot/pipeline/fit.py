@@ -33,6 +33,7 @@ from toolglot.pipeline.ways import SMALL, Tallies, Way, choose_way
 from toolglot.text.json_text import dumps
 
 _MOST_SAID = 1024  # tokens, where the caller names no limit
+_MOST_TOLD = 200  # the same of an answer in a sentence, with what results say
 _UNASKED = Way("native", why="there is nothing to call")
 
 # where an API takes the size of its window: below the wire's own part of `extra`
@@ -70,7 +71,9 @@ def fit(
     if calls and ask == "auto" and way.kind != "native":
         asking.notes.append(f"asked {way.name}: {way.why}")
     kind = way.kind if given or _speaks_of_calls(request.messages) else "native"
-    request = _FITS[kind](_with_end(request, asking), asking)
+    request = _FITS[kind](request, asking)
+    grounds = _grounds(messages, request, asking)
+    request = _with_end(request, asking, _MOST_SAID if grounds is None else _MOST_TOLD)
     request = _with_room(request, asking, larger=larger_context)
     calls = asking.calls  # the gate may have said that none is due
     hears = None if not calls else way.dialect if way.kind == "dialect" else route.profile.dialect or "auto"
@@ -88,7 +91,7 @@ def fit(
         asking.filled,
         single,
         messages if doubted else None,
-        _grounds(messages, request, asking),
+        grounds,
     )
 
 
@@ -100,12 +103,12 @@ def _grounds(messages: tuple[Message, ...], request: Request, asking: _Asking) -
     return last if any(not result.is_error for result in last.results) else None
 
 
-def _with_end(request: Request, asking: _Asking) -> Request:
+def _with_end(request: Request, asking: _Asking, most: int) -> Request:
     """A model that can't decide whether to call does not decide when to end either: it goes on until its window is full."""
     if asking.route.profile.decides or request.max_tokens is not None:
         return request
-    asking.notes.append(f"max_tokens: {_MOST_SAID}, since so small a model may find no end")
-    return msgspec.structs.replace(request, max_tokens=_MOST_SAID)
+    asking.notes.append(f"max_tokens: {most}, since so small a model may find no end")
+    return msgspec.structs.replace(request, max_tokens=most)
 
 
 def _may_invent(profile: Profile) -> bool:

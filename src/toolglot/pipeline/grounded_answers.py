@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
-from toolglot.core.reply import Decision
+from toolglot.core.reply import Decision, Stop
 from toolglot.pipeline.answers import Answers
 from toolglot.pipeline.borne_out import is_borne_out, what_was_given
 from toolglot.pipeline.guard_calls import Policy
@@ -44,4 +44,5 @@ class GroundedAnswers(Answers):
         left: list[Event] = [one for one in self._held if not isinstance(one, Delta)]
         left.insert(1, Delta(index, given))
         why = Decision("grounded_answer", f"the model's answer is not borne out by the results: {written.strip()[:300]!r}")
-        return [*left, msgspec.structs.replace(end, decisions=(*end.decisions, why))]
+        stop = Stop("stop", end.stop.raw)  # what leaves is whole, even where the model's words were cut short
+        return [*left, msgspec.structs.replace(end, stop=stop, decisions=(*end.decisions, why))]
