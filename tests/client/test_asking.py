@@ -320,12 +320,27 @@ def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves
         ({"fallbacks": ["gpt-5"]}, "provider/model"),
         ({"policy": "bold"}, "policy: there is no policy 'bold'"),
         ({"calls": "keep"}, "calls: there is no way of giving calls 'keep'"),
-        ({"model": None}, "api_key: it is for the provider of the client's own model"),
     ],
 )
 def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
     with pytest.raises(CallerError, match=told):
         AsyncClient(**{"model": "openai/m", "api_key": "k", **options})
+
+
+def test_without_a_model_key_and_address_are_the_first_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", chat("hi"))
+            client = AsyncClient(base_url=server.url(""), api_key="k7", detect=False, remembered=Remembered(tmp_path / "r"))
+            assert (await client.complete("hello", "openai/m")).text == "hi"
+            assert server.requests[0].headers["authorization"] == "Bearer k7"
+            with pytest.raises(CallerError, match="MISTRAL_API_KEY"):
+                await client.complete("hello", "mistral/m")
+            await client.aclose()
+
+    run(work())
 
 
 def test_a_request_object_holds_its_own() -> None:

@@ -38,9 +38,9 @@ class AsyncClient:
     """`complete` and `stream` take what `prepare` takes, or a Request whose model is "provider/model".
 
     `fallbacks` are models that are asked in order where one has no key, or fails before it has said anything. `policy` and
-    `calls` are those of the guard. `api_key` and `base_url` are for the provider of `model`; else they come from the
-    environment and the catalog. `detect`: with tools, a server that can tell about its models is asked once. `remembered`
-    counts what has worked.
+    `calls` are those of the guard. `api_key` and `base_url` are for the provider of `model`, or where none is named, of the
+    model that is asked first; for others they come from the environment and the catalog. `detect`: with tools, a server that
+    can tell about its models is asked once. `remembered` counts what has worked.
     """
 
     def __init__(
@@ -62,9 +62,6 @@ class AsyncClient:
         self.model = model
         self._own = resolve(model).provider.name if model is not None else None  # whose key and address were given
         self._api_key, self._base_url = api_key, base_url
-        if model is None and (api_key is not None or base_url is not None):
-            where = "base_url" if api_key is None else "api_key"
-            raise CallerError("it is for the provider of the client's own model: name that too", where)
         check_guard(policy, calls)
         if not isinstance(retries, RetryPolicy):
             raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
@@ -140,6 +137,8 @@ class AsyncClient:
         first = model or self.model or (messages.model if isinstance(messages, Request) else None)
         if first is None:
             raise CallerError('a model is named "provider/model", as in "ollama/qwen3:8b"', "model")
+        if self._own is None:
+            self._own = resolve(first).provider.name
         return (first, *self._fallbacks)
 
     def route(self, model: str, wire: str | None = None) -> Route:
