@@ -1,12 +1,12 @@
 """Calls that nothing in the conversation speaks for. Small models make them: an id of 12345, a city that nobody named.
 
-Seven things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id, a long number
-or an e-mail address that stands nowhere; a name or a date, where nobody has named or dated anything, or an id is wanted; a call
-that was just made and has its result; a tool that is beside the question: no word in common, or nothing that the gate for still
-smaller models would call for, or something made up while another tool finds all it needs; a result in place of the call that
-would give it; words about a tool that plainly is to be used; and one call of several, where the question tells the others in
-full. The model is told why. Where it insists, it may know better than words can tell, and the call passes; but nobody knows an
-id that was never said.
+Seven things are looked for, each so narrow that a call that was meant as it stands is next to never doubted: an id, a long
+number or an e-mail address that stands nowhere; a name or a date, where nobody has named or dated anything, or an id is wanted;
+a call that was just made and has its result; a tool that is beside the question: no word in common, or nothing that the gate
+for still smaller models would call for, or something made up while another tool finds all it needs; a result in place of the
+call that would give it; words about a tool that plainly is to be used; and one call of several, where the question tells the
+others in full. The model is told why. Where it insists, it may know better than words can tell, and the call passes; but nobody
+knows an id that was never said.
 """
 
 from __future__ import annotations
