@@ -24,7 +24,7 @@ import msgspec  # noqa: E402
 from bfcl import bfcl_questions  # noqa: E402
 
 from toolglot.client.carriers import Carriers  # noqa: E402
-from toolglot.client.exchange import sending, whole  # noqa: E402
+from toolglot.client.exchange import new_call_id, sending, whole  # noqa: E402
 from toolglot.client.transport import Answer, Limits, Transport  # noqa: E402
 from toolglot.core.fold import fold  # noqa: E402
 from toolglot.core.reply import Reply  # noqa: E402
@@ -138,7 +138,8 @@ async def ask(transport: Transport, way: str, question: Question) -> Told:
             notes = plan.notes
             free = left_open(plan.request.output.schema) if plan.request.output is not None else None
         try:
-            reply: Reply = fold(await whole(sending(plan, transport, {}, LIMITS), answers_to(plan, "balanced", "hold", str)))
+            answers = answers_to(plan, "balanced", "hold", new_call_id)
+            reply: Reply = fold(await whole(sending(plan, transport, {}, LIMITS), answers))
         except UpstreamError as error:
             notes += (f"FAILED: {error.message}",)
             break

@@ -24,6 +24,7 @@ from toolglot.pipeline.conversation import WORD, Conversation, stems_of
 from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import canonical
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, own_words_of
+from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.set_right import set_right
@@ -310,8 +311,8 @@ class Doubts:
             return True
         said, needed = self._gives(held), {key: value for key, value in held.items() if key in required}
         if self._so_far.wanted_another:
-            alike = not self._so_far.wanted_another.isdisjoint(own_words_of(tool))
-            return self._gate_opens and said >= len(held) and (alike or self._plainly_due == tool)
+            alike = {stem for word in self._so_far.wanted_another for stem in related(word)} & own_words_of(tool)
+            return self._gate_opens and said >= len(held) and bool(alike)
         if said >= _ENOUGH or self._under_way(tool):
             return True
         return self._gate_opens or all(isinstance(value, int | float) or self._is_said(value) for value in needed.values())
