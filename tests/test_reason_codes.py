@@ -9,7 +9,7 @@ import toolglot
 from toolglot.schema.fixes import FIXES
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "reason-codes.md"
-GIVEN = re.compile(r'Decision\(\s*"(\w+)"|_decision\("(\w+)"|"((?:rejected|abstained)_\w+)"')
+GIVEN = re.compile(r'Decision\(\s*"(\w+)"|_decision\("(\w+)"|"((?:rejected|abstained|lacking)_\w+)"')
 
 
 def test_the_page_has_each_code_and_no_other() -> None:

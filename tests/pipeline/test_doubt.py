@@ -8,7 +8,7 @@ import pytest
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
-from toolglot.pipeline.doubt import INCOMPLETE, INVENTED, MADE_UP, REPEATED, UNRELATED, Doubts
+from toolglot.pipeline.doubt import INCOMPLETE, INVENTED, LACKING, MADE_UP, REPEATED, UNRELATED, Doubts
 from toolglot.text.json_text import dumps
 
 
@@ -309,6 +309,18 @@ def test_a_result_that_the_model_made_up(asked: str, text: str, doubted: bool) -
     if found is not None:
         assert Doubts(said(asked, f"Not run: {found[1]}."), TOOLS).of_text(text) is None  # it is told once
         assert Doubts(said(asked, a_result("8.05")), TOOLS).of_text(text) is None  # it has a result to tell of
+
+
+def test_an_answer_without_what_was_asked_for() -> None:
+    asked = said("Where is my book, and when is it back?", a_result('{"location": "Kassel", "back": "Thursday", "number": 7}'))
+    found = Doubts(asked, TOOLS).of_text("It is back on Thursday.")
+    assert found == (LACKING, "the answer does not say what was asked for, and the results have it: Kassel")
+    assert Doubts(asked, TOOLS).of_text("It is in Kassel, and back on Thursday.") is None  # who wants to know the number?
+    told = Message("user", (Text(f"Not run: {found[1]}. Answer again."),))
+    assert Doubts((*asked, told), TOOLS).of_text("It is back on Thursday.") is None  # it is told once
+    assert Doubts(said("Reserve it.", a_result('{"location": "Kassel"}')), TOOLS).of_text("It is reserved.") is None
+    failed = said("Where is my book?", a_result("location: unknown", is_error=True))
+    assert Doubts(failed, TOOLS).of_text("It went wrong.") is None
 
 
 BMI = (

@@ -37,14 +37,28 @@ _MOST_SAID, _MOST_ITEMS = 600, 8
 
 def is_borne_out(text: str, last: Lately) -> bool:
     """It has something of the results that the question has not and asks for, and no name or number that neither has."""
-    told = [leaf for result in last.results if not result.is_error for leaf in _leaves(_value(result))]
-    asked, said = _tokens(last.asked), _tokens(text)
-    for new in (_tokens(" ".join(leaf for _, leaf in leaves)) - asked for leaves in (told, *_wanted(last.asked, told))):
-        if new and not new & said:
-            return False
     known = " ".join([last.asked, *last.given])
     names = {name.casefold() for name in _NAME.findall(text)} - _OWN
+    if _none_told(_told_by(last), text, last) or untold(text, last):
+        return False
     return _numbers(text) <= _numbers(known) and names <= _words(known)
+
+
+def untold(text: str, last: Lately) -> list[str]:
+    """The names, places or times that the question asks for and the results have, where the answer has none of them."""
+    found = (_none_told(leaves, text, last) for leaves in _wanted(last.asked, _told_by(last)))
+    return next(filter(None, found), [])
+
+
+def _told_by(last: Lately) -> list[_Leaf]:
+    return [leaf for result in last.results if not result.is_error for leaf in _leaves(_value(result))]
+
+
+def _none_told(leaves: list[_Leaf], text: str, last: Lately) -> list[str]:
+    """Those that are new to the question, if the text has nothing of any."""
+    asked, said = _tokens(last.asked), _tokens(text)
+    new = [leaf for _, leaf in leaves if _tokens(leaf) - asked]
+    return [] if any((_tokens(leaf) - asked) & said for leaf in new) else new
 
 
 def what_was_given(last: Lately) -> str:

@@ -20,6 +20,7 @@ import msgspec
 
 from toolglot.core.messages import Message, ToolCall
 from toolglot.core.tools import Tool
+from toolglot.pipeline.borne_out import untold
 from toolglot.pipeline.conversation import WORD, Conversation, stems_of
 from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import canonical
@@ -45,8 +46,10 @@ from toolglot.text.json_text import dumps, loads_object, shown
 
 INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
 MADE_UP, INCOMPLETE, UNUSED = "rejected_result", "rejected_incomplete", "rejected_unused"
-DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE, UNUSED})
+LACKING = "lacking_answer"
+DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE, UNUSED, LACKING})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
+_UNTOLD = "the answer does not say what was asked for, and the results have it"
 _NO_CALL = "the reply only speaks of a tool, though the question tells all that is needed"
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w \w+ \w")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
@@ -128,13 +131,19 @@ class Doubts:
     def of_text(self, text: str) -> tuple[str, str] | None:
         """The same of a reply without a call: a result that no tool gave, or words about a tool that plainly is to be used."""
         if self._so_far.has_results:
-            return None
+            return self._lacking(text)
         held = _FENCED.fullmatch(text.strip())
         if loads_object(held[1] if held else text) and "json" not in self.spoken.words:
             return None if _NO_RESULT in self._so_far.told else (MADE_UP, f"{_NO_RESULT}{self._to_call}")
         if not self._speaks_of_a_tool(text) or self._plainly_due is None or _NO_CALL in self._so_far.told:
             return None
         return UNUSED, f"{_NO_CALL}{self._to_call}"
+
+    def _lacking(self, text: str) -> tuple[str, str] | None:
+        """An answer without what was asked for, where the results that came last have it."""
+        last = self._so_far.lately
+        missing = untold(text, last) if self.spoken.is_english and last.results and _UNTOLD not in self._so_far.told else []
+        return (LACKING, f"{_UNTOLD}: {shown(', '.join(missing[:_MOST_GIVEN]), 200)}") if missing else None
 
     def _speaks_of_a_tool(self, text: str) -> bool:
         """You can use the `get_ticket` function. A name that is a plain word must stand as code."""

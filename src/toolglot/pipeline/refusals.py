@@ -22,16 +22,18 @@ ADVICE = {
     "rejected_unrelated": "Do without it: answer the user now, in your own words.",
     "rejected_result": "No tool has been run. Call the tools that give it, in the form that you were shown.",
     "rejected_unused": "Call it, in the form that you were shown; if it is not what is wanted, give your answer again.",
+    "lacking_answer": "Answer again, in plain words, with what was asked for.",
     "rejected_incomplete": "Make all of them in one reply.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
 UNSHOWN = frozenset({"rejected_result"})  # replies that the model is not shown again: it would only copy them
+_BACK = ("rejected_", "lacking_")  # how the codes begin of what the model is told of, to do it again
 _SHOWN = 300  # characters of what was written, told back
 
 
 def refusals(reply: Reply) -> list[Decision]:
-    """The calls of a reply that may not be run. A call cut short that nobody judged is one of them."""
-    told = [held for held in reply.decisions if held.code.startswith("rejected_") and held.call is not None]
+    """The calls of a reply that may not be run, and an answer that lacks something. A call cut short is one of them."""
+    told = [held for held in reply.decisions if held.code.startswith(_BACK) and held.call is not None]
     judged = {held.call.id for held in told if held.call is not None}
     cut = (part for part in reply.parts if isinstance(part, ToolCall) and not part.sealed and part.id not in judged)
     return told + [Decision("rejected_truncated", f"{call.full_name}: the call was cut short", call) for call in cut]

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
+from toolglot.pipeline.lately import Lately, lately
 from toolglot.pipeline.refusals import is_ours
 from toolglot.pipeline.relevance import spaced, words_of
 
@@ -24,6 +25,10 @@ class SoFar:
     @property
     def questions(self) -> list[str]:
         return [part.text for message in self.asked for part in message.parts if isinstance(part, Text)]
+
+    @cached_property
+    def lately(self) -> Lately:
+        return lately(tuple(message for message in self._messages if not is_ours(message)))
 
     @cached_property
     def told(self) -> str:
