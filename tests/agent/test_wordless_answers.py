@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from tests.agent.test_loop import REQUEST, asked, ended, says
+from tests.agent.test_loop import REQUEST, asked, calls, ended, refuses, results, says
 from toolglot.agent.limits import Limits
 from toolglot.agent.loop import Loop
 from toolglot.core.messages import Media, Text, ToolCall
 from toolglot.core.reply import Decision, Reply, Stop
 from toolglot.core.request import Output
+from toolglot.core.tools import Choice
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", "~~`\n\n~~`"])
@@ -60,3 +61,17 @@ def test_a_made_up_result_is_not_shown_again() -> None:
     messages = asked(loop.next(Reply(parts=(Text(made_up),), stop=Stop("stop"), decisions=(told,)))).messages
     assert [message.role for message in messages] == ["user", "user"]
     assert made_up not in str(messages)
+
+
+def test_with_results_at_hand_refusals_end_in_an_answer() -> None:
+    bad = refuses("rejected_unknown_tool", ToolCall("x", "look_again", "{}"), "look_again: there is no such tool")
+    loop = Loop(REQUEST)
+    loop.next()
+    loop.next(results(loop.next(calls(("g", "Rome")))))
+    loop.next(bad)
+    loop.next(bad)
+    last = asked(loop.next(bad))
+    assert last.choice == Choice("none")
+    run = ended(loop.next(says("It is mild in Rome.")))
+    assert (run.end, run.text) == ("refused", "It is mild in Rome.")
+    assert "there is no such tool" in run.why

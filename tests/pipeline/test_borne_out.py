@@ -51,6 +51,9 @@ def last(asked: str, *results: Any) -> Lately:
         ("When is it due?", TICKET, "It is due on 2025-04-08.", True),
         ("Where is my parcel RX7?", PARCEL, "Parcel RX7 is in transit.", False),
         ("Where is my parcel RX7?", PARCEL, "It is in Eindhoven.", True),
+        ("Enrol me and let me know the room.", {"status": "enrolled", "room": "Halden 214"}, "You are enrolled.", False),
+        ("Enrol me and let me know the room.", {"status": "enrolled", "room": "Halden 214"}, "In room 214.", True),
+        ("Enrol me in the room.", {"status": "enrolled", "room": "Halden 214"}, "You are enrolled.", True),
         ("What does todo.txt say?", "Buy a cake for Winston.", 'It says "Buy a cake".', True),
         ("What does todo.txt say?", "Buy a cake for Winston.", "It says nothing of note.", False),
         ("Is it there?", True, "Yes, it is there.", False),  # which nobody can tell from a yes

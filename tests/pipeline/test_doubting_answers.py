@@ -131,6 +131,11 @@ def test_words_about_a_tool_that_plainly_is_due_go_back() -> None:
     assert found.text == how  # it was said
     (told,) = refusals(found)
     assert 'call multiply with {"a":7,"b":8}. Call it' in sentence(told)
+    scores = Tool("get_score", "Score of a match.", {"properties": {"day": {"type": "string"}}, "required": ["day"]})
+    match = (Message("user", (Text("What was the score of the match on 2024-10-20?"),)),)
+    known = small(messages=match, tools=Toolset([scores]))
+    assert codes(heard(known, text("On 2024-10-20 it was 2-1."))) == ["rejected_unused"]  # which it can't know
+    assert codes(heard(known, text("I can't tell of 2024-10-20."))) == []
     assert codes(heard(plan, text("If you multiply them, it is 54."))) == []  # a plain word
     assert codes(heard(plan, text(how), policy="eager")) == []
     assert codes(heard(small(messages=PRODUCT, tools=MULTIPLY, choice=Choice("none")), text(how))) == []

@@ -79,6 +79,7 @@ class Loop:
         self._repeats: dict[tuple[str, str], tuple[int, str]] = {}  # a call -> how often in a row it gave this result
         self._pressed = False  # for an answer, after one without a word
         self._last: str | None = None  # why the model is asked for the last time, without tools
+        self._last_end: End = "repeated"  # and what that is
         self._began = 0.0
         self._text = ""
         self._usage: Usage | None = None
@@ -107,7 +108,7 @@ class Loop:
     def _ask(self, now: float) -> Step:
         over = self._over(now)
         if over is not None:
-            return self._done(*over) if self._last is None else self._done("repeated", self._last)
+            return self._done(*over) if self._last is None else self._done(self._last_end, self._last)
         self._asked += 1
         self._waits = "reply"
         choice = self.request.choice
@@ -149,12 +150,12 @@ class Loop:
         if reply.error is not None:
             return self._done("failed", f"the answer broke off: {reply.error.message}", reply.error)
         if self._last is not None:
-            return self._done("repeated", self._last)
+            return self._done(self._last_end, self._last)
         if self._refused_turns > self.limits.refusals:
             if all(held.code in DOUBTED for held in refused):
                 return self._last_word(f"{refused[-1].message}, again and again", now)
-            times = f"{self._refused_turns} replies in a row"
-            return self._done("refused", f"{times} held a call that can't be run: {refused[-1].message}")
+            why = f"{self._refused_turns} replies in a row held a call that can't be run: {refused[-1].message}"
+            return self._last_word(why, now, "refused") if self._run_calls else self._done("refused", why)
         if self._calls:
             return self._hand_out(now)
         if refused or (reply.stop is not None and reply.stop.reason == "pause"):
@@ -237,9 +238,9 @@ class Loop:
         self._waits = "results"
         return RunTools(self._calls, tuple(self._history))
 
-    def _last_word(self, why: str, now: float) -> Step:
-        """A model that goes round in circles has what it needs: it is asked once more, for its answer, without tools."""
-        self._last = why
+    def _last_word(self, why: str, now: float, end: End = "repeated") -> Step:
+        """A model that goes round in circles may have what it needs: it is asked once more, for its answer, without tools."""
+        self._last, self._last_end = why, end
         self._close_turn(self._answers((), f"not run: {why}"))
         return self._ask(now)
 

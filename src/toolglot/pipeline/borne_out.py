@@ -13,7 +13,7 @@ from typing import Any
 from toolglot.core.messages import Text, ToolResult
 from toolglot.pipeline.conversation import squeezed
 from toolglot.pipeline.lately import Lately
-from toolglot.pipeline.relevance import spaced
+from toolglot.pipeline.relevance import spaced, words_of
 from toolglot.text.json_text import BadJson, decode, dumps
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -30,6 +30,7 @@ _WANTED = (
     ),
     (re.compile(r"\bwhere\b", re.IGNORECASE), None, re.compile(r"location|place|city|address|station|position", re.IGNORECASE)),
 )
+_ASKS = re.compile(r"\?|\b(?:tell me|let me know|give me|show me|what|which|how)\b", re.IGNORECASE)
 _OWN = frozenset({"i", "celsius", "fahrenheit", "usd", "eur", "gbp"})  # what anybody may add
 _Leaf = tuple[str, str]  # the key that a value stands under, and the value as text
 _MOST_SAID, _MOST_ITEMS = 600, 8
@@ -45,7 +46,7 @@ def is_borne_out(text: str, last: Lately) -> bool:
 
 
 def untold(text: str, last: Lately) -> list[str]:
-    """The names, places or times that the question asks for and the results have, where the answer has none of them."""
+    """What the question asks for and the results have, where the answer has not: a name, a place, a time, or by their key."""
     found = (_none_told(leaves, text, last) for leaves in _wanted(last.asked, _told_by(last)))
     return next(filter(None, found), [])
 
@@ -85,6 +86,11 @@ def _wanted(asked: str, told: list[_Leaf]) -> Iterator[list[_Leaf]]:
                 for key, leaf in told
                 if (form is not None and form.fullmatch(leaf)) or (under is not None and under.search(key))
             ]
+    if _ASKS.search(asked):  # and let me know the room
+        for key, leaf in told:
+            words = set(words_of(_in_words(key)))
+            if words and words <= set(words_of(asked)):
+                yield [(key, leaf)]
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[_Leaf]:
@@ -121,11 +127,15 @@ def _told(value: Any, asked: str) -> str:
     if isinstance(value, dict):
         facts = {key: _told(inner, "") for key, inner in value.items()}
         new = {key: fact for key, fact in facts.items() if fact and squeezed(fact) not in asked} or facts
-        return "; ".join(f"{spaced(key).replace('_', ' ').lower()}: {fact}" for key, fact in new.items() if fact)
+        return "; ".join(f"{_in_words(key)}: {fact}" for key, fact in new.items() if fact)
     if isinstance(value, list):
         shown = [", ".join(leaf for _, leaf in _leaves(one)) for one in value[:_MOST_ITEMS]]
         return "; ".join(shown) + ("; ..." if len(value) > _MOST_ITEMS else "")
     return "" if value is None else (value if isinstance(value, str) else dumps(value)).strip().rstrip(".")
+
+
+def _in_words(key: str) -> str:
+    return spaced(key).replace("_", " ").lower()
 
 
 def _cut(text: str) -> str:

@@ -50,7 +50,8 @@ LACKING = "lacking_answer"
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE, UNUSED, LACKING})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
 _UNTOLD = "the answer does not say what was asked for, and the results have it"
-_NO_CALL = "the reply only speaks of a tool, though the question tells all that is needed"
+_NO_CALL = "no tool was called, though the question tells all that is needed"
+_FIGURE = re.compile(r"\d+(?:[.,:-]\d+)*")
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w \w+ \w")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
@@ -129,15 +130,21 @@ class Doubts:
         return tool if tool is not None and tool.kind == "function" else None, loads_object(call.arguments_json)
 
     def of_text(self, text: str) -> tuple[str, str] | None:
-        """The same of a reply without a call: a result that no tool gave, or words about a tool that plainly is to be used."""
+        """The same of a reply without a call: a result that no tool gave, or words where a tool plainly is to be used."""
         if self._so_far.has_results:
             return self._lacking(text)
         held = _FENCED.fullmatch(text.strip())
         if loads_object(held[1] if held else text) and "json" not in self.spoken.words:
             return None if _NO_RESULT in self._so_far.told else (MADE_UP, f"{_NO_RESULT}{self._to_call}")
-        if not self._speaks_of_a_tool(text) or self._plainly_due is None or _NO_CALL in self._so_far.told:
+        due = self._plainly_due
+        knows = due is not None and TELLERS.search(due.name) and any(map(self._is_new, _FIGURE.findall(text)))
+        if due is None or not (knows or self._speaks_of_a_tool(text)) or _NO_CALL in self._so_far.told:
             return None
         return UNUSED, f"{_NO_CALL}{self._to_call}"
+
+    def _is_new(self, figure: str) -> bool:
+        """A number that nobody has said: of what is to be looked up, the model knows none."""
+        return figure not in self.spoken.text
 
     def _lacking(self, text: str) -> tuple[str, str] | None:
         """An answer without what was asked for, where the results that came last have it."""

@@ -26,7 +26,7 @@ ADVICE = {
     "rejected_incomplete": "Make all of them in one reply.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
-UNSHOWN = frozenset({"rejected_result"})  # replies that the model is not shown again: it would only copy them
+UNSHOWN = frozenset({"rejected_result", "lacking_answer"})  # replies that the model is not shown again: it would only copy them
 _BACK = ("rejected_", "lacking_")  # how the codes begin of what the model is told of, to do it again
 _SHOWN = 300  # characters of what was written, told back
 
