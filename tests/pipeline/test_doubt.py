@@ -235,6 +235,13 @@ def test_what_we_told_the_model_is_not_the_users_word() -> None:
     assert doubt(asked, "reserve_book", book_id="B-77") == INVENTED
 
 
+def test_nobody_may_insist_on_a_tool_beside_the_question_with_nothing_that_was_said() -> None:
+    asked = refused(said("Book me a hotel room."), "multiply", a=3, b=4)
+    assert doubt(asked, "multiply", a=3, b=4) == UNRELATED
+    asked = refused(said("Call me a taxi."), "find_book", title="taxi")
+    assert doubt(asked, "find_book", title="taxi") is None
+
+
 def test_nobody_may_insist_on_an_id() -> None:
     asked = refused(said("Reserve the book Emma."), "reserve_book", book_id="12345")
     assert doubt(asked, "reserve_book", book_id="12345") == INVENTED

@@ -45,8 +45,7 @@ from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps, loads_object, shown
 
 INVENTED, UNRELATED, REPEATED = "rejected_invented", "rejected_unrelated", "rejected_repeat"
-MADE_UP, INCOMPLETE, UNUSED = "rejected_result", "rejected_incomplete", "rejected_unused"
-LACKING = "lacking_answer"
+MADE_UP, INCOMPLETE, UNUSED, LACKING = "rejected_result", "rejected_incomplete", "rejected_unused", "lacking_answer"
 DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE, UNUSED, LACKING})
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
 _UNTOLD = "the answer does not say what was asked for, and the results have it"
@@ -101,11 +100,15 @@ class Doubts:
         told = self._so_far.refused(call)
         for code, why in self._unlikely(call, tool, held):
             insisted = any(why in one for one in told) and len(told) < _TOO_MUCH
-            if not insisted or (code == UNRELATED and self._so_far.wanted_another):
+            if not insisted or (code == UNRELATED and not self._may_be_meant(tool, held)):
                 return code, why
-        if told and not self._so_far.wanted_another:
+        if told and self._may_be_meant(tool, held):
             return None
         return None if self._asked_for(tool, held) else (UNRELATED, _UNASKED)
+
+    def _may_be_meant(self, tool: Tool, held: dict[str, Any]) -> bool:
+        """Not, if it was given nothing of what was said, or first another was called for, which there is not."""
+        return not self._so_far.wanted_another and (not required_of(tool) or self._gives(held) > 0)
 
     def set_right(self, call: ToolCall) -> ToolCall | None:
         """The call as the conversation would have it, if that is another and fits the tool."""
@@ -137,14 +140,11 @@ class Doubts:
         if loads_object(held[1] if held else text) and "json" not in self.spoken.words:
             return None if _NO_RESULT in self._so_far.told else (MADE_UP, f"{_NO_RESULT}{self._to_call}")
         due = self._plainly_due
-        knows = due is not None and TELLERS.search(due.name) and any(map(self._is_new, _FIGURE.findall(text)))
-        if due is None or not (knows or self._speaks_of_a_tool(text)) or _NO_CALL in self._so_far.told:
+        if due is None or _NO_CALL in self._so_far.told:
             return None
-        return UNUSED, f"{_NO_CALL}{self._to_call}"
-
-    def _is_new(self, figure: str) -> bool:
-        """A number that nobody has said: of what is to be looked up, the model knows none."""
-        return figure not in self.spoken.text
+        new = [figure for figure in _FIGURE.findall(text) if figure not in self.spoken.text]  # which are to be looked up
+        is_one = self._speaks_of_a_tool(text) or (new and TELLERS.search(due.name))
+        return (UNUSED, f"{_NO_CALL}{self._to_call}") if is_one else None
 
     def _lacking(self, text: str) -> tuple[str, str] | None:
         """An answer without what was asked for, where the results that came last have it."""
@@ -341,8 +341,8 @@ class Doubts:
     def _plainly_due(self) -> Tool | None:
         """The only tool that is due, where it is spoken of, and by more than one value or one that nobody says by chance."""
         best = self._best
-        is_plain = best is not None and best.overlap >= NAMED and (best.filled.sharp or len(best.filled.found) > 1)
-        return best.tool if best is not None and is_plain else None
+        lacks = best is None or best.overlap < NAMED or not (best.filled.sharp or len(best.filled.found) > 1)
+        return None if best is None or lacks else best.tool
 
     @property
     def _to_call(self) -> str:
@@ -383,7 +383,7 @@ class Doubts:
         if isinstance(value, list):
             return all(self._is_said(one) for one in value)
         if isinstance(value, str):
-            return self.spoken.holds(value)
+            return self.spoken.holds(value) or (_DATE.match(value) is not None and self.spoken.dates_something)
         return isinstance(value, int | float) and self.spoken.counts(value)
 
     # -- what is said
