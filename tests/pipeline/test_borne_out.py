@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.counted import lines_run
 from tests.pipeline.answering import stream, text
 from tests.pipeline.test_gate import tool
 from toolglot.core.events import Fault, Finish
@@ -82,6 +83,23 @@ def test_what_was_given_in_few_words(asked: str, results: list[Any], given: str)
 def test_what_was_given_has_an_end() -> None:
     assert len(what_was_given(last("What?", "long " * 1000))) < 700
     assert what_was_given(last("What?", list(range(20)))).endswith("7; ....")
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("depth", [50, 900, 5000])
+def test_results_may_be_nested_deeply(opens: str, closes: str, depth: int) -> None:
+    deep = last("Where is it?", opens * depth + "17" + closes * depth)
+    assert not is_borne_out("I can't tell.", deep)
+    assert is_borne_out("It is 17.", deep) or depth > 1000  # which is read as text
+    assert "17" in what_was_given(deep) or depth > 50
+
+
+def test_the_work_grows_with_question_and_results_and_no_faster() -> None:
+    def work(size: int) -> int:
+        held = last("What is each price? " + "word " * size, [{"price": number} for number in range(size)])
+        return lines_run(lambda: is_borne_out(" ".join(map(str, range(size))), held))
+
+    assert work(400) < 2.3 * work(200)
 
 
 TOOLS = Toolset([tool("get_ticket", "Look up a ticket.", "ticket_id", ticket_id={"type": "integer"})])

@@ -7,13 +7,13 @@ out of nowhere, or the question again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from toolglot.core.messages import Text, ToolResult
 from toolglot.pipeline.conversation import squeezed
 from toolglot.pipeline.lately import Lately
-from toolglot.pipeline.relevance import spaced, words_of
+from toolglot.pipeline.relevance import as_words, words_of
 from toolglot.text.json_text import BadJson, decode, dumps
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -33,33 +33,36 @@ _WANTED = (
 _ASKS = re.compile(r"\?|\b(?:tell me|let me know|give me|show me|what|which|how)\b", re.IGNORECASE)
 _OWN = frozenset({"i", "celsius", "fahrenheit", "usd", "eur", "gbp"})  # what anybody may add
 _Leaf = tuple[str, str]  # the key that a value stands under, and the value as text
-_MOST_SAID, _MOST_ITEMS = 600, 8
+_MOST_SAID, _MOST_ITEMS, _DEEPEST = 600, 8, 32
 
 
 def is_borne_out(text: str, last: Lately) -> bool:
     """It has something of the results that the question has not and asks for, and no name or number that neither has."""
+    told = _told_by(last)
+    if _lacking([told, *_wanted(last.asked, told)], text, last):
+        return False
     known = " ".join([last.asked, *last.given])
     names = {name.casefold() for name in _NAME.findall(text)} - _OWN
-    if _none_told(_told_by(last), text, last) or untold(text, last):
-        return False
     return _numbers(text) <= _numbers(known) and names <= _words(known)
 
 
 def untold(text: str, last: Lately) -> list[str]:
     """What the question asks for and the results have, where the answer has not: a name, a place, a time, or by their key."""
-    found = (_none_told(leaves, text, last) for leaves in _wanted(last.asked, _told_by(last)))
-    return next(filter(None, found), [])
+    return _lacking(_wanted(last.asked, _told_by(last)), text, last)
 
 
 def _told_by(last: Lately) -> list[_Leaf]:
     return [leaf for result in last.results if not result.is_error for leaf in _leaves(_value(result))]
 
 
-def _none_told(leaves: list[_Leaf], text: str, last: Lately) -> list[str]:
-    """Those that are new to the question, if the text has nothing of any."""
+def _lacking(groups: Iterable[list[_Leaf]], text: str, last: Lately) -> list[str]:
+    """The first of these values that are new to the question, and of which the text has nothing."""
     asked, said = _tokens(last.asked), _tokens(text)
-    new = [leaf for _, leaf in leaves if _tokens(leaf) - asked]
-    return [] if any((_tokens(leaf) - asked) & said for leaf in new) else new
+    for leaves in groups:
+        new = [(leaf, tokens) for _, leaf in leaves if (tokens := _tokens(leaf) - asked)]
+        if new and all(tokens.isdisjoint(said) for _, tokens in new):
+            return [leaf for leaf, _ in new]
+    return []
 
 
 def what_was_given(last: Lately) -> str:
@@ -86,22 +89,28 @@ def _wanted(asked: str, told: list[_Leaf]) -> Iterator[list[_Leaf]]:
                 for key, leaf in told
                 if (form is not None and form.fullmatch(leaf)) or (under is not None and under.search(key))
             ]
-    if _ASKS.search(asked):  # and let me know the room
-        for key, leaf in told:
-            words = set(words_of(_in_words(key)))
-            if words and words <= set(words_of(asked)):
-                yield [(key, leaf)]
+    words = set(words_of(asked)) if _ASKS.search(asked) else set[str]()
+    for key, leaf in told:  # and let me know the room
+        named = set(words_of(as_words(key)))
+        if named and named <= words:
+            yield [(key, leaf)]
 
 
-def _leaves(value: Any, key: str = "") -> Iterator[_Leaf]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _leaves(inner, name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, key)
-    elif value is not None:
-        yield key, value if isinstance(value, str) else dumps(value)
+def _leaves(value: Any) -> Iterator[_Leaf]:
+    """In their order. Without calling itself: results may be nested deeply."""
+    left = [("", value)]
+    while left:
+        key, one = left.pop()
+        if isinstance(one, dict):
+            left += reversed(one.items())
+        elif isinstance(one, list):
+            left += ((key, inner) for inner in reversed(one))
+        elif one is not None:
+            yield key, _as_text(one)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else dumps(value)
 
 
 def _tokens(text: str) -> set[str]:
@@ -123,19 +132,16 @@ def _plain(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def _told(value: Any, asked: str) -> str:
-    if isinstance(value, dict):
-        facts = {key: _told(inner, "") for key, inner in value.items()}
+def _told(value: Any, asked: str, depth: int = 0) -> str:
+    if isinstance(value, dict) and depth < _DEEPEST:
+        facts = {key: _told(inner, "", depth + 1) for key, inner in value.items()}
         new = {key: fact for key, fact in facts.items() if fact and squeezed(fact) not in asked} or facts
-        return "; ".join(f"{_in_words(key)}: {fact}" for key, fact in new.items() if fact)
-    if isinstance(value, list):
-        shown = [", ".join(leaf for _, leaf in _leaves(one)) for one in value[:_MOST_ITEMS]]
-        return "; ".join(shown) + ("; ..." if len(value) > _MOST_ITEMS else "")
-    return "" if value is None else (value if isinstance(value, str) else dumps(value)).strip().rstrip(".")
-
-
-def _in_words(key: str) -> str:
-    return spaced(key).replace("_", " ").lower()
+        return "; ".join(f"{as_words(key).lower()}: {fact}" for key, fact in new.items() if fact)
+    if isinstance(value, dict | list):
+        items = value if isinstance(value, list) else [value]
+        shown = [", ".join(leaf for _, leaf in _leaves(one)) for one in items[:_MOST_ITEMS]]
+        return "; ".join(shown) + ("; ..." if len(items) > _MOST_ITEMS else "")
+    return "" if value is None else _as_text(value).strip().rstrip(".")
 
 
 def _cut(text: str) -> str:

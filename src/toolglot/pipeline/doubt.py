@@ -26,13 +26,13 @@ from toolglot.pipeline.gate import Verdict, gate
 from toolglot.pipeline.guard_calls import canonical
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, own_words_of
 from toolglot.pipeline.related_words import related
-from toolglot.pipeline.relevance import spaced, words_of
+from toolglot.pipeline.relevance import as_words, spaced, words_of
 from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.set_right import set_right
 from toolglot.pipeline.several_calls import Calls
 from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.pipeline.so_far import SoFar
-from toolglot.pipeline.told_values import Told, not_made, told_values
+from toolglot.pipeline.told_values import Told, in_full, not_made, told_values
 from toolglot.pipeline.tool_needs import (
     is_placeholder,
     names_what_it_makes,
@@ -176,8 +176,7 @@ class Doubts:
         left = self.left_out(calls)
         if not left:
             return None
-        more = " and ".join(f"{name} with {dumps(arguments)}" for name, arguments in left[:_MOST_GIVEN])
-        return INCOMPLETE, f"{_NOT_ALL} {len(calls) + len(left)}: with it make {more}"
+        return INCOMPLETE, f"{_NOT_ALL} {len(calls) + len(left)}: with it make {in_full(left[:_MOST_GIVEN])}"
 
     def left_out(self, calls: Sequence[ToolCall]) -> list[Told]:
         """What the question tells of in full beside these calls."""
@@ -243,7 +242,7 @@ class Doubts:
 
     def _tellers(self, key: str, wanted: Tool) -> list[str]:
         """Tools that may give a value: they look something up, speak of the same thing, and don't need the value themselves."""
-        about = frozenset(words_of(spaced(f"{key} {wanted.name}").replace("_", " "))) - {"id"}
+        about = frozenset(words_of(as_words(f"{key} {wanted.name}"))) - {"id"}
         return [
             name
             for name, tool in self._tools.items()
@@ -349,9 +348,7 @@ class Doubts:
         """What is to be called, with its arguments where the question tells them all."""
         if self._best is None:
             return ""
-        told = not_made(self._due, ())[:_MOST_GIVEN]
-        calls = [f"{name} with {dumps(arguments)}" for name, arguments in told]
-        return f": call {' and '.join(calls or [self._best.tool.full_name])}"
+        return f": call {in_full(not_made(self._due, ())[:_MOST_GIVEN]) or self._best.tool.full_name}"
 
     @property
     def _best(self) -> Ranked | None:

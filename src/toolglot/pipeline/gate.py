@@ -19,7 +19,7 @@ from toolglot.pipeline.lately import lately
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.ranked_tools import NAMED, TELLERS, Ranked, Weights, nearest, rank, weights_of
 from toolglot.pipeline.related_words import related
-from toolglot.pipeline.relevance import spaced, words_of
+from toolglot.pipeline.relevance import as_words, spaced, words_of
 from toolglot.pipeline.said import Said
 from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
@@ -138,7 +138,7 @@ def _needs(one: Ranked) -> set[str]:
 def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: frozenset[str], weights: Weights) -> Verdict:
     """With results at hand: a tool that the question names and that lacked something before, and lacks nothing now."""
     before = {one.tool.full_name: one for one in rank(tools, asked, weights)}
-    known = {word for name in called for word in words_of(spaced(name).replace("_", " "))}
+    known = {word for name in called for word in words_of(as_words(name))}
     for one in rank(tools, said, weights):
         was = before[one.tool.full_name]
         if one.tool.full_name not in called and not was.is_full and _names(asked, one.tool, known) and one.is_full:
@@ -148,7 +148,7 @@ def _further(tools: tuple[Tool, ...], asked: Said, said: Said, called: frozenset
 
 def _names(said: Said, tool: Tool, known: set[str]) -> bool:
     """Whether the text has a word of the tool's name itself that those of the tools called before have not."""
-    own = set(words_of(spaced(tool.name).replace("_", " "))) - known
+    own = set(words_of(as_words(tool.name))) - known
     return any(own & set(words_of(word.text)) for word in said.words if word.low not in FUNCTION_WORDS)
 
 

@@ -37,8 +37,10 @@ class GroundedAnswers(Answers):
 
     def _told(self, end: Finish | Fault) -> list[Event]:
         written = "".join(one.text for one in self._held if isinstance(one, Delta))
+        if isinstance(end, Fault) or not self._held or is_borne_out(written, self._last):
+            return [*self._held, end]
         given = what_was_given(self._last)
-        if isinstance(end, Fault) or not given or not self._held or is_borne_out(written, self._last):
+        if not given:
             return [*self._held, end]
         index = self._held[0].index
         left: list[Event] = [one for one in self._held if not isinstance(one, Delta)]

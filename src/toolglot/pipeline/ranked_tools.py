@@ -14,7 +14,7 @@ from toolglot.pipeline.held import Filled
 from toolglot.pipeline.own_words import held_to, in_words
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import meant, related
-from toolglot.pipeline.relevance import spaced, words_of
+from toolglot.pipeline.relevance import as_words, spaced, words_of
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_words import Word
 from toolglot.pipeline.slot_kinds import begins_alike
@@ -149,7 +149,7 @@ def _share_named(tool: Tool, said: Said) -> float:
 
 
 def _named_by(tool: Tool) -> frozenset[str]:
-    return frozenset(words_of(spaced(tool.name).replace("_", " ").replace(".", " ")))
+    return frozenset(words_of(as_words(tool.name).replace(".", " ")))
 
 
 def _shared(said: Said, weights: dict[str, float]) -> dict[str, float]:

@@ -70,6 +70,11 @@ def spaced(name: str) -> str:
     return _CAMEL.sub(" ", name)
 
 
+def as_words(name: str) -> str:
+    """getWeather and get_weather as get Weather and get weather."""
+    return spaced(name).replace("_", " ")
+
+
 def words_of(text: str) -> tuple[str, ...]:
     """Its words as stems. Those of single words are asked for again and again."""
     return _kept_stems(text) if len(text) < _SHORT else tuple(_stems(text))

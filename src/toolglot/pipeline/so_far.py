@@ -8,7 +8,7 @@ from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.pipeline.guard_calls import NO_SUCH_TOOL, canonical
 from toolglot.pipeline.lately import Lately, lately
 from toolglot.pipeline.refusals import is_ours
-from toolglot.pipeline.relevance import spaced, words_of
+from toolglot.pipeline.relevance import as_words, words_of
 
 
 class SoFar:
@@ -61,7 +61,7 @@ class SoFar:
     def wanted_another(self) -> frozenset[str]:
         """The words of a tool that there is not, and that the model called for: what has none of them does not stand for it."""
         missed = {part.call_id for part in self.results if part.is_error and NO_SUCH_TOOL in part.text}
-        names = [spaced(part.name).replace("_", " ") for part in self.calls if part.id in missed]
+        names = [as_words(part.name) for part in self.calls if part.id in missed]
         return frozenset(word for name in names for word in [name, *words_of(name)])
 
     def refused(self, call: ToolCall) -> list[str]:

@@ -42,6 +42,11 @@ def not_made(due: Sequence[Sequence[Ranked]], made: Sequence[ToolCall]) -> list[
     return whole if len(whole) == len(left) == len(apart) else []
 
 
+def in_full(told: Sequence[Told]) -> str:
+    """Calls, as a model is told of them."""
+    return " and ".join(f"{name} with {dumps(arguments)}" for name, arguments in told)
+
+
 def _told(options: Sequence[Ranked]) -> Told | None:
     required = (as_function(options[0].tool).schema or {}).get("required")
     told = _only(options[0].filled.schema)

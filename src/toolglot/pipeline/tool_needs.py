@@ -8,7 +8,7 @@ from typing import Any
 
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import WORD
-from toolglot.pipeline.relevance import spaced
+from toolglot.pipeline.relevance import as_words, spaced
 
 _STANDS_FOR = re.compile(r"(?:some|your|any|unknown|example|placeholder|the)\b[ _]?(.*)|[<\[{](.*)[>\]}]", re.IGNORECASE)
 _MAKES = re.compile(r"(?:^|[._])(?:create|add|new|make|write|set|register|insert|generate|save|start|open|todo)", re.IGNORECASE)
@@ -40,7 +40,7 @@ def is_placeholder(key: str, value: str) -> bool:
 
 
 def _words_in(name: str) -> frozenset[str]:
-    return frozenset(WORD.findall(spaced(name).lower().replace("_", " ")))
+    return frozenset(WORD.findall(as_words(name).lower()))
 
 
 def required_of(tool: Tool) -> list[Any]:
