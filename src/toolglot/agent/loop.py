@@ -78,8 +78,7 @@ class Loop:
         self._refused_turns = 0
         self._repeats: dict[tuple[str, str], tuple[int, str]] = {}  # a call -> how often in a row it gave this result
         self._pressed = False  # for an answer, after one without a word
-        self._last: str | None = None  # why the model is asked for the last time, without tools
-        self._last_end: End = "repeated"  # and what that is
+        self._last: tuple[End, str] | None = None  # the end, where the model is asked for the last time, without tools
         self._began = 0.0
         self._text = ""
         self._usage: Usage | None = None
@@ -108,7 +107,7 @@ class Loop:
     def _ask(self, now: float) -> Step:
         over = self._over(now)
         if over is not None:
-            return self._done(*over) if self._last is None else self._done(self._last_end, self._last)
+            return self._done(*over) if self._last is None else self._done(*self._last)
         self._asked += 1
         self._waits = "reply"
         choice = self.request.choice
@@ -150,7 +149,7 @@ class Loop:
         if reply.error is not None:
             return self._done("failed", f"the answer broke off: {reply.error.message}", reply.error)
         if self._last is not None:
-            return self._done(self._last_end, self._last)
+            return self._done(*self._last)
         if self._refused_turns > self.limits.refusals:
             if all(held.code in DOUBTED for held in refused):
                 return self._last_word(f"{refused[-1].message}, again and again", now)
@@ -240,7 +239,7 @@ class Loop:
 
     def _last_word(self, why: str, now: float, end: End = "repeated") -> Step:
         """A model that goes round in circles may have what it needs: it is asked once more, for its answer, without tools."""
-        self._last, self._last_end = why, end
+        self._last = end, why
         self._close_turn(self._answers((), f"not run: {why}"))
         return self._ask(now)
 
