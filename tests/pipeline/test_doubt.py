@@ -371,6 +371,8 @@ TRIP = (
     a_tool("book_restaurant", "Book a table.", restaurant="Its name", date="YYYY-MM-DD"),
     a_tool("search_recipes", "Find recipes.", ingredients={"type": "array", "items": {"type": "string"}}),
     a_tool("get_price", "Price of a share.", ticker="Its ticker"),
+    a_tool("get_population", "How many live there.", area="Name of the area", kind="city, state or country"),
+    a_tool("get_route", "The way from one place to another.", start="Place", end="Place"),
 )
 
 
@@ -389,3 +391,18 @@ def test_what_is_made_up_beside_a_call_that_was_said_in_full() -> None:
     assert strays(asked, booked) == []
     assert strays(asked, found, ("search_recipes", {"ingredients": ["eggs", "French bread"]})) == []
     assert strays("Prices of Apple and of IBM?", ("get_price", {"ticker": "IBM"}), ("get_price", {"ticker": "AAPL"})) == []
+    people = [("get_population", {"area": area, "kind": kind}) for area, kind in (("Ohio", "state"), ("Peru", "country"))]
+    assert strays("How many live in the state of Ohio and in Peru?", *people) == []  # one of those that the tool speaks of
+
+
+def test_two_places_that_are_the_same_and_that_nobody_named() -> None:
+    def of(asked: str, start: str, end: str) -> str | None:
+        found = Doubts(said(asked), TRIP).of(ToolCall("c", "get_route", dumps({"start": start, "end": end})))
+        return None if found is None else found[1]
+
+    asked = "What is the way from the Eiffel Tower to the Louvre?"
+    told = of(asked, "Paris, France", "Paris, France")
+    assert told is not None
+    assert told.startswith("start and end both are 'Paris, France', and nobody has said so")
+    assert of(asked, "Eiffel Tower", "Louvre") is None
+    assert of("What is the way from Lyon to Lyon?", "Lyon", "Lyon") is None

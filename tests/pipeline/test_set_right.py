@@ -49,6 +49,7 @@ def asked(text: str, result: str | None = None) -> Conversation:
         ("How far is it to Rome?", "unit", "miles"),
         ("Find the area.", "method", "trapezoidal"),
         ("Find a lamp.", "minutes", 30),
+        ("Find a lamp.", "since", ""),
     ],
 )
 def test_what_is_optional_and_not_spoken_of_is_left_out(text: str, key: str, value: Any) -> None:
@@ -197,6 +198,7 @@ CODES = Tool(
             "language": {"type": "string", "description": "ISO 639-1 code of the language"},
             "country": {"type": "string", "description": "Name of the country"},
             "ticker": {"type": "string"},
+            "company": {"type": "string", "description": "The ticker symbol of the company"},
         },
         "required": ["language", "country", "ticker"],
     },
@@ -213,6 +215,8 @@ CODES = Tool(
         ("ticker", "NVIDIA", "NVDA"),
         ("ticker", "NVDA", "NVDA"),
         ("ticker", "IBM", "IBM"),
+        ("company", "Apple Inc.", "AAPL"),
+        ("company", "Microsoft Corporation", "MSFT"),
     ],
 )
 def test_a_name_has_its_code_where_that_is_asked_for(key: str, written: str, left: str) -> None:
@@ -222,3 +226,72 @@ def test_a_name_has_its_code_where_that_is_asked_for(key: str, written: str, lef
 
 def test_a_word_for_a_number_is_said_whatever_it_means() -> None:
     assert set_right(TOOL, {"query": "x", "max_price": 1}, asked("The next one, please."), begun=False)[1] == ()
+
+
+GUITAR = Tool(
+    "price",
+    "Prices of instruments, and loans for them.",
+    {
+        "type": "object",
+        "properties": {
+            "model": {"type": "string"},
+            "finish": {"type": "string"},
+            "museum": {"type": "string"},
+            "parts": {"type": "array", "items": {"enum": ["strings", "case", "tuner"]}},
+            "due": {"type": "string", "description": "Day of delivery, YYYY-MM-DD"},
+            "growth_rate": {"type": "number", "description": "A year"},
+            "interest": {"type": "number", "description": "Interest a year, in percent"},
+            "duration": {"type": "number", "description": "Years"},
+            "tax_rate": {"type": "number", "description": "On all"},
+        },
+        "required": ["model", "growth_rate", "interest", "duration", "tax_rate"],
+    },
+)
+
+
+def of_guitar(text: str, **held: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    return set_right(GUITAR, held, asked(text), told_values(GUITAR, text), begun=False)
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "left"),
+    [
+        ("finish", "Rosewood Finish", "Rosewood"),
+        ("finish", "Rosewood", "Rosewood"),
+        ("museum", "City Museum", "City Museum"),  # its name
+        ("finish", "matte finish", "matte finish"),  # the model's own words
+    ],
+)
+def test_a_kind_is_named_without_the_word_for_it(key: str, written: str, left: str) -> None:
+    found, codes = of_guitar("One in Rosewood Finish as in the City Museum; a finish of my own.", **{key: written})
+    assert (found[key], codes) == (left, () if written == left else (MISREAD,))
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "left"),
+    [
+        ("growth_rate", 2, 0.02),
+        ("growth_rate", 0.02, 0.02),
+        ("growth_rate", 10, 10),  # years, not per cent
+        ("interest", 0.02, 2),
+        ("interest", 2, 2),
+        ("duration", 2, 2),
+        ("tax_rate", 2, 2),  # 2 as well as 0.02
+    ],
+)
+def test_a_percentage_is_told_as_the_parameter_has_it(key: str, written: float, left: float) -> None:
+    found, codes = of_guitar("It grows by 2% for 10 years.", **{key: written})
+    assert (found[key], codes) == (left, () if written == left else (MISREAD,))
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("A Les Paul with case and strings.", {"parts": ["case", "strings"]}),
+        ("A Les Paul by 3 May 2026.", {"due": "2026-05-03"}),
+        ("A Les Paul by 3 May 2026, not as the one of 5 May 2026.", {}),
+        ("A Les Paul.", {}),
+    ],
+)
+def test_some_of_a_few_and_the_only_date_are_put_in(text: str, more: dict[str, Any]) -> None:
+    assert of_guitar(text, model="Les Paul") == ({"model": "Les Paul", **more}, (SPOKEN,) if more else ())

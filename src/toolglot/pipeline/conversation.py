@@ -21,6 +21,9 @@ from toolglot.pipeline.said_times import dates, times
 from toolglot.pipeline.said_units import TIME, in_any_unit, unit_after
 
 WORD = re.compile(r"[^\W\d_]+")
+DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
+_CODE = re.compile(r"[A-Z]{1,5}")
+_SHORT = 2  # letters of a word that tells nothing
 _UNIT = 20  # characters behind a number in which its unit stands
 _MOST_TEXT = 200_000  # characters, the last ones
 _NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|(?<!\w)[\"'“‘][^\W\d_]")
@@ -55,6 +58,20 @@ class Conversation:
         if abs(value) > LARGEST:
             return False
         return float(value) in self._numbers or re.search(rf"(?<!\d){re.escape(f'{value:g}')}(?!\d)", self.text) is not None
+
+    def says(self, value: object) -> bool:
+        if isinstance(value, list):
+            return all(self.says(one) for one in value)
+        if isinstance(value, str):
+            return self.holds(value) or (DATE.match(value) is not None and self.dates_something)
+        return isinstance(value, int | float) and self.counts(value)
+
+    def hints_at(self, value: str) -> bool:
+        """In doubt it does: what has digits may be a date or a measure in another form, and a code stands for a name."""
+        if any(map(str.isdigit, value)) or _CODE.fullmatch(value) or self.holds(value):
+            return True
+        words = [word for word in WORD.findall(value) if len(word) > _SHORT]
+        return not words or self.traces(" ".join(words))
 
     @cached_property
     def text(self) -> str:
@@ -96,6 +113,21 @@ class Conversation:
         return frozenset([*told, *(float(NUMBER_WORDS[word]) for word in self.words if word in NUMBER_WORDS)])
 
     @cached_property
+    def dates(self) -> frozenset[str]:
+        """As they are said."""
+        return frozenset(one.value for one in dates(self.text))
+
+    @cached_property
+    def percents(self) -> dict[float, float]:
+        """And the shares that they are."""
+        told = (
+            number
+            for number in self._said_numbers
+            if "%" in (said := self.text[number.start : number.end]) or "percent" in said
+        )
+        return {number.forms[0]: number.forms[1] for number in told if len(number.forms) > 1}
+
+    @cached_property
     def times(self) -> frozenset[int]:
         """Of day, in minutes."""
         return frozenset(int(one.value[:2]) * 60 + int(one.value[3:]) for one in times(self.text))
@@ -117,7 +149,7 @@ class Conversation:
     @cached_property
     def dates_something(self) -> bool:
         """A date, a year, a day of a month: from any of them other dates may be told."""
-        return self.in_other_script or _DATED.search(self.text) is not None or bool(dates(self.text))
+        return self.in_other_script or _DATED.search(self.text) is not None or bool(self.dates)
 
     @cached_property
     def in_other_script(self) -> bool:

@@ -87,7 +87,7 @@ class DoubtingAnswers(Answers):
         """Each call for itself, and then those that pass together: one of several may be told to come with the others."""
         passed: list[tuple[Open, Close, ToolCall, ToolCall]] = []
         for opened, end, call in self._whole:
-            right = None if self._policy == "strict" else self._doubts.set_right(call)
+            right = None if self._policy == "strict" else self._doubts.set_right(call, alone=len(self._whole) == 1)
             doubt = self._doubts.of(right or call)
             if doubt is not None:
                 self._decided.append(refused(right or call, *doubt))

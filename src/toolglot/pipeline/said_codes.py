@@ -59,6 +59,8 @@ _KIND = {
     "state": re.compile(r"\bstate", re.IGNORECASE),
 }
 _SHARES = re.compile(r"ticker$|symbol$", re.IGNORECASE)
+_SHARES_TOLD = re.compile(r"\b(?:ticker|stock) symbols?\b", re.IGNORECASE)
+_FIRM = re.compile(r",? (?:inc|corp|corporation|co|company|ltd|plc)\.?$", re.IGNORECASE)  # behind a company's name
 _FEWEST = 2  # options that are codes of one kind
 
 
@@ -78,8 +80,8 @@ def _kind_of(name: str, about: str) -> str | None:
 
 def code_for(name: str, about: str, value: str) -> str | None:
     """The code of a value that is a name, where a parameter asks for codes: Japanese is ja."""
-    if _SHARES.search(name):
-        return _CODE_OF["ticker"].get(value.lower())
+    if _SHARES.search(name) or _SHARES_TOLD.search(about):
+        return _CODE_OF["ticker"].get(_FIRM.sub("", value).lower())
     kind = _kind_of(name, about)
     return _CODE_OF[kind].get(value.lower()) if kind is not None else None
 

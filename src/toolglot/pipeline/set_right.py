@@ -2,9 +2,12 @@
 addresses, misread clocks, and name currencies.
 
 What is optional and was not spoken of is left out, before anything has been called: later a value may come from what was seen.
-What is optional and one of a few, and is the only one of them that the question names, is put in.
+What is optional and one of a few, and is the only one of them that the question names, is put in; so are some of a list, and
+the only date.
 An e-mail address that stands nowhere becomes the one that has the same name before the @, if there is but one.
 A time of day, or a duration, that nobody said becomes the only one that was.
+Of 3.5 % a percentage is 3.5, and a rate 0.035.
+A kind is named without the word for it: the finish is rosewood, not "rosewood finish". A museum's name may end with "museum".
 A currency has its code wherever money is exchanged: dollars are USD. So have languages, countries, states and well-known
 shares, where codes are asked for.
 """
@@ -17,7 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from toolglot.core.tools import Tool, as_function
-from toolglot.pipeline.conversation import Conversation
+from toolglot.pipeline.conversation import DATE, Conversation
 from toolglot.pipeline.relevance import spaced
 from toolglot.pipeline.said_codes import code_for
 from toolglot.pipeline.said_forms import EMAIL
@@ -33,6 +36,13 @@ _LONG = 60  # characters: a text of the model's own
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::00)?")
 _WORDS = re.compile(r"[^\W\d_]{3}")  # what has none is found in any text
 _HALF_A_DAY = 12 * 60  # minutes
+_SHARE = re.compile(r"decimal|fraction|growth|interest|probab|rate\b|\bratio|yield")
+_PRICED = re.compile(r"discount|tax|tip\b|vat\b")  # which are told in percent as often
+_OF_A_KIND = """
+algorithm category class color colour complexity condition criterion cuisine finish format genre level method mode order
+platform priority quality season size species style system type
+"""
+_KINDS = frozenset(_OF_A_KIND.split())  # what a thing is of, and no part of its name
 
 
 def set_right(
@@ -61,12 +71,18 @@ def set_right(
             codes[MISREAD] = None
     for key, value in told.items():
         own = properties.get(key)
-        if key in held or _needs(required, key) or not isinstance(own, dict):
-            continue
-        if isinstance(value, str) and _WORDS.search(value) and [one for one in _choices(own) if spoken.holds(one)] == [value]:
+        if key not in held and not _needs(required, key) and isinstance(own, dict) and _is_named(value, own, held, spoken):
             kept[key] = value
             codes[SPOKEN] = None
     return kept, tuple(codes)
+
+
+def _is_named(value: object, own: dict[str, Any], held: dict[str, Any], spoken: Conversation) -> bool:
+    """The only ones of a few that the question names, or the only date in it, where the call has none."""
+    if isinstance(value, str) and DATE.fullmatch(value):
+        return len(spoken.dates) == 1 and not any(isinstance(one, str) and DATE.search(one) for one in held.values())
+    named = [one for one in _choices(own) if spoken.holds(one) and _WORDS.search(one)]
+    return bool(named) and sorted(map(str, value if isinstance(value, list) else [value])) == sorted(named)
 
 
 def _as_said(key: str, own: dict[str, Any], value: object, held: dict[str, Any], spoken: Conversation) -> object:
@@ -80,11 +96,22 @@ def _as_said(key: str, own: dict[str, Any], value: object, held: dict[str, Any],
         return value if (said - (read or 0)) % _HALF_A_DAY == 0 else f"{said // 60:02}:{said % 60:02}"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    unit = wanted_unit(key, str(own.get("description") or ""))
+    about = str(own.get("description") or "")
+    if spoken.percents:
+        return _as_share(f"{key} {about}".lower(), own, value, spoken.percents)
+    unit = wanted_unit(key, about)
     if unit is None or unit[0] != TIME or len(spoken.durations) != 1 or spoken.counts(value):
         return value
     (lasts,) = spoken.durations
     return int(lasts / unit[1]) if lasts % unit[1] == 0 else lasts / unit[1]
+
+
+def _as_share(about: str, own: dict[str, Any], value: float, percents: dict[float, float]) -> float:
+    """Of 3.5 % a percentage is 3.5, and a rate 0.035, if nobody says otherwise."""
+    if "percent" in about:
+        return next((whole for whole, share in percents.items() if share == value), value)
+    share = own.get("type") == "number" and _SHARE.search(about) and not _PRICED.search(about)
+    return percents.get(value, value) if share else value
 
 
 def _clock(value: object) -> int | None:
@@ -94,7 +121,8 @@ def _clock(value: object) -> int | None:
 
 
 def _choices(own: dict[str, Any]) -> list[str]:
-    held = own.get("enum")
+    """Those of a text, or of each in a list of texts."""
+    held = own.get("enum", (own.get("items") or {}).get("enum") if isinstance(own.get("items"), dict) else None)
     return [one for one in held if isinstance(one, str)] if isinstance(held, list) else []
 
 
@@ -106,6 +134,8 @@ def _is_spoken(key: str, own: dict[str, Any], value: object, spoken: Conversatio
     """In doubt it is: what is long, nested, dated or a yes or no may be told by the sense alone."""
     if "default" in own and value == own["default"]:
         return True
+    if value in ("", [], {}):
+        return False
     if isinstance(value, int | float) and not isinstance(value, bool):
         return spoken.counts(value) or _CODE_KEY.search(key) is not None or spoken.speaks_of(spaced(key))
     if "enum" in own and not _UNIT_KEY.search(key):
@@ -123,6 +153,9 @@ def _better(key: str, own: object, value: object, spoken: Conversation) -> tuple
         return (same[0], MISCOPIED) if len(same) == 1 else (value, None)
     if not isinstance(own, dict) or "enum" in own:
         return value, None
+    bare, _, last = value.rpartition(" ")
+    if bare and last.lower() in _KINDS and spaced(key).lower().endswith(last.lower()) and spoken.holds(value):
+        return bare, MISREAD
     if _CURRENCY_KEY.search(key):
         code = currency_code(value)
         return (code, NAMED) if code is not None and code != value.upper() else (value, None)

@@ -1,0 +1,68 @@
+"""What the gate for still smaller models finds due: the tools that are called for, and what may be done in place of another."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from toolglot.core.tools import Tool
+from toolglot.pipeline.conversation import Conversation
+from toolglot.pipeline.gate import Verdict, gate
+from toolglot.pipeline.ranked_tools import NAMED, Ranked
+from toolglot.pipeline.several_calls import Calls
+from toolglot.pipeline.so_far import SoFar
+from toolglot.pipeline.told_values import in_full, not_made
+
+FEW_TOOLS = 8
+MOST_TOLD = 5  # calls that are told of
+
+
+class Due:
+    """Asked when it is first needed, and then once."""
+
+    def __init__(self, spoken: Conversation, so_far: SoFar, tools: tuple[Tool, ...]) -> None:
+        self._spoken, self._so_far, self._tools = spoken, so_far, tools
+
+    def instead(self, refused: Tool) -> str:
+        """What may be done in place of a call: one of a tool for which the question has all, or a question."""
+        best = self.best
+        if best is None or best.tool.full_name == refused.full_name:
+            return "ask the user for it"
+        return f"ask the user for it, or call {best.tool.full_name}, if that is meant: it needs nothing that was not said"
+
+    @property
+    def gate_opens(self) -> bool:
+        return self._gated is None or bool(self._gated.calls)
+
+    @property
+    def plainly(self) -> Tool | None:
+        """The only tool that is due, where it is spoken of, and by more than one value or one that nobody says by chance."""
+        best = self.best
+        lacks = best is None or best.overlap < NAMED or not (best.filled.sharp or len(best.filled.found) > 1)
+        return None if best is None or lacks else best.tool
+
+    @property
+    def to_call(self) -> str:
+        """What is to be called, with its arguments where the question tells them all."""
+        if self.best is None:
+            return ""
+        return f": call {in_full(not_made(self.calls, ())[:MOST_TOLD]) or self.best.tool.full_name}"
+
+    @property
+    def best(self) -> Ranked | None:
+        """The only tool that the gate finds due, where it needs something and the question has all of it."""
+        near = self._gated.calls[0] if self._gated is not None and self._gated.calls else ()
+        return near[0] if len(near) == 1 and near[0].is_full and near[0].filled.found else None
+
+    @cached_property
+    def asks_alone(self) -> bool:
+        """The gate knows one question in English and a few tools. Of anything else it is not asked."""
+        return len(self._so_far.asked) == 1 and len(self._tools) <= FEW_TOOLS and self._spoken.is_english
+
+    @cached_property
+    def calls(self) -> Calls:
+        """All the calls that the gate would make."""
+        return gate(self._tools, self._so_far.asked).calls
+
+    @cached_property
+    def _gated(self) -> Verdict | None:
+        return gate(self._tools, self._so_far.asked, several=False) if self.asks_alone else None
