@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 sys.path.append(str(HERE / "questions"))
 
 import msgspec  # noqa: E402
-from bfcl import bfcl_questions  # noqa: E402
+from bfcl import DRAWS, bfcl_questions  # noqa: E402
 
 from toolglot.client.carriers import Carriers  # noqa: E402
 from toolglot.client.exchange import new_call_id, sending, whole  # noqa: E402
@@ -202,12 +202,17 @@ def left_open(schema: Any) -> tuple[int, int]:
 
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=["own", "bfcl", *OTHERS], default="own", help="which questions (bench/questions)")
+    parser.add_argument("--set", choices=["own", *DRAWS, *OTHERS], default="own", help="which questions (bench/questions)")
     parser.add_argument("--ways", nargs="+", choices=["plain", "required", "layer"], default=["plain", "required", "layer"])
     parser.add_argument("--show", action="store_true", help="what went wrong with those that are tuned on")
     given = parser.parse_args()
-    named = {"own": own_questions, "bfcl": bfcl_questions}
-    questions = named[given.set]() if given.set in named else others_questions(given.set)
+    questions = (
+        bfcl_questions(given.set)
+        if given.set in DRAWS
+        else others_questions(given.set)
+        if given.set in OTHERS
+        else own_questions()
+    )
     transport = Remembering(Carriers(), KEPT)
     told: dict[str, list[Told]] = {}
     try:

@@ -1,6 +1,7 @@
-"""BFCL's half of the questions: `python bench/questions/bfcl.py [--draw | --check | --write FILE]`.
+"""BFCL's questions: `python bench/questions/bfcl.py [--which bfcl | classic] [--draw | --check | --write FILE]`.
 
-Only ids are kept here (bfcl.json); the questions are read out of the wheel of `bfcl-eval`, which is fetched once.
+Two draws, of which only ids are kept here (bfcl.json, classic.json); the questions are read out of the wheel of `bfcl-eval`,
+which is fetched once.
 
 --draw   draw the ids anew and write them: for a new version of the package, not because a model fails
 --check  draw them again and compare with the committed ones
@@ -18,6 +19,8 @@ from itertools import chain
 from pathlib import Path
 from zipfile import ZipFile
 
+import msgspec
+
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "rescue"))  # the bench that has the wheel already
 
@@ -29,28 +32,45 @@ from toolglot.evaluation.questions import Question, declared, spread  # noqa: E4
 from toolglot.evaluation.score import score  # noqa: E402
 from toolglot.text.json_text import dumps  # noqa: E402
 
-SEED = 20261115
-IDS = HERE / "bfcl.json"
-SHARES = {
-    "simple_python": 19,
-    "live_simple": 8,
-    "multiple": 21,
-    "live_multiple": 12,
-    "parallel": 12,
-    "parallel_multiple": 10,
-    "live_parallel": 2,
-    "live_parallel_multiple": 2,
-    "irrelevance": 14,
-    "live_irrelevance": 8,
+
+class Draw(msgspec.Struct, frozen=True):
+    """`besides`: a draw whose questions are not taken again."""
+
+    seed: int
+    shares: dict[str, int]
+    besides: str | None = None
+
+
+DRAWS = {
+    "bfcl": Draw(
+        20261115,
+        {
+            "simple_python": 19,
+            "live_simple": 8,
+            "multiple": 21,
+            "live_multiple": 12,
+            "parallel": 12,
+            "parallel_multiple": 10,
+            "live_parallel": 2,
+            "live_parallel_multiple": 2,
+            "irrelevance": 14,
+            "live_irrelevance": 8,
+        },
+    ),
+    "classic": Draw(  # BFCL's own categories only, in the shares of everyday.jsonl
+        20261116,
+        {"simple_python": 43, "multiple": 43, "parallel": 12, "parallel_multiple": 8, "irrelevance": 24},
+        besides="bfcl",
+    ),
 }
 _MOST_TOOLS, _MOST_CHARACTERS, _SAME_TOOLS = 5, 4000, 2
 
 
-def bfcl_questions() -> list[Question]:
+def bfcl_questions(which: str = "bfcl") -> list[Question]:
     """The questions that were drawn, with BFCL's tools and gold."""
-    kept = json.loads(IDS.read_text())
+    kept = json.loads(_kept_in(which).read_text())
     if kept["version"] != VERSION:
-        raise SystemExit(f"{IDS.name} was drawn from version {kept['version']}, and {VERSION} is here: draw anew")
+        raise SystemExit(f"{which}.json was drawn from version {kept['version']}, and {VERSION} is here: draw anew")
     held = bfcl_wheel()
     found: list[Question] = []
     for category, ids in kept["ids"].items():
@@ -69,16 +89,18 @@ def some_questions(count: int) -> list[Question]:
     return [*spread(own_questions(), count - count // 2), *spread(bfcl_questions(), count // 2)]
 
 
-def draw() -> dict[str, list[str]]:
+def draw(which: str) -> dict[str, list[str]]:
     """By hash, not by `random`: the same on every version of Python."""
-    held = bfcl_wheel()
-    return {category: _drawn(_category(held, category), count) for category, count in SHARES.items()}
+    held, own = bfcl_wheel(), DRAWS[which]
+    before = set(chain.from_iterable(draw(own.besides).values())) if own.besides is not None else set[str]()
+    found = {category: [one for one in _category(held, category) if one.id not in before] for category in own.shares}
+    return {category: _drawn(found[category], count, own.seed) for category, count in own.shares.items()}
 
 
-def _drawn(questions: list[Question], count: int) -> list[str]:
+def _drawn(questions: list[Question], count: int, seed: int) -> list[str]:
     taken: list[str] = []
     same: Counter[str] = Counter()
-    for question in sorted(questions, key=lambda one: sha256(f"{SEED}:{one.id}".encode()).digest()):
+    for question in sorted(questions, key=lambda one: sha256(f"{seed}:{one.id}".encode()).digest()):
         tools = ",".join(sorted(tool.name for tool in question.tools))
         if len(taken) < count and same[tools] < _SAME_TOOLS and _fair(question):
             same[tools] += 1
@@ -108,10 +130,14 @@ def _texts(held: ZipFile, category: str) -> tuple[str, str | None]:
     return held.read(folder + name).decode(), held.read(answers).decode() if answers in held.namelist() else None
 
 
-def write(path: Path) -> None:
+def _kept_in(which: str) -> Path:
+    return HERE / f"{which}.json"
+
+
+def write(which: str, path: Path) -> None:
     """In BFCL's own form: the rows that were drawn, and their answers where BFCL has them, in a folder beside."""
     held, rows, answers = bfcl_wheel(), list[str](), list[str]()
-    for category, ids in json.loads(IDS.read_text())["ids"].items():
+    for category, ids in json.loads(_kept_in(which).read_text())["ids"].items():
         for text, found in zip(_texts(held, category), (rows, answers), strict=True):
             found += [line for line in (text or "").splitlines() if line.strip() and json.loads(line)["id"] in ids]
     beside = path.parent / "possible_answer" / path.name
@@ -122,22 +148,23 @@ def write(path: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--which", choices=list(DRAWS), default="bfcl", help="which draw")
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--write", type=Path, metavar="FILE")
     given = parser.parse_args()
     if given.write is not None:
-        write(given.write)
+        write(given.which, given.write)
         return 0
     if given.draw or given.check:
-        row = {"package": "bfcl-eval", "version": VERSION, "seed": SEED, "ids": draw()}
+        row = {"package": "bfcl-eval", "version": VERSION, "seed": DRAWS[given.which].seed, "ids": draw(given.which)}
         text = json.dumps(row, indent=1) + "\n"
         if given.check:
-            same = text == IDS.read_text()
-            print("the same ids" if same else f"not the ids of {IDS.name}")
+            same = text == _kept_in(given.which).read_text()
+            print("the same ids" if same else f"not the ids of {given.which}.json")
             return 0 if same else 1
-        IDS.write_text(text)
-    every = all_questions()
+        _kept_in(given.which).write_text(text)
+    every = [*own_questions(), *bfcl_questions(given.which)]
     for tag, count in Counter(chain.from_iterable(question.tags for question in every)).most_common():
         print(f"{count:4} {tag}")
     print(f"{len(every):4} questions, {sum('bfcl' in question.tags for question in every)} of them BFCL's")

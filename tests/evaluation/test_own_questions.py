@@ -14,12 +14,14 @@ import pytest
 
 from toolglot.evaluation.accepted import ABSENT, plain
 from toolglot.evaluation.files import own_questions
-from toolglot.evaluation.questions import Question
+from toolglot.evaluation.questions import Question, read_questions
 from toolglot.evaluation.score import Called, says, score
 from toolglot.schema.check import checker
 from toolglot.text.json_text import dumps
 
+DRAWN = Path(__file__).parents[2] / "bench/questions"
 QUESTIONS = own_questions()
+EVERYDAY = read_questions((DRAWN / "everyday.jsonl").read_text())
 DUE = [question for question in QUESTIONS if question.expected]
 LOOPS = [question for question in QUESTIONS if question.loop]
 by_id = pytest.mark.parametrize("question", DUE, ids=lambda question: question.id)
@@ -102,10 +104,11 @@ def test_values_are_in_the_question_or_marked() -> None:
         assert not unsaid or "normalise" in question.tags, (question.id, unsaid)
 
 
-def test_the_drawn_ids_are_half() -> None:
-    drawn = json.loads((Path(__file__).parents[2] / "bench/questions/bfcl.json").read_text())
+@pytest.mark.parametrize(("which", "beside"), [("bfcl", QUESTIONS), ("classic", EVERYDAY)])
+def test_the_drawn_ids_are_half(which: str, beside: list[Question]) -> None:
+    drawn = json.loads((DRAWN / f"{which}.json").read_text())
     ids = [id for held in drawn["ids"].values() for id in held]
-    assert len(ids) == len(set(ids)) == len(QUESTIONS)
+    assert len(ids) == len(set(ids)) == len(beside)
     assert all(id.startswith(category) for category, held in drawn["ids"].items() for id in held)
     assert set(drawn) == {"package", "version", "seed", "ids"}  # ids alone: none of BFCL's text
 
