@@ -11,6 +11,7 @@ from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
 from toolglot.wires.openai_responses.output import (
     Ids,
+    cuts_text,
     ended,
     failed,
     kind_of,
@@ -34,6 +35,8 @@ def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
     else:
         refused = any(type(part) is Text and part.channel == "refusal" for part in reply.parts)
         tail = ended(reply.stop or Stop("other"), reply.usage, refused, extra, head)
+        if reply.parts and isinstance(reply.parts[-1], Text) and cuts_text(tail, reply.decisions):
+            output[-1]["status"] = "incomplete"
     return {**head, **tail, "output": output}
 
 
