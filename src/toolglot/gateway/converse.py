@@ -19,13 +19,14 @@ from toolglot.gateway.attempts import Asking, Opened, open_answer
 from toolglot.gateway.depth import too_deep
 from toolglot.gateway.downstream import Downstream
 from toolglot.gateway.exchange import Exchange
-from toolglot.gateway.fronts import GEMINI, OLLAMA, RESPONSES, AsArray, Front
+from toolglot.gateway.fronts import CHAT, GEMINI, OLLAMA, RESPONSES, AsArray, Front
 from toolglot.gateway.records import Record
 from toolglot.gateway.routing import Target
 from toolglot.gateway.state import Gateway, Live
 from toolglot.gateway.turn import Turn, begin_stream, whole_headers
 from toolglot.pipeline.translate import read_request_bytes
 from toolglot.text.json_text import BadJson, decode, encode, without_halves
+from toolglot.wires.openai_chat.functions import is_of_old
 
 _LONGEST = 1000  # of a header that is passed on
 
@@ -88,6 +89,8 @@ async def converse(call: Call) -> None:
     if "verb" in call.told:
         told = {"model": call.told["model"], "stream": call.told["verb"] == "streamGenerateContent"}
     request, body = read_request(call, body, **told)
+    if call.front is CHAT and is_of_old(request):  # an answer of that form has a place for one call
+        request = msgspec.structs.replace(request, parallel=False)
     call.record.model, call.record.stream = request.model, request.stream
     if call.front is OLLAMA and not request.messages:
         await _loaded(call, request)
