@@ -176,6 +176,7 @@ def test_a_websocket_is_declined_at_once() -> None:
             head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
             tried = await gateway.raw(head + b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZQ==\r\n\r\n")
             assert tried.startswith(b"HTTP/1.1 426 ")
+            assert b"\r\nupgrade: HTTP/1.1\r\nconnection: upgrade\r\n" in tried
 
     run(work())
 

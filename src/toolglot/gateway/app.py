@@ -18,6 +18,7 @@ from toolglot.gateway.records import Record
 from toolglot.gateway.rounds import Rounds
 from toolglot.gateway.state import Gateway, log
 from toolglot.gateway.table import Endpoint, find_endpoint, front_for
+from toolglot.gateway.turned_away import TurnedAwayError
 
 _LEFT = 499  # the client left: as nginx notes it
 _SLOW = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send", "timeout_pool"})
@@ -81,6 +82,8 @@ class App:
             log.warning("%s broke off: %s", exchange.request_id, error.code)
             return
         headers = retry_headers(error)
+        if isinstance(error, TurnedAwayError):
+            headers += error.headers
         if record.upstream:  # it got so far
             headers.append((b"x-toolglot-upstream", header_text([f"{record.upstream}/{record.target}"])))
         if status in _CLOSES:

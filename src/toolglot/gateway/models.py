@@ -14,7 +14,7 @@ from toolglot.text.json_text import BadJson, decode
 
 OLLAMA_VERSION = "0.13.5"  # clients ask for at least 0.13.4
 _SINCE = datetime(2025, 1, 1, tzinfo=UTC)
-_METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
+METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
 
 
 def told_by_headers(call: Call) -> Front:
@@ -63,7 +63,7 @@ def _gemini(model: Model) -> dict[str, Any]:
         "baseModelId": model.name,
         "version": "1",
         "displayName": model.name,
-        "supportedGenerationMethods": _METHODS,
+        "supportedGenerationMethods": METHODS,
     }
 
 

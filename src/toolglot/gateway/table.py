@@ -12,6 +12,7 @@ from toolglot.gateway import models, own, tokens
 from toolglot.gateway.converse import Call, converse
 from toolglot.gateway.fronts import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Front
 from toolglot.gateway.page import page
+from toolglot.gateway.turned_away import wrong_method
 
 Handler = Callable[[Call], Awaitable[None]]
 
@@ -65,6 +66,9 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
     )
 ]
 
+# what Gemini's clients may ask of a model elsewhere
+_NO_SUCH_VERB = re.compile(_VERSION + r"/models/(?P<model>.+):(?P<verb>[A-Za-z]+)")
+
 # whose shape an error has where no endpoint is found: by how the path begins
 _SHAPES = (("/v1beta", GEMINI), ("/models", GEMINI), ("/v1/models/", GEMINI), ("/v1/messages", ANTHROPIC), ("/api/", OLLAMA))
 
@@ -82,9 +86,14 @@ def find_endpoint(method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
         match = pattern.fullmatch(path) if of == method else None
         if match is not None:
             return endpoint, match.groupdict()
+    unknown = _NO_SUCH_VERB.fullmatch(path) if method == "POST" else None
+    if unknown is not None:
+        model, verb = (found[:200] for found in unknown.groups())
+        told = f"models/{model} is not supported for {verb} here: there are {', '.join(models.METHODS)}"
+        raise UpstreamError(told, 404, "not_found")
     others = {of for (of, known) in EXACT if known == path} | {of for of, pattern, _ in PATTERNS if pattern.fullmatch(path)}
     if others:
-        raise UpstreamError(f"{path[:200]} takes {', '.join(sorted(others))}", 405, "method_not_allowed")
+        raise wrong_method(path, others)
     raise UpstreamError(f"there is nothing at {method} {path[:200]}", 404, "not_found")
 
 
