@@ -13,7 +13,7 @@ from toolglot.gateway.converse import Call
 from toolglot.gateway.cors import answer_before, asks_before, welcome
 from toolglot.gateway.door import ANYONE, enter
 from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, header_text, retry_headers
-from toolglot.gateway.fronts import Front
+from toolglot.gateway.fronts import Front, told_by_headers
 from toolglot.gateway.records import Record
 from toolglot.gateway.rounds import Rounds
 from toolglot.gateway.state import Gateway, log
@@ -50,7 +50,8 @@ class App:
                 await answer_before(exchange)
                 return
             endpoint, told = find_endpoint(exchange.method, exchange.path)
-            front = endpoint.front
+            front = told_by_headers(exchange, endpoint.front) if endpoint.shared else endpoint.front
+            exchange.request_header = front.request_header
             record.wire = front.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             server = live.config.server
@@ -76,7 +77,12 @@ class App:
 
     async def _fail(self, exchange: Exchange, front: Front | None, record: Record, error: UpstreamError) -> None:
         """An error in the client's own shape. What has begun can only be broken off: that is seen as a fault too."""
-        status, body = (front or front_for(exchange.path)).wire.write_fault(error)
+        if front is None:
+            front = front_for(exchange)
+            exchange.request_header = front.request_header
+        status, body = front.wire.write_fault(error)
+        if "request_id" in body:
+            body["request_id"] = exchange.request_id
         record.status, record.code = status, error.code or ""
         if exchange.started:
             log.warning("%s broke off: %s", exchange.request_id, error.code)
