@@ -105,6 +105,18 @@ def test_on_shared_paths_errors_have_the_clients_own_shape(key: str) -> None:
     run(work())
 
 
+def test_openais_clients_are_told_where_the_fault_is() -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway, gpt(gateway) as client:
+            messages: Any = [{"role": "nobody", "content": "hi"}]
+            with pytest.raises(openai.BadRequestError) as raised:
+                await client.chat.completions.create(model=MODEL, messages=messages)
+            told = raised.value
+            assert (told.type, told.param, told.code) == ("invalid_request_error", "messages[0].role", None)
+
+    run(work())
+
+
 # -- whether to try again
 
 
@@ -129,6 +141,30 @@ def test_a_client_tries_again_only_where_that_helps(body: dict[str, str], header
             assert len(up.asked) == asked
             if "code" in body:
                 assert raised.value.type == "insufficient_quota"
+
+    run(work())
+
+
+# -- answers
+
+
+def test_content_is_a_string_where_nothing_else_is_said() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text())) as up, serving(config(up)) as gateway, gpt(gateway) as client:
+            said = await client.chat.completions.create(model=MODEL, messages=QUESTION)
+            assert said.choices[0].message.content == ""
+
+    run(work())
+
+
+def test_the_tokens_of_a_response_are_counted() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text("fine"))) as up, serving(config(up)) as gateway, gpt(gateway) as client:
+            alone = await client.responses.input_tokens.count(model=MODEL, input="hi")
+            assert (alone.object, alone.input_tokens > 0) == ("response.input_tokens", True)
+            first = await client.responses.create(model=MODEL, input="word " * 50)
+            after = await client.responses.input_tokens.count(model=MODEL, input="hi", previous_response_id=first.id)
+            assert after.input_tokens > alone.input_tokens + 40
 
     run(work())
 

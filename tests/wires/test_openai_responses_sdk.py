@@ -151,6 +151,7 @@ def test_a_refusal_and_a_cut() -> None:
         (Reply("r", "m", (Text("Let me"), ToolCall("a", "f", "{", sealed=False)), Stop("length")), ["completed", "incomplete"]),
         (Reply("r", "m", (Text("Let me"), ToolCall("a", "f", "{}")), Stop("length")), ["completed", "completed"]),
         (Reply("r", "m", (Text("All."),), Stop("stop")), ["completed"]),
+        (Reply("r", "m", (Text("All"), Text("was w")), error=UpstreamError("gone")), ["completed", "incomplete"]),
         # the call that was cut did not leave: the text before it is whole
         (Reply("r", "m", (Text("Let me"),), Stop("length"), decisions=(Decision("rejected_truncated", "cut"),)), ["completed"]),
     ],

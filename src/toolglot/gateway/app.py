@@ -67,7 +67,7 @@ class App:
         except ClientLeft:
             record.status = _LEFT
         except ToolglotError as error:
-            await self._fail(exchange, front, record, as_fault(error))
+            await self._fail(exchange, front, record, as_fault(error), where=getattr(error, "where", ""))
         except Exception as error:  # noqa: BLE001  (the last guard: the client gets an answer, and the log the reason)
             log.exception("a fault of the gateway's own")
             await self._fail(exchange, front, record, UpstreamError("the gateway failed", 500, type(error).__name__))
@@ -75,14 +75,15 @@ class App:
             exchange.close()
             self._over(endpoint, record, clock)
 
-    async def _fail(self, exchange: Exchange, front: Front | None, record: Record, error: UpstreamError) -> None:
+    async def _fail(
+        self, exchange: Exchange, front: Front | None, record: Record, error: UpstreamError, where: str = ""
+    ) -> None:
         """An error in the client's own shape. What has begun can only be broken off: that is seen as a fault too."""
         if front is None:
             front = front_for(exchange)
             exchange.request_header = front.request_header
         status, body = front.wire.write_fault(error)
-        if "request_id" in body:
-            body["request_id"] = exchange.request_id
+        _fill_in(body, exchange.request_id, where)
         record.status, record.code = status, error.code or ""
         if exchange.started:
             log.warning("%s broke off: %s", exchange.request_id, error.code)
@@ -117,6 +118,15 @@ class App:
                 await self.gateway.aclose()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def _fill_in(body: dict[str, Any], request_id: str, where: str) -> None:
+    """What a wire has a place for and only the server knows."""
+    if "request_id" in body:
+        body["request_id"] = request_id
+    error = body["error"]
+    if where and isinstance(error, dict) and "param" in error:
+        error["param"] = where
 
 
 async def _running(work: Coroutine[Any, Any, None]) -> None:

@@ -95,7 +95,7 @@ async def converse(call: Call) -> None:
     if call.front is OLLAMA and not request.messages:
         await _loaded(call, request)
         return
-    thread = _Thread(call, body) if call.front is RESPONSES else None
+    thread = Thread(call, body) if call.front is RESPONSES else None
     asked = thread.continued(request) if thread is not None else request
     targets = call.live.routing.targets(request.model)
     call.exchange.watch()
@@ -139,7 +139,7 @@ def _answering(call: Call, request: Request) -> Answering:
     return Answering(call.front.id_head + call.exchange.id, request.model, made, request.stream_usage, request)
 
 
-async def _whole(call: Call, request: Request, opened: Opened, turn: Turn, keeper: _Thread | None) -> None:
+async def _whole(call: Call, request: Request, opened: Opened, turn: Turn, keeper: Thread | None) -> None:
     answering = _answering(call, request)
     written = await turn.whole(answering)
     if keeper is not None:
@@ -148,7 +148,7 @@ async def _whole(call: Call, request: Request, opened: Opened, turn: Turn, keepe
     await call.exchange.answer(200, written, whole_headers(opened, call.record))
 
 
-async def _stream(call: Call, request: Request, opened: Opened, turn: Turn, keeper: _Thread | None) -> None:
+async def _stream(call: Call, request: Request, opened: Opened, turn: Turn, keeper: Thread | None) -> None:
     exchange, front, server = call.exchange, call.front, call.live.config.server
     answering = _answering(call, request)
     save = None if keeper is None else partial(keeper.save, turn, answering)
@@ -182,7 +182,7 @@ class _Top(msgspec.Struct):
     store: bool | None = None
 
 
-class _Thread:
+class Thread:
     """A Responses conversation that this gateway keeps: what went before, and what comes to it."""
 
     def __init__(self, call: Call, body: bytes) -> None:

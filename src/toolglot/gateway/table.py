@@ -33,6 +33,7 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("POST", "/v1/chat/completions"): Endpoint(converse, CHAT, asks=True, limited=True),
     ("POST", "/v1/responses"): Endpoint(converse, RESPONSES, asks=True, limited=True),
     ("GET", "/v1/responses"): Endpoint(own.no_websocket, RESPONSES),
+    ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
     ("POST", "/v1/messages"): Endpoint(converse, ANTHROPIC, asks=True, limited=True),
     ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),
     ("POST", "/api/chat"): Endpoint(converse, OLLAMA, asks=True, limited=True),

@@ -56,4 +56,5 @@ def write_fault(error: UpstreamError) -> tuple[int, Body]:
     status = error.status or 502
     kind = _TYPES_OF_CODES.get(error.code or "") or ERROR_TYPES.get(status)
     kind = kind or ("server_error" if status >= 500 else "invalid_request_error")
-    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": error.code}}
+    code = None if error.code == kind else error.code  # the same word says nothing more
+    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": code}}

@@ -72,7 +72,7 @@ def _choice(reply: Reply, notes: list[str], *, of_old: bool) -> Body:
         else:
             what = f"block of {part.wire}'s own" if isinstance(part, Opaque) else "picture or file"
             notes.append(f"reply: openai-chat has no place for a {what}; left out")
-    if texts:
+    if texts or not (calls or refusals):  # null is what stands beside something else that is said
         message["content"] = "".join(texts)
     if refusals:
         message["refusal"] = "".join(refusals)

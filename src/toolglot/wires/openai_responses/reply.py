@@ -31,12 +31,13 @@ def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
     output = _write_output(reply.parts, Ids(head["id"]), notes)
     extra = own_extra(reply.extra, WIRE, "reply", notes, FAMILY) if reply.extra else {}
     if reply.error is not None:
-        tail = failed(reply.error)
+        tail, cut = failed(reply.error), True
     else:
         refused = any(type(part) is Text and part.channel == "refusal" for part in reply.parts)
         tail = ended(reply.stop or Stop("other"), reply.usage, refused, extra, head)
-        if reply.parts and isinstance(reply.parts[-1], Text) and cuts_text(tail, reply.decisions):
-            output[-1]["status"] = "incomplete"
+        cut = cuts_text(tail, reply.decisions)
+    if cut and reply.parts and isinstance(reply.parts[-1], Text):
+        output[-1]["status"] = "incomplete"
     return {**head, **tail, "output": output}
 
 

@@ -65,7 +65,7 @@ class ResponsesWriter:
             case Finish():
                 return self._finish(event)
             case Fault():
-                return self._end_said() + self._terminal(failed(event.error))
+                return self._end_said(cut=True) + self._terminal(failed(event.error))
 
     def close(self) -> bytes:
         return b""
