@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import anthropic
@@ -13,9 +14,9 @@ import pytest
 from google import genai
 from google.genai import errors, types
 
-from tests.gateway.running import Running, config, run, serving
-from tests.gateway.scripts import in_turn, text
-from tests.gateway.upstream_server import upstream_server, whole
+from tests.gateway.running import Running, config, request_of, run, serving
+from tests.gateway.scripts import in_turn, question, text
+from tests.gateway.upstream_server import Asked, Said, upstream_server, whole
 from toolglot.gateway.config import Config, read_config
 
 # google-genai's, where aiohttp is installed
@@ -141,6 +142,36 @@ def test_a_client_tries_again_only_where_that_helps(body: dict[str, str], header
             assert len(up.asked) == asked
             if "code" in body:
                 assert raised.value.type == "insufficient_quota"
+
+    run(work())
+
+
+# -- limits
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("status", [200, 429])
+def test_an_upstreams_limits_are_told_to_clients_of_its_own_api(status: int, stream: bool) -> None:
+    told = {"x-ratelimit-remaining-requests": "7", "anthropic-ratelimit-tokens-remaining": "9"}
+
+    def play(asked: Asked) -> Said:
+        said = whole({"error": {"message": "slow"}}, status) if status == 429 else in_turn(text("fine"))(asked)
+        assert isinstance(said, Said)
+        return replace(said, headers={**said.headers, **told, "x-other": "1"})
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up)) as gateway:
+            for client, seen in (
+                ("openai-chat", {"x-ratelimit-remaining-requests": "7"}),
+                ("openai-responses", {"x-ratelimit-remaining-requests": "7"}),
+                ("anthropic", {"anthropic-ratelimit-tokens-remaining": "9"}),
+                ("gemini", {}),
+                ("ollama", {}),
+            ):
+                path, sent = request_of(client, question(client, MODEL, ()), stream=stream)
+                got, _, headers = await gateway.ask("POST", path, sent)
+                assert got == status
+                assert {name: value for name, value in headers.items() if "ratelimit" in name or name == "x-other"} == seen
 
     run(work())
 

@@ -20,6 +20,7 @@ from toolglot.gateway.depth import too_deep
 from toolglot.gateway.downstream import Downstream
 from toolglot.gateway.exchange import Exchange
 from toolglot.gateway.fronts import CHAT, GEMINI, OLLAMA, RESPONSES, AsArray, Front
+from toolglot.gateway.rate_limits import Noting
 from toolglot.gateway.records import Record
 from toolglot.gateway.routing import Target
 from toolglot.gateway.state import Gateway, Live
@@ -131,7 +132,10 @@ def _asking(call: Call) -> Asking:
     name, wire = call.front.passed_on, call.front.wire.name
     value = call.exchange.header(name)[:_LONGEST] if name is not None else ""
     passed_on = {name.decode(): value} if name is not None and value else {}
-    return msgspec.structs.replace(call.live.asking, wire=wire, passed_on=passed_on)
+    transport, limits = call.live.asking.transport, call.front.limits
+    if limits is not None:
+        transport = Noting(transport, call.exchange, limits)
+    return msgspec.structs.replace(call.live.asking, transport=transport, wire=wire, passed_on=passed_on)
 
 
 def _answering(call: Call, request: Request) -> Answering:

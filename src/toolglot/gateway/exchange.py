@@ -41,6 +41,7 @@ class Exchange:
         "headers",
         "id",
         "left",
+        "limits",
         "method",
         "path",
         "query",
@@ -65,6 +66,7 @@ class Exchange:
         self.left = False  # the client is gone
         self.started = False  # the answer's head has been sent
         self.ended = False
+        self.limits: Headers = ()  # what the upstream says of its own
         self.request_header: bytes | None = None  # under which the client looks for the request's id
         self.welcome: tuple[tuple[bytes, bytes], ...] = ()  # headers for a page of another site that may read the answer
 
@@ -149,7 +151,7 @@ class Exchange:
     # -- out
 
     async def start(self, status: int, media: bytes, more: Headers = (), length: int | None = None) -> None:
-        headers = [(b"content-type", media), (b"x-request-id", self.request_id.encode()), *more, *self.welcome]
+        headers = [(b"content-type", media), (b"x-request-id", self.request_id.encode()), *more, *self.limits, *self.welcome]
         if self.request_header is not None:
             headers.append((self.request_header, self.request_id.encode()))
         if length is not None:
