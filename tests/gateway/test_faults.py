@@ -112,15 +112,31 @@ def test_unknown_models_paths_and_methods() -> None:
             for client in WIRES:
                 path, sent = request_of(client, question(client, "gemini/" + "x" * 400), stream=False)
                 assert (await gateway.ask("POST", path, sent))[0] == 404  # names are kept: they must not be long
-            for method, path, status in (
-                ("GET", "/nothing", 404),
-                ("GET", "/v1/messages", 405),
-                ("POST", "/v1/models", 405),
-                ("GET", "/v1beta/nothing", 404),
-                ("POST", "/v1beta/models/x:forget", 405),
-                ("DELETE", "/v1/chat/completions", 405),
+            for method, path, status, allowed in (
+                ("GET", "/nothing", 404, None),
+                ("GET", "/v1/messages", 405, "POST"),
+                ("POST", "/v1/models", 405, "GET, HEAD"),
+                ("POST", "/v1/responses/resp_1", 405, "DELETE, GET, HEAD"),
+                ("GET", "/v1/responses", 405, "POST"),
+                ("GET", "/v1beta/nothing", 404, None),
+                ("POST", "/v1beta/models/x", 405, "GET, HEAD"),
+                ("DELETE", "/v1/chat/completions", 405, "POST"),
             ):
-                assert (await gateway.ask(method, path))[0] == status, path
+                told, _, headers = await gateway.ask(method, path)
+                assert (told, headers.get("allow")) == (status, allowed), path
+
+    run(work())
+
+
+@pytest.mark.parametrize("version", ["/v1beta", "/v1", ""])
+def test_what_gemini_can_be_asked_elsewhere(version: str) -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            path = f"{version}/models/gemini/m:embedContent"
+            status, body, _ = await gateway.ask("POST", path, {"content": {}}, x_goog_api_key="x")
+            assert (status, body["error"]["code"], body["error"]["status"]) == (404, 404, "NOT_FOUND")
+            for word in ("models/gemini/m ", "embedContent", "generateContent", "streamGenerateContent", "countTokens"):
+                assert word in body["error"]["message"]
 
     run(work())
 

@@ -131,6 +131,8 @@ def test_tokens_are_counted_by_those_whose_api_counts() -> None:
             asked_for.append(asked)
             if asked.path == "/v1/messages/count_tokens":
                 return whole({"input_tokens": 1234}) if asked.body.keys() <= COUNTED else Said(400)
+            if asked.path == "/v1/responses/input_tokens":
+                return whole({"input_tokens": 77}) if asked.body.keys() == {"model", "input", "tools"} else Said(400)
             if asked.path == "/v1beta/models/g-m:countTokens":
                 return whole({"totalTokens": len(asked.body["generateContentRequest"]["tools"]) + 40})
             return Said(404)
@@ -139,7 +141,9 @@ def test_tokens_are_counted_by_those_whose_api_counts() -> None:
             made = read_config(
                 f'[[upstream]]\nname = "a"\nprovider = "anthropic"\nbase_url = "{up.url}/v1"\napi_key = "k-1"\n'
                 f'[[upstream]]\nname = "g"\nprovider = "gemini"\nbase_url = "{up.url}/v1beta"\napi_key = "k-2"\n'
+                f'[[upstream]]\nname = "r"\nprovider = "openai-responses"\nbase_url = "{up.url}"\napi_key = "k-3"\n'
                 '[[route]]\nmodel = "a-*"\nto = "a/*"\n[[route]]\nmodel = "g-*"\nto = "g/*"\n'
+                '[[route]]\nmodel = "r-*"\nto = "r/*"\n'
             )
             async with serving(made) as gateway:
                 sent = question("anthropic", "a-m", (WEATHER,), "hello")
@@ -151,6 +155,10 @@ def test_tokens_are_counted_by_those_whose_api_counts() -> None:
                 _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", sent)
                 assert (body, headers["x-toolglot-tokens"]) == ({"input_tokens": 41}, "counted")
                 assert asked_for[1].body["generateContentRequest"]["model"] == "models/g-m"
+                sent = question("openai-responses", "r-m", (WEATHER,), "hello")
+                _, body, headers = await gateway.ask("POST", "/v1/responses/input_tokens", sent)
+                assert body == {"object": "response.input_tokens", "input_tokens": 77}
+                assert headers["x-toolglot-tokens"] == "counted"
                 up.play = lambda asked: whole({"input_tokens": "many"})
                 _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", question("anthropic", "a-m", (), "x"))
                 assert headers["x-toolglot-tokens"] == "estimated"
@@ -176,6 +184,7 @@ def test_a_websocket_is_declined_at_once() -> None:
             head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
             tried = await gateway.raw(head + b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZQ==\r\n\r\n")
             assert tried.startswith(b"HTTP/1.1 426 ")
+            assert b"\r\nupgrade: HTTP/1.1\r\nconnection: upgrade\r\n" in tried
 
     run(work())
 

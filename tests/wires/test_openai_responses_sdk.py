@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from toolglot.core.fold import unfold
 from toolglot.core.interfaces import Answering, Quirks
 from toolglot.core.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
-from toolglot.core.reply import Reply, Stop, Usage
+from toolglot.core.reply import Decision, Reply, Stop, Usage
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import UpstreamError
@@ -140,6 +140,29 @@ def test_a_refusal_and_a_cut() -> None:
     assert response.output[1].status == "incomplete"  # type: ignore[union-attr]
     events = list(client(streamed(cut)).responses.create(model="m", input="hi", stream=True))
     assert events[-1].type == "response.incomplete"
+
+
+@pytest.mark.parametrize(
+    ("reply", "statuses"),
+    [
+        (Reply("r", "m", (Text("Once"), Text("upon a")), Stop("length")), ["completed", "incomplete"]),
+        (Reply("r", "m", (Text("It was a dark"),), Stop("filter")), ["incomplete"]),
+        (Reply("r", "m", (Text("I can't", "refusal"),), Stop("filter")), ["completed"]),
+        (Reply("r", "m", (Text("Let me"), ToolCall("a", "f", "{", sealed=False)), Stop("length")), ["completed", "incomplete"]),
+        (Reply("r", "m", (Text("Let me"), ToolCall("a", "f", "{}")), Stop("length")), ["completed", "completed"]),
+        (Reply("r", "m", (Text("All."),), Stop("stop")), ["completed"]),
+        (Reply("r", "m", (Text("All"), Text("was w")), error=UpstreamError("gone")), ["completed", "incomplete"]),
+        # the call that was cut did not leave: the text before it is whole
+        (Reply("r", "m", (Text("Let me"),), Stop("length"), decisions=(Decision("rejected_truncated", "cut"),)), ["completed"]),
+    ],
+)
+def test_only_the_item_that_was_cut_is_incomplete(reply: Reply, statuses: list[str]) -> None:
+    response = client(whole(reply)).responses.create(model="m", input="hi")
+    assert [item.status for item in response.output] == statuses  # type: ignore[union-attr]
+    events = list(client(streamed(reply)).responses.create(model="m", input="hi", stream=True))
+    done = [event.item for event in events if event.type == "response.output_item.done"]
+    assert [item.status for item in done] == statuses  # type: ignore[union-attr]
+    assert [item.status for item in events[-1].response.output] == statuses  # type: ignore[union-attr]
 
 
 def test_structured_output_is_parsed() -> None:

@@ -13,11 +13,12 @@ from toolglot.gateway.converse import Call
 from toolglot.gateway.cors import answer_before, asks_before, welcome
 from toolglot.gateway.door import ANYONE, enter
 from toolglot.gateway.exchange import ClientLeft, Exchange, Receive, Scope, Send, header_text, retry_headers
-from toolglot.gateway.fronts import Front
+from toolglot.gateway.fronts import Front, told_by_headers
 from toolglot.gateway.records import Record
 from toolglot.gateway.rounds import Rounds
 from toolglot.gateway.state import Gateway, log
 from toolglot.gateway.table import Endpoint, find_endpoint, front_for
+from toolglot.gateway.turned_away import TurnedAwayError
 
 _LEFT = 499  # the client left: as nginx notes it
 _SLOW = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send", "timeout_pool"})
@@ -49,7 +50,8 @@ class App:
                 await answer_before(exchange)
                 return
             endpoint, told = find_endpoint(exchange.method, exchange.path)
-            front = endpoint.front
+            front = told_by_headers(exchange, endpoint.front) if endpoint.shared else endpoint.front
+            exchange.request_header = front.request_header
             record.wire = front.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             server = live.config.server
@@ -65,7 +67,7 @@ class App:
         except ClientLeft:
             record.status = _LEFT
         except ToolglotError as error:
-            await self._fail(exchange, front, record, as_fault(error))
+            await self._fail(exchange, front, record, as_fault(error), where=getattr(error, "where", ""))
         except Exception as error:  # noqa: BLE001  (the last guard: the client gets an answer, and the log the reason)
             log.exception("a fault of the gateway's own")
             await self._fail(exchange, front, record, UpstreamError("the gateway failed", 500, type(error).__name__))
@@ -73,14 +75,22 @@ class App:
             exchange.close()
             self._over(endpoint, record, clock)
 
-    async def _fail(self, exchange: Exchange, front: Front | None, record: Record, error: UpstreamError) -> None:
+    async def _fail(
+        self, exchange: Exchange, front: Front | None, record: Record, error: UpstreamError, where: str = ""
+    ) -> None:
         """An error in the client's own shape. What has begun can only be broken off: that is seen as a fault too."""
-        status, body = (front or front_for(exchange.path)).wire.write_fault(error)
+        if front is None:
+            front = front_for(exchange)
+            exchange.request_header = front.request_header
+        status, body = front.wire.write_fault(error)
+        _fill_in(body, exchange.request_id, where)
         record.status, record.code = status, error.code or ""
         if exchange.started:
             log.warning("%s broke off: %s", exchange.request_id, error.code)
             return
         headers = retry_headers(error)
+        if isinstance(error, TurnedAwayError):
+            headers += error.headers
         if record.upstream:  # it got so far
             headers.append((b"x-toolglot-upstream", header_text([f"{record.upstream}/{record.target}"])))
         if status in _CLOSES:
@@ -108,6 +118,15 @@ class App:
                 await self.gateway.aclose()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def _fill_in(body: dict[str, Any], request_id: str, where: str) -> None:
+    """What a wire has a place for and only the server knows."""
+    if "request_id" in body:
+        body["request_id"] = request_id
+    error = body["error"]
+    if where and isinstance(error, dict) and "param" in error:
+        error["param"] = where
 
 
 async def _running(work: Coroutine[Any, Any, None]) -> None:

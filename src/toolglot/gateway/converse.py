@@ -19,13 +19,15 @@ from toolglot.gateway.attempts import Asking, Opened, open_answer
 from toolglot.gateway.depth import too_deep
 from toolglot.gateway.downstream import Downstream
 from toolglot.gateway.exchange import Exchange
-from toolglot.gateway.fronts import GEMINI, OLLAMA, RESPONSES, AsArray, Front
+from toolglot.gateway.fronts import CHAT, GEMINI, OLLAMA, RESPONSES, AsArray, Front
+from toolglot.gateway.rate_limits import Noting
 from toolglot.gateway.records import Record
 from toolglot.gateway.routing import Target
 from toolglot.gateway.state import Gateway, Live
 from toolglot.gateway.turn import Turn, begin_stream, whole_headers
 from toolglot.pipeline.translate import read_request_bytes
 from toolglot.text.json_text import BadJson, decode, encode, without_halves
+from toolglot.wires.openai_chat.functions import is_of_old
 
 _LONGEST = 1000  # of a header that is passed on
 
@@ -88,11 +90,13 @@ async def converse(call: Call) -> None:
     if "verb" in call.told:
         told = {"model": call.told["model"], "stream": call.told["verb"] == "streamGenerateContent"}
     request, body = read_request(call, body, **told)
+    if call.front is CHAT and is_of_old(request):  # an answer of that form has a place for one call
+        request = msgspec.structs.replace(request, parallel=False)
     call.record.model, call.record.stream = request.model, request.stream
     if call.front is OLLAMA and not request.messages:
         await _loaded(call, request)
         return
-    thread = _Thread(call, body) if call.front is RESPONSES else None
+    thread = Thread(call, body) if call.front is RESPONSES else None
     asked = thread.continued(request) if thread is not None else request
     targets = call.live.routing.targets(request.model)
     call.exchange.watch()
@@ -128,7 +132,10 @@ def _asking(call: Call) -> Asking:
     name, wire = call.front.passed_on, call.front.wire.name
     value = call.exchange.header(name)[:_LONGEST] if name is not None else ""
     passed_on = {name.decode(): value} if name is not None and value else {}
-    return msgspec.structs.replace(call.live.asking, wire=wire, passed_on=passed_on)
+    transport, limits = call.live.asking.transport, call.front.limits
+    if limits is not None:
+        transport = Noting(transport, call.exchange, limits)
+    return msgspec.structs.replace(call.live.asking, transport=transport, wire=wire, passed_on=passed_on)
 
 
 def _answering(call: Call, request: Request) -> Answering:
@@ -136,7 +143,7 @@ def _answering(call: Call, request: Request) -> Answering:
     return Answering(call.front.id_head + call.exchange.id, request.model, made, request.stream_usage, request)
 
 
-async def _whole(call: Call, request: Request, opened: Opened, turn: Turn, keeper: _Thread | None) -> None:
+async def _whole(call: Call, request: Request, opened: Opened, turn: Turn, keeper: Thread | None) -> None:
     answering = _answering(call, request)
     written = await turn.whole(answering)
     if keeper is not None:
@@ -145,7 +152,7 @@ async def _whole(call: Call, request: Request, opened: Opened, turn: Turn, keepe
     await call.exchange.answer(200, written, whole_headers(opened, call.record))
 
 
-async def _stream(call: Call, request: Request, opened: Opened, turn: Turn, keeper: _Thread | None) -> None:
+async def _stream(call: Call, request: Request, opened: Opened, turn: Turn, keeper: Thread | None) -> None:
     exchange, front, server = call.exchange, call.front, call.live.config.server
     answering = _answering(call, request)
     save = None if keeper is None else partial(keeper.save, turn, answering)
@@ -179,7 +186,7 @@ class _Top(msgspec.Struct):
     store: bool | None = None
 
 
-class _Thread:
+class Thread:
     """A Responses conversation that this gateway keeps: what went before, and what comes to it."""
 
     def __init__(self, call: Call, body: bytes) -> None:

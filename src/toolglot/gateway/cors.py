@@ -6,7 +6,8 @@ from toolglot.gateway.exchange import Exchange
 
 _METHODS = b"GET, POST, DELETE"
 _EXPOSED = (
-    b"x-request-id, x-toolglot-upstream, x-toolglot-decisions, x-toolglot-notes, x-toolglot-tokens, retry-after, retry-after-ms"
+    b"x-request-id, request-id, x-toolglot-upstream, x-toolglot-decisions, x-toolglot-notes, x-toolglot-tokens, "
+    b"retry-after, retry-after-ms, x-should-retry"
 )
 _SECONDS = b"600"  # that a browser need not ask again
 

@@ -41,9 +41,11 @@ class Exchange:
         "headers",
         "id",
         "left",
+        "limits",
         "method",
         "path",
         "query",
+        "request_header",
         "started",
         "welcome",
     )
@@ -64,6 +66,8 @@ class Exchange:
         self.left = False  # the client is gone
         self.started = False  # the answer's head has been sent
         self.ended = False
+        self.limits: Headers = ()  # what the upstream says of its own
+        self.request_header: bytes | None = None  # under which the client looks for the request's id
         self.welcome: tuple[tuple[bytes, bytes], ...] = ()  # headers for a page of another site that may read the answer
 
     @property
@@ -147,7 +151,9 @@ class Exchange:
     # -- out
 
     async def start(self, status: int, media: bytes, more: Headers = (), length: int | None = None) -> None:
-        headers = [(b"content-type", media), (b"x-request-id", self.request_id.encode()), *more, *self.welcome]
+        headers = [(b"content-type", media), (b"x-request-id", self.request_id.encode()), *more, *self.limits, *self.welcome]
+        if self.request_header is not None:
+            headers.append((self.request_header, self.request_id.encode()))
         if length is not None:
             headers.append((b"content-length", b"%d" % length))
         self.started = True
@@ -184,10 +190,11 @@ def header_text(words: Iterable[str], between: str = "; ") -> bytes:
 
 
 def retry_headers(error: UpstreamError) -> list[tuple[bytes, bytes]]:
-    """The time after which it is worth trying again, as every SDK reads it."""
-    if error.retry_after is None:
-        return []
-    return [
-        (b"retry-after", b"%d" % math.ceil(error.retry_after)),
-        (b"retry-after-ms", b"%d" % math.ceil(error.retry_after * 1000)),
-    ]
+    """Whether it is worth trying again, where the provider says so, and after which time; as SDKs read it."""
+    headers: list[tuple[bytes, bytes]] = []
+    if error.should_retry is not None:
+        headers.append((b"x-should-retry", b"true" if error.should_retry else b"false"))
+    if error.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % math.ceil(error.retry_after)))
+        headers.append((b"retry-after-ms", b"%d" % math.ceil(error.retry_after * 1000)))
+    return headers

@@ -8,26 +8,19 @@ from typing import Any
 
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.converse import Call, read_body
-from toolglot.gateway.fronts import ANTHROPIC, GEMINI, Front
+from toolglot.gateway.exchange import Exchange
 from toolglot.gateway.listing import Model
+from toolglot.gateway.paging import page_of
 from toolglot.text.json_text import BadJson, decode
 
 OLLAMA_VERSION = "0.13.5"  # clients ask for at least 0.13.4
 _SINCE = datetime(2025, 1, 1, tzinfo=UTC)
-_METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
-
-
-def told_by_headers(call: Call) -> Front:
-    """Three vendors share the path /v1/models: the headers tell whose client it is."""
-    headers = call.exchange.headers
-    if b"x-goog-api-key" in headers or b"x-goog-api-client" in headers or call.exchange.asked("key"):
-        return GEMINI
-    return ANTHROPIC if b"anthropic-version" in headers else call.front
+METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
 
 
 async def list_models(call: Call) -> None:
     models = await call.live.listing.models()
-    await call.exchange.json(_LISTS.get(told_by_headers(call).wire.name, _openai_list)(models))
+    await call.exchange.json(_LISTS.get(call.front.wire.name, _openai_list)(models, call.exchange))
 
 
 async def show_model(call: Call) -> None:
@@ -35,14 +28,14 @@ async def show_model(call: Call) -> None:
     name = call.told["model"]
     call.live.routing.targets(name)
     one = Model(name, call.live.routing.targets(name)[0].upstream.name)
-    await call.exchange.json(_ONE.get(told_by_headers(call).wire.name, _openai)(one))
+    await call.exchange.json(_ONE.get(call.front.wire.name, _openai)(one))
 
 
 def _openai(model: Model) -> dict[str, Any]:
     return {"id": model.name, "object": "model", "created": int(_SINCE.timestamp()), "owned_by": model.upstream}
 
 
-def _openai_list(models: list[Model]) -> dict[str, Any]:
+def _openai_list(models: list[Model], _: Exchange) -> dict[str, Any]:
     return {"object": "list", "data": [_openai(model) for model in models]}
 
 
@@ -51,10 +44,11 @@ def _anthropic(model: Model) -> dict[str, Any]:
     return {"type": "model", "id": model.name, "display_name": model.name, "created_at": created}
 
 
-def _anthropic_list(models: list[Model]) -> dict[str, Any]:
-    data = [_anthropic(model) for model in models]
+def _anthropic_list(models: list[Model], exchange: Exchange) -> dict[str, Any]:
+    page = page_of(models, exchange, "limit", "after_id", "before_id")
+    data = [_anthropic(model) for model in page.models]
     ends = (data[0]["id"], data[-1]["id"]) if data else (None, None)
-    return {"data": data, "has_more": False, "first_id": ends[0], "last_id": ends[1]}
+    return {"data": data, "has_more": page.more, "first_id": ends[0], "last_id": ends[1]}
 
 
 def _gemini(model: Model) -> dict[str, Any]:
@@ -63,12 +57,16 @@ def _gemini(model: Model) -> dict[str, Any]:
         "baseModelId": model.name,
         "version": "1",
         "displayName": model.name,
-        "supportedGenerationMethods": _METHODS,
+        "supportedGenerationMethods": METHODS,
     }
 
 
-def _gemini_list(models: list[Model]) -> dict[str, Any]:
-    return {"models": [_gemini(model) for model in models]}
+def _gemini_list(models: list[Model], exchange: Exchange) -> dict[str, Any]:
+    page = page_of(models, exchange, "pageSize", "pageToken")
+    held: dict[str, Any] = {"models": [_gemini(model) for model in page.models]}
+    if page.more:
+        held["nextPageToken"] = page.models[-1].name
+    return held
 
 
 _LISTS = {"anthropic": _anthropic_list, "gemini": _gemini_list}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from toolglot.errors import UpstreamError
-from toolglot.gateway import metrics
+from toolglot.gateway import metrics, turned_away
 from toolglot.gateway.converse import Call
+from toolglot.gateway.turned_away import wrong_method
 
 
 async def healthz(call: Call) -> None:
@@ -34,8 +35,7 @@ async def decisions(call: Call) -> None:
 
 async def no_websocket(call: Call) -> None:
     """Codex tries a WebSocket first: 426 makes it fall back at once."""
-    error = UpstreamError("there is no WebSocket here: send POST /v1/responses", 426, "upgrade_required")
-    await call.exchange.json(call.front.wire.write_fault(error)[1], 426, [(b"connection", b"close")])
+    raise turned_away.no_websocket() if b"upgrade" in call.exchange.headers else wrong_method(call.exchange.path, ["POST"])
 
 
 async def stored_response(call: Call) -> None:

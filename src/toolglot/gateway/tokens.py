@@ -11,7 +11,7 @@ from toolglot.client.transport import Limits
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
 from toolglot.gateway.attempts import prepared
-from toolglot.gateway.converse import Call, read_body, read_request
+from toolglot.gateway.converse import Call, Thread, read_body, read_request
 from toolglot.gateway.routing import Target
 from toolglot.pipeline.room import request_tokens
 from toolglot.text.json_text import BadJson, decode, encode
@@ -25,6 +25,13 @@ async def count_anthropic(call: Call) -> None:
     request, _ = read_request(call, await read_body(call))
     tokens, how = await _count(call, request)
     await call.exchange.json({"input_tokens": tokens}, more=[how])
+
+
+async def count_responses(call: Call) -> None:
+    """With what went before, where the request goes on from a response that is kept here."""
+    request, body = read_request(call, await read_body(call))
+    tokens, how = await _count(call, Thread(call, body).continued(request))
+    await call.exchange.json({"object": "response.input_tokens", "input_tokens": tokens}, more=[how])
 
 
 async def count_gemini(call: Call) -> None:
@@ -68,6 +75,11 @@ async def _anthropic(call: Call, this: Sending, _: Target) -> int:
     return _number((await _asked(call, this, f"{this.url}/count_tokens", encode(body)))["input_tokens"])
 
 
+async def _responses(call: Call, this: Sending, _: Target) -> int:
+    body = {key: value for key, value in decode(this.body).items() if key in _RESPONSES_KEYS}
+    return _number((await _asked(call, this, f"{this.url}/input_tokens", encode(body)))["input_tokens"])
+
+
 async def _gemini(call: Call, this: Sending, target: Target) -> int:
     """The whole request, tools and all; the model is named again inside of it."""
     inner = {"model": f"models/{target.route.model.removeprefix('models/')}", **decode(this.body)}
@@ -76,10 +88,14 @@ async def _gemini(call: Call, this: Sending, target: Target) -> int:
 
 
 _ANTHROPIC_KEYS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
+_RESPONSES_KEYS = frozenset(
+    {"model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text", "truncation"}
+)
 # by the kind of server, or else by its wire
 _COUNTS: dict[str, Callable[[Call, Sending, Target], Awaitable[int]]] = {
     "llamacpp": _llamacpp,
     "anthropic": _anthropic,
+    "openai-responses": _responses,
     "gemini": _gemini,
 }
 

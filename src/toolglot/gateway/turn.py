@@ -15,8 +15,9 @@ from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.gateway.attempts import Asking, Opened, remember
 from toolglot.gateway.downstream import Downstream
+from toolglot.gateway.durations import with_durations
 from toolglot.gateway.exchange import Exchange, header_text
-from toolglot.gateway.fronts import Front
+from toolglot.gateway.fronts import OLLAMA, Front
 from toolglot.gateway.mend import Mended, ending, mend, refusals, worth_mending
 from toolglot.gateway.records import CallSeen, DecisionSeen, Record
 from toolglot.text.json_text import encode
@@ -184,6 +185,12 @@ class Turn:
     async def _ending(self, last: Event) -> list[Event]:
         if not isinstance(last, Finish):
             return [last]
+        events = await self._mended(last)
+        if self._front is OLLAMA and isinstance(events[-1], Finish):
+            events[-1] = with_durations(events[-1], self._record)
+        return events
+
+    async def _mended(self, last: Finish) -> list[Event]:
         refused = refusals(last)
         if not refused:
             return [last]

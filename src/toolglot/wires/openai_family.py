@@ -27,6 +27,12 @@ ERROR_TYPES = {
     422: "invalid_request_error",
     429: "rate_limit_error",
 }
+# Where OpenAI's own code goes with another type than the status tells. What is not there is the request's fault.
+_TYPES_OF_CODES = {
+    "invalid_api_key": "invalid_request_error",
+    "model_not_found": "invalid_request_error",
+    "insufficient_quota": "insufficient_quota",
+}
 
 
 def split_extra(rest: Body, wire: str) -> dict[str, Body]:
@@ -48,5 +54,7 @@ def put_choice(request: Request, written: Any, body: Body, notes: list[str], qui
 
 def write_fault(error: UpstreamError) -> tuple[int, Body]:
     status = error.status or 502
-    kind = ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": error.code}}
+    kind = _TYPES_OF_CODES.get(error.code or "") or ERROR_TYPES.get(status)
+    kind = kind or ("server_error" if status >= 500 else "invalid_request_error")
+    code = None if error.code == kind else error.code  # the same word says nothing more
+    return status, {"error": {"message": error.message, "type": kind, "param": None, "code": code}}

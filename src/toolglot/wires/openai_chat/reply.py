@@ -13,6 +13,7 @@ from toolglot.core.messages import Extra, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply
 from toolglot.reading.shape import own_extra
 from toolglot.wires.openai_chat import signatures
+from toolglot.wires.openai_chat.functions import is_of_old, only_call
 from toolglot.wires.openai_chat.messages import write_call
 from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
 from toolglot.wires.openai_chat.stream import read_events
@@ -31,7 +32,7 @@ def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
         "object": "chat.completion",
         "created": answering.created or reply.created or 0,
         "model": answering.model or reply.model or "",
-        "choices": [_choice(reply, notes)],
+        "choices": [_choice(reply, notes, of_old=is_of_old(answering.request))],
     }
     if reply.usage:
         body["usage"] = write_usage(reply.usage)
@@ -51,13 +52,13 @@ def split_own(extra: Extra, notes: list[str]) -> tuple[Body, Body, Body]:
     return kept, choice, choice.pop("message", {})
 
 
-def _choice(reply: Reply, notes: list[str]) -> Body:
+def _choice(reply: Reply, notes: list[str], *, of_old: bool) -> Body:
     message: Body = {"role": "assistant", "content": None, "refusal": None}
     texts: list[str] = []
     refusals: list[str] = []
     thoughts: list[str] = []
     details: list[Body] = []
-    calls: list[Body] = []
+    calls: list[ToolCall] = []
     for part in reply.parts:
         if isinstance(part, Text):
             (refusals if part.channel == "refusal" else texts).append(part.text)
@@ -67,13 +68,11 @@ def _choice(reply: Reply, notes: list[str]) -> Body:
             thoughts.append(part.text)
             details += write_details(part.extra)
         elif isinstance(part, ToolCall):
-            if part.extra:
-                part = msgspec.structs.replace(part, extra=signatures.told(part.extra))
-            calls.append(write_call(part, notes, Quirks()))
+            calls.append(part)
         else:
             what = f"block of {part.wire}'s own" if isinstance(part, Opaque) else "picture or file"
             notes.append(f"reply: openai-chat has no place for a {what}; left out")
-    if texts:
+    if texts or not (calls or refusals):  # null is what stands beside something else that is said
         message["content"] = "".join(texts)
     if refusals:
         message["refusal"] = "".join(refusals)
@@ -81,10 +80,18 @@ def _choice(reply: Reply, notes: list[str]) -> Body:
         message["reasoning_content"] = "".join(thoughts)
     if details:
         message["reasoning_details"] = details
-    if calls:
-        message["tool_calls"] = calls
-    reason = finish_reason(reply.stop, refused=bool(refusals))
+    if calls and of_old:
+        message["function_call"] = only_call(calls, notes)
+    elif calls:
+        message["tool_calls"] = [_write_call(call, notes) for call in calls]
+    reason = finish_reason(reply.stop, refused=bool(refusals), of_old=of_old)
     return {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
+
+
+def _write_call(call: ToolCall, notes: list[str]) -> Body:
+    if call.extra:
+        call = msgspec.structs.replace(call, extra=signatures.told(call.extra))
+    return write_call(call, notes, Quirks())
 
 
 def write_details(extra: Extra) -> list[Body]:

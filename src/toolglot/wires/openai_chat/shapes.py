@@ -63,9 +63,11 @@ REASON_OUT: dict[Reason, str] = {
 }
 
 
-def finish_reason(stop: Stop | None, *, refused: bool) -> str:
+def finish_reason(stop: Stop | None, *, refused: bool, of_old: bool = False) -> str:
     """OpenAI's word. A refusal that is told in its own field ends with plain `stop`."""
     reason: Reason = stop.reason if stop else "other"
+    if of_old and reason == "calls":
+        return "function_call"
     return "stop" if refused and reason == "filter" else REASON_OUT[reason]
 
 

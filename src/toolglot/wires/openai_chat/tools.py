@@ -11,6 +11,7 @@ from toolglot.core.tools import Choice, Tool, as_function
 from toolglot.errors import CallerError
 from toolglot.reading.shape import a_boolean, a_string, an_object, beyond, each_object, or_none, own_extra
 from toolglot.reading.tools_written import server_tool, written_once
+from toolglot.wires.openai_chat.functions import MARK
 from toolglot.wires.openai_chat.shapes import WIRE, own
 
 Body = dict[str, Any]
@@ -29,7 +30,7 @@ def read_tools(value: Any) -> tuple[Tool, ...]:
 
 def read_functions(value: Any) -> tuple[Tool, ...]:
     """The form before tools: bare function objects."""
-    return () if value is None else tuple(each_object(value, "functions", lambda held: _function(held, _FLAT, {})))
+    return () if value is None else tuple(each_object(value, "functions", lambda held: _function(held, _FLAT, {MARK: {}})))
 
 
 def _read_tool(held: Body) -> Tool:

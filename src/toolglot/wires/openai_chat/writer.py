@@ -12,6 +12,7 @@ from toolglot.reading.shape import own_extra
 from toolglot.text.json_text import encode
 from toolglot.text.sse import sse
 from toolglot.wires.openai_chat import signatures
+from toolglot.wires.openai_chat.functions import is_of_old, no_place
 from toolglot.wires.openai_chat.messages import custom_input
 from toolglot.wires.openai_chat.reply import split_own, write_details
 from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
@@ -32,6 +33,7 @@ class ChatWriter:
         self._number: dict[int, int] = {}  # block -> position among the calls
         self._held: dict[int, list[str]] = {}  # custom calls: their input leaves whole
         self._calls = 0
+        self._of_old = is_of_old(answering.request)
         self._refused = False
 
     def feed(self, event: Event) -> bytes:
@@ -76,6 +78,8 @@ class ChatWriter:
             return b""
         number = self._number[event.index] = self._calls
         self._calls += 1
+        if self._of_old:
+            return self._opened_of_old(event, first=number == 0)
         if event.custom:
             self._held[event.index] = []
             return b""
@@ -91,6 +95,13 @@ class ChatWriter:
             call["function"].update(kept.pop("function", {}))
             call.update(kept)
         return self._chunk(encode({"tool_calls": [call]}))
+
+    def _opened_of_old(self, event: Open, *, first: bool) -> bytes:
+        if not first:
+            no_place(event.full_name, self._notes)
+            return b""
+        self._surround(event.index, b'{"function_call":{"arguments":', b"}}")
+        return self._chunk(encode({"function_call": {"name": event.full_name, "arguments": ""}}))
 
     def _surround(self, index: int, before: bytes, behind: bytes) -> None:
         before, _, behind = self._chunk(before + b"\0" + behind).partition(b"\0")
@@ -123,6 +134,8 @@ class ChatWriter:
         return b""
 
     def _close_call(self, opened: Open, event: Close) -> bytes:
+        if self._of_old:
+            return b""
         number = self._number[opened.index]
         told = join_extra(opened.extra, event.extra) if opened.custom else event.extra
         kept = own_extra(signatures.told(told), WIRE, f"call {opened.call_id}", self._notes) if told else {}
@@ -135,7 +148,8 @@ class ChatWriter:
 
     def _finish(self, event: Finish) -> bytes:
         last, choice, message = split_own(event.extra, self._notes)
-        end = {"logprobs": None, **choice, "finish_reason": finish_reason(event.stop, refused=self._refused)}
+        reason = finish_reason(event.stop, refused=self._refused, of_old=self._of_old)
+        end = {"logprobs": None, **choice, "finish_reason": reason}
         written = self._chunk(encode(message), encode(end)[1:-1])
         if event.usage and self._answering.stream_usage:
             last["usage"] = write_usage(event.usage)

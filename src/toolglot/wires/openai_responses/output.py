@@ -10,7 +10,7 @@ from typing import Any
 from toolglot.core.envelope import seal
 from toolglot.core.interfaces import Answering, Quirks
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
-from toolglot.core.reply import Stop, Usage
+from toolglot.core.reply import Decision, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.reading.shape import own_extra
@@ -56,6 +56,7 @@ _DEFAULTS: Body = {
     "truncation": "disabled",
     "user": None,
 }
+_CUTS = frozenset(INCOMPLETE_OUT.values())
 _ECHOED = (
     "background",
     "max_tool_calls",
@@ -192,6 +193,13 @@ def ended(stop: Stop, usage: Usage | None, refused: bool, extra: Body, head: Bod
         "usage": write_usage(usage) if usage else None,
         **extra,
     }
+
+
+def cuts_text(tail: Body, decisions: tuple[Decision, ...]) -> bool:
+    """Whether the text that a response ends with was cut short; not where a call was, which did not leave."""
+    details = tail["incomplete_details"]
+    cut = details is not None and details["reason"] in _CUTS
+    return cut and all(one.code != "rejected_truncated" for one in decisions)
 
 
 def failed(error: UpstreamError) -> Body:

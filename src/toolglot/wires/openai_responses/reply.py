@@ -11,6 +11,7 @@ from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
 from toolglot.wires.openai_responses.output import (
     Ids,
+    cuts_text,
     ended,
     failed,
     kind_of,
@@ -30,10 +31,13 @@ def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
     output = _write_output(reply.parts, Ids(head["id"]), notes)
     extra = own_extra(reply.extra, WIRE, "reply", notes, FAMILY) if reply.extra else {}
     if reply.error is not None:
-        tail = failed(reply.error)
+        tail, cut = failed(reply.error), True
     else:
         refused = any(type(part) is Text and part.channel == "refusal" for part in reply.parts)
         tail = ended(reply.stop or Stop("other"), reply.usage, refused, extra, head)
+        cut = cuts_text(tail, reply.decisions)
+    if cut and reply.parts and isinstance(reply.parts[-1], Text):
+        output[-1]["status"] = "incomplete"
     return {**head, **tail, "output": output}
 
 

@@ -63,7 +63,7 @@ class Item:
 class MessageItem(Item):
     def __init__(self, key: Any, first: Body, blocks: Blocks, channel: str | None, beside: list[str]) -> None:
         super().__init__(key, first, blocks, channel, beside)
-        self._own = message_state(first)
+        self._own = _message_state(first)
         self._told: Body = {}  # what Open said of the block
         self._sent: dict[Any, list[str]] = {}
         self._parts: dict[Any, Body] = {}  # the last word on each part
@@ -95,7 +95,7 @@ class MessageItem(Item):
             self.resting = True
 
     def finish(self, body: Body, *, complete: bool = False) -> None:
-        self._own = message_state(body)
+        self._own = _message_state(body)
         content = body.get("content")
         if isinstance(content, str):
             content = [{"type": "output_text", "text": content}]
@@ -312,6 +312,13 @@ KINDS: dict[str, type[Item]] = {
     "function_call": CallItem,
     "custom_tool_call": CallItem,
 }
+
+
+def _message_state(body: Body) -> Body:
+    """That it was cut the stop says."""
+    state = message_state(body)
+    state.pop("status", None)
+    return state
 
 
 def _index(value: Any) -> Any:

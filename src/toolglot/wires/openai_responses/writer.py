@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold
@@ -14,6 +14,7 @@ from toolglot.wires.openai_family import FAMILY
 from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
 from toolglot.wires.openai_responses.output import (
     Ids,
+    cuts_text,
     ended,
     failed,
     response_head,
@@ -49,21 +50,22 @@ class ResponsesWriter:
         self._output: dict[int, bytes] = {}
         self._next = 0  # output_index
         self._refused = False
+        self._said: _Said | None = None
 
     def feed(self, event: Event) -> bytes:
         match event:
             case Delta(index, text):
                 return self._delta(self._open[index], text)
             case Open():
-                return self._opened(event)
+                return self._end_said() + self._opened(event)
             case Close():
-                return self._closed(event)
+                return self._end_said() + self._closed(event)
             case Start():
                 return self._start(event)
             case Finish():
                 return self._finish(event)
             case Fault():
-                return self._terminal(failed(event.error))
+                return self._end_said(cut=True) + self._terminal(failed(event.error))
 
     def close(self) -> bytes:
         return b""
@@ -83,7 +85,8 @@ class ResponsesWriter:
 
     def _finish(self, event: Finish) -> bytes:
         extra = own_extra(event.extra, WIRE, "reply", self._notes, FAMILY) if event.extra else {}
-        return self._terminal(ended(event.stop, event.usage, self._refused, extra, self._head or {"created_at": 0}))
+        tail = ended(event.stop, event.usage, self._refused, extra, self._head or {"created_at": 0})
+        return self._end_said(cut=cuts_text(tail, event.decisions)) + self._terminal(tail)
 
     def _terminal(self, tail: Body) -> bytes:
         begun = b"" if self._head else self._start(Start())
@@ -166,10 +169,20 @@ class ResponsesWriter:
         if block.open.kind not in _ANNOUNCED:
             return self._write_whole(part)
         item = write_item(part, block.item_id, self._notes) or {}
-        written = self._ends(block, text, item) + self._item_done(block.place, item)
-        if event.extra and isinstance(part, (Text, ToolCall)):  # a signature that was told late
-            written += self._beside(sealed_beside(event.extra, "last"))
-        return written
+        written = self._ends(block, text, item)
+        late = sealed_beside(event.extra, "last") if isinstance(part, (Text, ToolCall)) else None  # a signature
+        if isinstance(part, Text):
+            self._said = _Said(block.place, item, late)
+            return written
+        return written + self._item_done(block.place, item) + self._beside(late)
+
+    def _end_said(self, *, cut: bool = False) -> bytes:
+        """The end of a message, which waits for what comes next: only that tells whether the message was cut."""
+        said, self._said = self._said, None
+        if said is None:
+            return b""
+        item = {**said.item, "status": "incomplete"} if cut else said.item
+        return self._item_done(said.place, item) + self._beside(said.late)
 
     def _write_whole(self, part: Part) -> bytes:
         """A picture, or a block of this wire's own: nothing of it was known before its end."""
@@ -198,6 +211,14 @@ class ResponsesWriter:
                 written = self._event("response.custom_tool_call_input.delta", block.about(delta=item["input"]))
                 return written + self._event("response.custom_tool_call_input.done", block.about(input=item["input"]))
         return b""
+
+
+class _Said(NamedTuple):
+    """A message whose text is complete."""
+
+    place: int
+    item: Body
+    late: str | None  # state that goes behind it
 
 
 class _Block:
