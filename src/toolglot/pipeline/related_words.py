@@ -199,6 +199,10 @@ note: write down | note down | jot down
 search: look for
 running status: is [\w.-]{1,30} up | is [\w.-]{1,30} down | up and running
 create: set up
+date: when (?:was|were|did|is|will)
+distance: how far
+price cost: how much (?:is|are|does|do|would|will)
+duration: how long
 """
 _RELATED: dict[str, frozenset[str]] = {}
 for _line in _GROUPS.strip().splitlines():
