@@ -52,8 +52,8 @@ _ROWS = (
     Fix("positional_arguments", 4, "Arguments were given by position."),
     # the values, by the conversation
     Fix("dropped_unspoken", 4, "An optional value that nothing in the conversation speaks of was left out."),
-    Fix("filled_spoken", 4, "An optional value, one of a few, was left out; the question names it."),
-    Fix("fixed_as_said", 4, "A time or a duration that nobody said became the only one that was."),
+    Fix("filled_spoken", 4, "An optional value, one or some of a few or the only date, was left out; the question names it."),
+    Fix("fixed_as_said", 4, "A time, a duration or a percentage was put as it was said; a kind, without the word for it."),
     Fix("fixed_address", 3, "An e-mail address was put as it stands in the conversation."),
     Fix("fixed_currency", 3, "A currency's name became its code."),
     Fix("fixed_code", 3, "The name of a language, a country, a state or a share became its code, which the tool asks for."),
