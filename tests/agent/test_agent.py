@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +203,23 @@ def test_run_sync_works_inside_a_running_loop() -> None:
         assert asked.run_sync("go").text == "ok"
 
     run(work())
+
+
+def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once() -> None:
+    async def long() -> str:
+        """Takes long."""
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+        return ""
+
+    asked, sent = agent(called(("a", "long", "{}")), said("ok"), tools=[long], timeout=5)
+
+    async def work() -> None:
+        asked.run_sync("go")
+
+    with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(work())
+    assert len(sent.sent) == 1
 
 
 def test_runs_at_a_time_do_not_mix() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from tests.client.fault_server import FaultServer, fault_server
 from tests.client.running import run
 from tests.laws.conversations import body, meaning, stream
-from toolglot import AsyncClient, CallerError, Client, Fault, Request, UpstreamError, fold
+from toolglot import AsyncClient, CallerError, Client, Fault, Request, ToolglotError, UpstreamError, fold
 from toolglot.client.remembered import Remembered, server_name
 from toolglot.client.retry import Policy
 from toolglot.core.events import Delta
@@ -304,11 +306,31 @@ def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves
             use()
     client.close()
     dropped = Client("openai/m", api_key="k")
-    thread = dropped._thread
+    thread = dropped._thread._thread
     assert thread.is_alive()
     del dropped
     gc.collect()
     assert not thread.is_alive()
+
+
+def test_closing_a_blocking_client_cuts_off_what_other_threads_wait_for() -> None:
+    patient = Policy(first=60.0, most=60.0)
+    client = Client("openai/m", base_url="http://127.0.0.1:9", api_key="k", retries=patient)
+    ended: list[Exception] = []
+
+    def work() -> None:
+        try:
+            client.complete("hello")
+        except ToolglotError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    while not asyncio.all_tasks(client._thread._loop):
+        time.sleep(0.01)
+    client.close()
+    thread.join(10)
+    assert ["closed" in str(error) for error in ended] == [True]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
@@ -27,6 +26,7 @@ from toolglot.agent.run import Run, ToolRun
 from toolglot.agent.runnable import Runnable, runnable
 from toolglot.agent.workbench import PARALLEL, TIMEOUT, Workbench
 from toolglot.client.asking import AsyncClient
+from toolglot.client.loop_thread import LoopThread
 from toolglot.core.events import Event
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Request
@@ -159,8 +159,11 @@ class Agent:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(self.run(question, **options))
-        with ThreadPoolExecutor(1, "toolglot-agent") as thread:
-            return thread.submit(lambda: asyncio.run(self.run(question, **options))).result()
+        beside = LoopThread("toolglot-agent")
+        try:
+            return beside.run(self.run(question, **options))
+        finally:
+            beside.end()
 
     def stream(self, question: Any, **options: Any) -> RunStream:
         """Events as they come, and a ToolRun for each call that was run."""
