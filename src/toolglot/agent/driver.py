@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from toolglot.agent.in_time import OutOfTime, in_time
+from toolglot.agent.in_time import OutOfTimeError, in_time
 from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools, Seen, Step
 from toolglot.agent.record import Begun, Broke, Ended, Entry, Ran, Record, Replied
 from toolglot.agent.results import without_secrets
@@ -115,7 +115,7 @@ class Driver:
                 while (event := await in_time(anext(told, None), self._until())) is not None:
                     self._said.append(event)
                     yield event
-        except OutOfTime:
+        except OutOfTimeError:
             self._seen = self._late()
         except UpstreamError as error:
             clean = _without_secrets(error)
@@ -145,7 +145,7 @@ class Driver:
                 async for run in told:
                     self._ran.append(run)
                     yield run
-        except OutOfTime:
+        except OutOfTimeError:
             self._seen = self._late()
         else:
             order = {call.id: at for at, call in enumerate(step.calls)}

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class OutOfTime(Exception):
+class OutOfTimeError(Exception):
     """The run's own time is over."""
 
 
@@ -20,5 +20,5 @@ async def in_time(work: Awaitable[T], until: float | None) -> T:
             return await work
     except TimeoutError:
         if limit.expired():
-            raise OutOfTime from None
+            raise OutOfTimeError from None
         raise

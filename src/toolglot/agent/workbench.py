@@ -46,7 +46,7 @@ class Workbench:
         self._same: dict[tuple[str, str], asyncio.Lock] = {}  # equal calls whose result is kept: the second waits for it
 
     async def run_all(self, step: RunTools, until: float | None = None) -> AsyncGenerator[ToolRun]:
-        """Each run as it ends. OutOfTime at that time of the event loop's clock; whoever leaves cancels what still runs."""
+        """Each run as it ends. OutOfTimeError at that time of the event loop's clock; who leaves cancels what still runs."""
         tasks = [asyncio.create_task(self.run(call, step.messages)) for call in step.calls]
         try:
             for ended in asyncio.as_completed(tasks):

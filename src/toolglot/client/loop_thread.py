@@ -29,7 +29,7 @@ class LoopThread:
         return _waited_for(future)
 
     def end(self, before: Callable[[], Awaitable[object]] | None = None) -> None:
-        """After `before`, what still runs is cancelled, so that nobody waits for it for ever; then the loop and the thread go."""
+        """After `before`, what still runs is cancelled, or who waits for it would wait for ever; then loop and thread go."""
         here = self._thread is threading.current_thread()  # ended by the loop's own work: nothing can be waited for
         with self._door:
             self._ended = True

@@ -110,3 +110,12 @@ def test_pydantic_is_not_imported_without_need() -> None:
         "sys.exit('pydantic' in sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_above_a_classmethod_it_says_where_it_belongs() -> None:
+    def found(cls: type) -> str:
+        """Found."""
+        return cls.__name__
+
+    with pytest.raises(CallerError, match="put @tool below @classmethod"):
+        tool(classmethod(found))  # type: ignore[call-overload]
