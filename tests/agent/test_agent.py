@@ -277,6 +277,11 @@ def test_what_would_be_sent() -> None:
         ({"parallel": "2"}, "at least one tool"),
         ({"system": 5}, "system: expected a text"),
         ({"limits": 60}, "limits: expected Limits"),
+        ({"limits": Limits(seconds="9")}, "limits: Expected `float . null`, got `str` - at `seconds`"),  # type: ignore[arg-type]
+        ({"limits": Limits(repeats=1)}, "limits.repeats: .* at least 2"),
+        ({"timeout": 0}, "timeout: expected seconds"),
+        ({"record": 3}, "record: expected a file"),
+        ({"mcp": 3}, "mcp: expected commands"),
         ({"approve": True}, "approve: expected a function"),
         ({"model": "gpt-5"}, "provider/model"),
         ({"model": "opnai/gpt-5"}, "did you mean openai"),

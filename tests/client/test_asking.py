@@ -338,6 +338,7 @@ def test_closing_a_blocking_client_cuts_off_what_other_threads_wait_for() -> Non
     [
         ({"retries": 3}, "retries: expected a Policy"),
         ({"limits": 30}, "limits: expected Limits"),
+        ({"api_key": 3}, "api_key: expected a text"),
         ({"fallbacks": "opnai/b"}, "did you mean openai"),
         ({"fallbacks": ["gpt-5"]}, "provider/model"),
         ({"policy": "bold"}, "policy: there is no policy 'bold'"),

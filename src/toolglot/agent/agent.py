@@ -113,6 +113,9 @@ class Agent:
         resolve(model)  # a wrong name is told now, not when it is asked
         self.model, self.system = model, system
         _must(limits is None or isinstance(limits, Limits), "limits", "expected Limits of toolglot.agent.limits")
+        _must(record is None or isinstance(record, (str, os.PathLike, Record)), "record", "expected a file, or a Record of one")
+        _must(isinstance(mcp, (str, Iterable)), "mcp", "expected commands or addresses of MCP servers")
+        _must(timeout is None or (isinstance(timeout, (int, float)) and timeout > 0), "timeout", "expected seconds, or None")
         _must(approve is None or callable(approve), "approve", "expected a function that is asked about each call")
         _must(system is None or isinstance(system, str), "system", "expected a text")
         _must(isinstance(parallel, int) and parallel >= 1, "parallel", "at least one tool must run at a time")
@@ -124,6 +127,7 @@ class Agent:
         _must(
             isinstance(self.limits.turns, int) and self.limits.turns >= 1, "max_turns", "the model must be asked at least once"
         )
+        _check(self.limits)
         self._own = _by_name(runnable(held) for held in tools)
         self._mcp = (mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp)
         self._approve, self._parallel, self._timeout = approve, parallel, timeout
@@ -248,6 +252,14 @@ class Agent:
 def _must(holds: bool, where: str, told: str) -> None:
     if not holds:
         raise CallerError(told, where)
+
+
+def _check(limits: Limits) -> None:
+    try:
+        msgspec.convert(msgspec.structs.asdict(limits), Limits)
+    except msgspec.ValidationError as error:
+        raise CallerError(str(error).replace("`$.", "`"), "limits") from None
+    _must(limits.repeats > 1, "limits.repeats", "a call that is made for the first time repeats none: at least 2")
 
 
 def _by_name(tools: Iterable[Runnable]) -> dict[str, Runnable]:

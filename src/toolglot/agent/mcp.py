@@ -43,7 +43,8 @@ async def mcp_tools(
             async with asyncio.timeout(connect_timeout):
                 found = await _listed(session)
         except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
-            said = without_secrets(str(error)) or type(error).__name__
+            late = f"no answer within {connect_timeout:g} s" if isinstance(error, TimeoutError) else type(error).__name__
+            said = without_secrets(str(error)) or late
             raise UpstreamError(f"{there.label} does not list its tools: {said}", code=FAILED) from None
         yield tuple(
             Runnable(_tool(held, namespace), _work(session, held["name"], timeout), timeout, source=f"mcp:{there.label}")
@@ -53,13 +54,15 @@ async def mcp_tools(
 
 async def _listed(session: Any) -> list[Block]:
     found: list[Block] = []
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
+    cursors: list[str | None] = [None]
+    while len(cursors) <= _MOST_PAGES:
+        cursor = cursors[-1]
         page = _plain(await (session.list_tools(cursor=cursor) if cursor else session.list_tools()))
         found += page["tools"]
         cursor = page.get("nextCursor")
-        if not cursor:
+        if not cursor or cursor in cursors:  # the end, or where it was before
             break
+        cursors.append(cursor)
     return found
 
 

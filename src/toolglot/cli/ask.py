@@ -100,7 +100,8 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
-    logging.getLogger("toolglot").addHandler(logging.NullHandler())  # the view shows what the log would say
+    for name in ("toolglot", "mcp"):  # the view shows what the log would say; mcp's shows whole tracebacks
+        logging.getLogger(name).addHandler(logging.NullHandler())
     try:
         asked = _question(question)
         agent = _agent(given)
