@@ -246,6 +246,8 @@ def test_an_agent_kept_open_closes_its_client_at_the_end() -> None:
         async with Agent("openai/gpt-5", api_key="k", transport=transport) as asked:
             assert [(await asked.run("go")).text for _ in range(2)] == ["a", "b"]
             assert closed == []
+            with pytest.raises(CallerError, match="open already"):
+                await asked.__aenter__()
         assert closed == [True]
 
     run(work())
@@ -282,6 +284,9 @@ def test_what_would_be_sent() -> None:
         ({"timeout": 0}, "timeout: expected seconds"),
         ({"record": 3}, "record: expected a file"),
         ({"mcp": 3}, "mcp: expected commands"),
+        ({"mcp": [5]}, "mcp: expected an http"),
+        ({"mcp": {"url": "http://x"}}, "mcp: there is no url; there are server, headers"),
+        ({"mcp": {"env": {}}}, "mcp: server is missing"),
         ({"approve": True}, "approve: expected a function"),
         ({"model": "gpt-5"}, "provider/model"),
         ({"model": "opnai/gpt-5"}, "did you mean openai"),

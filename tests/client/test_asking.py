@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.agent.scripted import said, serving
 from tests.client.fault_server import FaultServer, fault_server
 from tests.client.running import run
 from tests.laws.conversations import body, meaning, stream
@@ -331,6 +332,22 @@ def test_closing_a_blocking_client_cuts_off_what_other_threads_wait_for() -> Non
     client.close()
     thread.join(10)
     assert ["closed" in str(error) for error in ended] == [True]
+
+
+def test_a_blocking_stream_may_be_dropped_by_the_clients_own_thread() -> None:
+    """A garbage collection there would else wait for itself."""
+    ended = threading.Event()
+    with serving(said("Well")) as (address, _), Client("openai/m", base_url=address, api_key="k") as client:
+        events = client.stream("hello")
+        next(events)
+
+        def drop() -> None:
+            events.close()  # type: ignore[attr-defined]
+            ended.set()
+
+        client._thread._loop.call_soon_threadsafe(drop)
+        assert ended.wait(10)
+        assert client._thread.run(asyncio.sleep(0, "alive")) == "alive"
 
 
 @pytest.mark.parametrize(

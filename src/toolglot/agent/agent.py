@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
 from uuid import uuid4
@@ -129,7 +130,7 @@ class Agent:
         )
         _check(self.limits)
         self._own = _by_name(runnable(held) for held in tools)
-        self._mcp = (mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp)
+        self._mcp = _servers((mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp))
         self._approve, self._parallel, self._timeout = approve, parallel, timeout
         self._record = record if isinstance(record, Record) or record is None else Record(record)
         self._cache = ResultCache() if cache is _OWN_CACHE else cache
@@ -217,6 +218,7 @@ class Agent:
     # -- what is open
 
     async def __aenter__(self) -> Self:
+        _must(self._opened is None, "agent", "it is open already: one `async with` serves any number of runs")
         async with AsyncExitStack() as stack:
             self._opened = await self._open(stack)
             self._stack = stack.pop_all()
@@ -242,16 +244,22 @@ class Agent:
             client = await stack.enter_async_context(AsyncClient(self.model, **self._client_options))
         found = list(self._own.values())
         for server in self._mcp:
-            from toolglot.agent.mcp import mcp_tools  # noqa: PLC0415  (an extra, needed by few)
-
-            options = dict(server) if isinstance(server, Mapping) else {"server": server}
-            found += await stack.enter_async_context(mcp_tools(**options))
+            found += await stack.enter_async_context(server())
         return _Open(client, _by_name(found))
 
 
 def _must(holds: bool, where: str, told: str) -> None:
     if not holds:
         raise CallerError(told, where)
+
+
+def _servers(given: tuple[Any, ...]) -> list[Callable[[], AbstractAsyncContextManager[tuple[Runnable, ...]]]]:
+    """Each opens a server. What is wrong with one is told now, not when it is opened."""
+    if not given:
+        return []
+    from toolglot.agent.mcp import mcp_tools, options_of  # noqa: PLC0415  (an extra, needed by few)
+
+    return [partial(mcp_tools, **options_of(server)) for server in given]
 
 
 def _check(limits: Limits) -> None:

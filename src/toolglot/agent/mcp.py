@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from inspect import signature
 from typing import Any
 
 from toolglot.agent.mcp_connection import FAILED, connect, read_server
@@ -12,7 +13,7 @@ from toolglot.agent.results import Parts, ToolError, media_kind, without_secrets
 from toolglot.agent.runnable import Context, Runnable, Work
 from toolglot.core.messages import Media, Text
 from toolglot.core.tools import Tool
-from toolglot.errors import UpstreamError
+from toolglot.errors import CallerError, UpstreamError
 from toolglot.text.json_text import dumps
 
 Block = dict[str, Any]
@@ -50,6 +51,20 @@ async def mcp_tools(
             Runnable(_tool(held, namespace), _work(session, held["name"], timeout), timeout, source=f"mcp:{there.label}")
             for held in found
         )
+
+
+_OPTIONS = tuple(signature(mcp_tools).parameters)
+
+
+def options_of(server: Any) -> dict[str, Any]:
+    """What `mcp_tools` takes, of what an Agent is given: a command, an address, or one of them and more by name."""
+    options = dict(server) if isinstance(server, Mapping) else {"server": server}
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown or "server" not in options:
+        problem = f"there is no {unknown[0]}" if unknown else "server is missing: an http(s) URL, or a command"
+        raise CallerError(f"{problem}; there are {', '.join(_OPTIONS)}", "mcp")
+    read_server(options["server"], {}, {}, None)
+    return options
 
 
 async def _listed(session: Any) -> list[Block]:

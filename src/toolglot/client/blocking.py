@@ -52,8 +52,7 @@ class Client:
             while (event := self._run(_next(events))) is not None:
                 yield event
         finally:
-            if self._ended.alive:
-                self._run(events.aclose())  # type: ignore[attr-defined]
+            self._thread.see_off(events.aclose())  # type: ignore[attr-defined]
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         try:

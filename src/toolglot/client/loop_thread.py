@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,10 +15,15 @@ T = TypeVar("T")
 class LoopThread:
     def __init__(self, name: str) -> None:
         self._ended = False
-        self._door = threading.Lock()  # what comes in before the end is cut off by it, what comes later is turned away
+        self._door = threading.RLock()  # what comes in before the end is cut off by it, what comes later is turned away
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
+
+    @property
+    def _here(self) -> bool:
+        """Within the loop's own work: nothing can be waited for."""
+        return self._thread is threading.current_thread()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for it. An interrupt here ends the work there; after `end`, or cut off by it, a CancelledError of futures."""
@@ -28,9 +34,17 @@ class LoopThread:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         return _waited_for(future)
 
+    def see_off(self, work: Coroutine[Any, Any, object]) -> None:
+        """Runs what cleans up, unless the end did. By the loop's own thread, as a garbage collection may, it is only begun."""
+        if self._here:
+            self._last = self._loop.create_task(work)  # kept: the loop itself holds its tasks weakly
+            return
+        with suppress(CancelledError):
+            self.run(work)
+
     def end(self, before: Callable[[], Awaitable[object]] | None = None) -> None:
         """After `before`, what still runs is cancelled, or who waits for it would wait for ever; then loop and thread go."""
-        here = self._thread is threading.current_thread()  # ended by the loop's own work: nothing can be waited for
+        here = self._here
         with self._door:
             self._ended = True
         try:
