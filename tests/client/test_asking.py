@@ -137,6 +137,22 @@ def test_a_refusal_is_raised_as_the_provider_says_it(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_that_breaks_off_is_still_a_refusal(stream: bool, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            client = asking(server, tmp=tmp_path)
+            head = b"HTTP/1.1 401 No\r\nContent-Length: 100\r\n\r\n"
+            server.says("/v1/chat/completions", head + b"who are you?")
+            with pytest.raises(UpstreamError) as caught:
+                await (anext(client.stream("hi")) if stream else client.complete("hi"))
+            assert (caught.value.status, caught.value.message) == (401, "who are you?")
+            assert len(server.requests) == 1
+            await client.aclose()
+
+    run(work())
+
+
 def test_after_the_first_event_nothing_is_tried_again(tmp_path: Path) -> None:
     data = b'data: {"id": "c", "choices": [{"index": 0, "delta": {"content": "Hel"}}]}\n\n'
     cut = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (
