@@ -276,6 +276,19 @@ def test_a_file_without_tools_says_what_is_wrong(tmp_path: Path, text: str, told
         load_tools(tmp_path / "bad.py")
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--tools", "~nobody-here/tools.py"), "there is no file"),
+        (("-m", "local/~nobody-here/model.gguf"), "neither known"),
+    ],
+)
+def test_a_home_that_nobody_has_is_a_folder_that_is_not_there(words: tuple[str, ...], told: str) -> None:
+    done = CliRunner().invoke(ask_command.command, ["hi", *words])
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
 def test_a_tool_with_two_names_is_one_tool(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(TOOLS + "\n\nalso = get_weather\n")
     assert len(load_tools(tmp_path / "plain.py")) == 1

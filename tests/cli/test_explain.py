@@ -137,5 +137,6 @@ def test_wrong_use_ends_with_2(path: Path) -> None:
     recorded(path, said("x"))
     assert "holds no run run_x" in explain("run_x", "--record", path).stderr
     assert "holds 2 runs run_" in (recorded(path, said("x")), explain("run_", "--record", path).stderr)[1]
+    assert "is no record that can be read" in explain("run_x", "--record", "~nobody-here/runs.jsonl").stderr
     path.write_text("")
     assert "holds no runs" in explain(path).stderr

@@ -17,7 +17,7 @@ from toolglot.errors import CallerError
 
 def load_tools(path: str | Path) -> list[Any]:
     """The file is run, as `python FILE` would run it: name only files that you trust."""
-    path = Path(path).expanduser().resolve()
+    path = Path(os.path.expanduser(path)).resolve()
     module = _load(path)
     named = {id(value): value for name, value in vars(module).items() if not name.startswith("_")}
     public = list(named.values())  # each once, however many names it has
