@@ -22,7 +22,7 @@ def ready() -> None:
 
 @contextmanager
 def results_apart() -> Iterator[TextIO]:
-    """Within, what is printed goes to stderr, by programs that are started too; results go to what is given, the true stdout."""
+    """Within, what is printed goes to stderr, by programs that are started too; results go to what is given: true stdout."""
     out = sys.stdout
     with redirect_stdout(sys.stderr), _descriptor_kept(out) as kept:
         if kept is None:
