@@ -217,8 +217,12 @@ def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once() -> None:
     async def work() -> None:
         asked.run_sync("go")
 
-    with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
-        loop.run_until_complete(work())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
+    try:
+        with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(work())
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert len(sent.sent) == 1
 
 
