@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +205,27 @@ def test_run_sync_works_inside_a_running_loop() -> None:
     run(work())
 
 
+def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once() -> None:
+    async def long() -> str:
+        """Takes long."""
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.Event().wait()
+        return ""
+
+    asked, sent = agent(called(("a", "long", "{}")), said("ok"), tools=[long], timeout=5)
+
+    async def work() -> None:
+        asked.run_sync("go")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
+    try:
+        with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(work())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(sent.sent) == 1
+
+
 def test_runs_at_a_time_do_not_mix() -> None:
     agents = [agent(called((f"c{n}", "add", f'{{"a":{n},"b":1}}')), said(str(n)), tools=[add]) for n in range(5)]
 
@@ -226,6 +250,8 @@ def test_an_agent_kept_open_closes_its_client_at_the_end() -> None:
         async with Agent("openai/gpt-5", api_key="k", transport=transport) as asked:
             assert [(await asked.run("go")).text for _ in range(2)] == ["a", "b"]
             assert closed == []
+            with pytest.raises(CallerError, match="open already"):
+                await asked.__aenter__()
         assert closed == [True]
 
     run(work())
@@ -257,6 +283,14 @@ def test_what_would_be_sent() -> None:
         ({"parallel": "2"}, "at least one tool"),
         ({"system": 5}, "system: expected a text"),
         ({"limits": 60}, "limits: expected Limits"),
+        ({"limits": Limits(seconds="9")}, "limits: Expected `float . null`, got `str` - at `seconds`"),  # type: ignore[arg-type]
+        ({"limits": Limits(repeats=1)}, "limits.repeats: .* at least 2"),
+        ({"timeout": 0}, "timeout: expected seconds"),
+        ({"record": 3}, "record: expected a file"),
+        ({"mcp": 3}, "mcp: expected commands"),
+        ({"mcp": [5]}, "mcp: expected an http"),
+        ({"mcp": {"url": "http://x"}}, "mcp: there is no url; there are server, headers"),
+        ({"mcp": {"env": {}}}, "mcp: server is missing"),
         ({"approve": True}, "approve: expected a function"),
         ({"model": "gpt-5"}, "provider/model"),
         ({"model": "opnai/gpt-5"}, "did you mean openai"),

@@ -206,6 +206,16 @@ def test_an_error_of_the_hook_is_the_callers() -> None:
     assert len(sent.sent) == 1
 
 
+@pytest.mark.parametrize("limits", [Limits(), Limits(seconds=50)])
+def test_time_that_runs_out_in_the_hook_is_not_the_runs(limits: Limits) -> None:
+    async def approve(call: ToolCall) -> bool:
+        raise TimeoutError("nobody answered")
+
+    asked, _ = agent(CALL, tools=[weather], approve=approve, limits=limits)
+    with pytest.raises(TimeoutError, match="nobody answered"):
+        asked.run_sync("go")
+
+
 # -- limits and faults
 
 

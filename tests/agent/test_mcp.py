@@ -218,6 +218,10 @@ for line in sys.stdin:
         page = int((asked.get("params") or {}).get("cursor") or 0)
         tool = {"name": f"tool{page}", "inputSchema": {"type": "object", "x-own": page}}
         said["result"] = {"tools": [tool]} | ({"nextCursor": str(page + 1)} if page < 2 else {})
+    elif asked["method"] == "tools/list" and sys.argv[1] == "circle":
+        said["result"] = {"tools": [{"name": "tool", "inputSchema": {"type": "object"}}], "nextCursor": "again"}
+    elif asked["method"] == "tools/list" and sys.argv[1] == "silence":
+        continue
     elif asked["method"] == "tools/call":
         blocks = [
             {"type": "audio", "data": "YWJj", "mimeType": "audio/wav"},
@@ -244,10 +248,19 @@ def test_a_list_in_pages_is_read_to_its_end_and_every_kind_of_content_is_carried
     run(work())
 
 
-def test_a_server_without_a_list_of_tools_is_named() -> None:
+def test_a_list_that_goes_round_in_circles_is_left() -> None:
     async def work() -> None:
-        with pytest.raises(UpstreamError, match="does not list its tools: no such method"):
-            async with mcp_tools([sys.executable, "-c", BARE, "none"]):
+        async with mcp_tools([sys.executable, "-c", BARE, "circle"]) as tools:
+            assert len(tools) == 2
+
+    run(work())
+
+
+@pytest.mark.parametrize(("how", "told"), [("none", "no such method"), ("silence", "no answer within 3 s")])
+def test_a_server_without_a_list_of_tools_is_named(how: str, told: str) -> None:
+    async def work() -> None:
+        with pytest.raises(UpstreamError, match=f"does not list its tools: {told}"):
+            async with mcp_tools([sys.executable, "-c", BARE, how], connect_timeout=3):
                 raise AssertionError
 
     run(work())

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from tests.agent.scripted import Scripted, called, fails, said
 from toolglot.agent.agent import Agent
 from toolglot.agent.record import replay
+from toolglot.agent.runnable import runnable
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli import ask as ask_command
 from toolglot.errors import CallerError
@@ -273,6 +274,39 @@ def test_a_file_without_tools_says_what_is_wrong(tmp_path: Path, text: str, told
     (tmp_path / "bad.py").write_text(text)
     with pytest.raises(CallerError, match=told):
         load_tools(tmp_path / "bad.py")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--tools", "~nobody-here/tools.py"), "there is no file"),
+        (("-m", "local/~nobody-here/model.gguf"), "neither known"),
+    ],
+)
+def test_a_home_that_nobody_has_is_a_folder_that_is_not_there(words: tuple[str, ...], told: str) -> None:
+    done = CliRunner().invoke(ask_command.command, ["hi", *words])
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+def test_a_tool_with_two_names_is_one_tool(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(TOOLS + "\n\nalso = get_weather\n")
+    assert len(load_tools(tmp_path / "plain.py")) == 1
+
+
+def test_files_of_one_name_keep_their_own_classes(tmp_path: Path) -> None:
+    """Hints are resolved by the module's name."""
+    source = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+        "@dataclass\nclass Outer:\n    held: {0}\n"
+        "@dataclass\nclass {0}:\n    x: int\n"
+        "def take_{0}(outer: Outer) -> None:\n    pass\n"
+    )
+    for name in ("City", "Town"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tools.py").write_text(source.format(name))
+    found = [load_tools(tmp_path / name / "tools.py")[0] for name in ("City", "Town")]
+    assert [runnable(one).tool.name for one in found] == ["take_City", "take_Town"]
 
 
 def test_the_tools_of_two_mcp_servers_are_told_apart(ask: Asked) -> None:

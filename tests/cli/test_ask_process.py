@@ -51,6 +51,35 @@ def test_a_process_over_http(tools: str) -> None:
     assert "result get_weather: 18C in Rome" in done.stderr
 
 
+def test_what_a_program_prints_that_a_tool_starts_is_no_result(tmp_path: Path) -> None:
+    tools = tmp_path / "tools.py"
+    tools.write_text(
+        "import subprocess, sys\n"
+        "subprocess.run([sys.executable, '-c', 'print(1)'])\n"
+        "def work() -> str:\n    'Works.'\n    subprocess.run([sys.executable, '-c', 'print(2)'])\n    return 'done'\n"
+    )
+    with serving(called(("a", "work", "{}")), said("ok")) as (address, _):
+        words = ["go", "-m", "openai/gpt-5", "--base-url", address, "--tools", str(tools)]
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
+        )
+    assert (done.returncode, done.stdout) == (0, "ok\n")
+    assert done.stderr.splitlines()[:3] == ["1", "call work({})", "2"]
+
+
+def test_an_mcp_server_that_prints_is_not_told_of_by_a_traceback(tmp_path: Path) -> None:
+    server = Path(__file__).parents[1] / "agent" / "mcp_server.py"
+    noisy = tmp_path / "noisy.py"
+    noisy.write_text(f"import runpy\nprint('ready!', flush=True)\nrunpy.run_path({str(server)!r}, run_name='__main__')\n")
+    with serving(said("ok")) as (address, bodies):
+        words = ["go", "-m", "openai/gpt-5", "--base-url", address, "--mcp", f"{sys.executable} {noisy} stdio"]
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
+        )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
+    assert len(bodies[0]["tools"]) == 7
+
+
 def test_streams_that_are_closed_or_know_few_signs() -> None:
     def asked(closed: int | None, **variables: str) -> bytes:
         with serving(said("na\u00efve \u2713")) as (address, _):

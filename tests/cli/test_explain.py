@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.agent.scripted import agent, called, fails, said
+from tests.agent.scripted import HANG, agent, called, fails, said
+from toolglot.agent.limits import Limits
 from toolglot.agent.run import Run
 from toolglot.cli.explain import command
 from toolglot.errors import UpstreamError
@@ -57,6 +58,11 @@ STORIES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
     "cut": ([said("Let me", "length")], {}, ["no call: the answer was cut short"]),
     "missing": ([said("No.")], {"tool_choice": "required"}, ["no call: one was required, and the model wrote none"]),
     "repeated": ([CALL, CALL, CALL, said("ok")], {}, ["it was not run", "repeated: get_weather was called"]),
+    "half": (
+        [[*said("Well")[:2], HANG]],
+        {"limits": Limits(seconds=0.5)},
+        ["turn 1", "said: Well", "no call: the run ended while the model spoke", "time: 0.5 seconds are over (1 turns"],
+    ),
     "failed": ([CALL, fails(503, "busy")], {}, ["failed: the model could not be asked: busy"]),
 }
 
@@ -131,5 +137,6 @@ def test_wrong_use_ends_with_2(path: Path) -> None:
     recorded(path, said("x"))
     assert "holds no run run_x" in explain("run_x", "--record", path).stderr
     assert "holds 2 runs run_" in (recorded(path, said("x")), explain("run_", "--record", path).stderr)[1]
+    assert "is no record that can be read" in explain("run_x", "--record", "~nobody-here/runs.jsonl").stderr
     path.write_text("")
     assert "holds no runs" in explain(path).stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from tests.client.fault_server import FaultServer, fault_server
 from tests.client.running import run
 from tests.laws.conversations import body, meaning, stream
-from toolglot import AsyncClient, CallerError, Client, Fault, Request, UpstreamError, fold
+from toolglot import AsyncClient, CallerError, Fault, Request, UpstreamError, fold
 from toolglot.client.remembered import Remembered, server_name
 from toolglot.client.retry import Policy
 from toolglot.core.events import Delta
@@ -128,6 +127,22 @@ def test_a_refusal_is_raised_as_the_provider_says_it(tmp_path: Path) -> None:
             with pytest.raises(UpstreamError, match="no such model") as caught:
                 await client.complete("hello")
             assert caught.value.status == 404
+            assert len(server.requests) == 1
+            await client.aclose()
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_refusal_that_breaks_off_is_still_a_refusal(stream: bool, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            client = asking(server, tmp=tmp_path)
+            head = b"HTTP/1.1 401 No\r\nContent-Length: 100\r\n\r\n"
+            server.says("/v1/chat/completions", head + b"who are you?")
+            with pytest.raises(UpstreamError) as caught:
+                await (anext(client.stream("hi")) if stream else client.complete("hi"))
+            assert (caught.value.status, caught.value.message) == (401, "who are you?")
             assert len(server.requests) == 1
             await client.aclose()
 
@@ -287,35 +302,12 @@ def test_what_worked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     run(work())
 
 
-def test_the_blocking_twin() -> None:
-    with Client("openai/m", base_url="http://127.0.0.1:9", api_key="k", retries=Policy(attempts=1)) as client:
-        with pytest.raises(UpstreamError) as caught:
-            client.complete("hello")
-        assert caught.value.code == "connect_failed"
-        with pytest.raises(UpstreamError):
-            list(client.stream("hello"))
-
-
-def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves_no_thread() -> None:
-    with Client("openai/m", base_url="http://127.0.0.1:9", api_key="k") as client:
-        begun = client.stream("hello")
-    for use in (lambda: client.complete("hello"), lambda: next(begun)):
-        with pytest.raises(CallerError, match="closed"):
-            use()
-    client.close()
-    dropped = Client("openai/m", api_key="k")
-    thread = dropped._thread
-    assert thread.is_alive()
-    del dropped
-    gc.collect()
-    assert not thread.is_alive()
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         ({"retries": 3}, "retries: expected a Policy"),
         ({"limits": 30}, "limits: expected Limits"),
+        ({"api_key": 3}, "api_key: expected a text"),
         ({"fallbacks": "opnai/b"}, "did you mean openai"),
         ({"fallbacks": ["gpt-5"]}, "provider/model"),
         ({"policy": "bold"}, "policy: there is no policy 'bold'"),

@@ -10,7 +10,7 @@ import pytest
 
 from tests.client.fault_server import CHUNKED, OK, FaultServer, fault_server
 from tests.client.running import DIRECT, QUICK, ask, fault_of, run
-from toolglot.client.http import HttpTransport
+from toolglot.client.http import HttpTransport, connection
 from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.errors import UpstreamError
 
@@ -173,6 +173,19 @@ def test_a_rested_connection_that_died_is_replaced_once() -> None:
             dying["left"] = 9
             assert (await fault_of(client, server.url("/die"))).code == "cut_off"
             assert dying["left"] == 7  # once on the rested connection, once on a fresh one
+
+    run(work())
+
+
+def test_who_hangs_up_late_has_the_request_and_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_SOON", 0.0)  # whatever happens is late
+
+    async def work() -> None:
+        async with fault_server() as server, HttpTransport(proxies=DIRECT) as client:
+            await ask(client, server.url("/"))
+            server.says("/die")
+            assert (await fault_of(client, server.url("/die"), b"once")).code == "cut_off"
+            assert len(server.requests) == 2
 
     run(work())
 

@@ -89,6 +89,7 @@ def test_pieces_that_came_before_the_fault_are_given_first() -> None:
         ("timeout_idle", (HEAD + b"half",)),
         ("timeout_idle", (CHUNKED + b"5\r\nhello\r\n",)),
         ("timeout_first_byte", (b"HTTP/1.1 100 Continue\r\n\r\n",)),
+        ("timeout_idle", (b"HTTP/1.1 100 Continue\r\n\r\n", CHUNKED + b"5\r\nhello\r\n")),
     ],
 )
 @pytest.mark.parametrize("rested", [False, True])

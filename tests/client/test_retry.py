@@ -125,6 +125,7 @@ def test_other_errors_pass_through() -> None:
 LATE = {
     "a date without the server's own": ({"retry-after": format_datetime(datetime.fromtimestamp(NOW + 9, UTC), usegmt=True)}, 9),
     "a date gone by": ({"retry-after": format_datetime(datetime.fromtimestamp(NOW - 9, UTC), usegmt=True)}, 0),
+    "a date as C writes it": ({"retry-after": datetime.fromtimestamp(NOW + 9, UTC).strftime("%a %b %d %H:%M:%S %Y")}, 9),
     "openai": ({"x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "0"}, 360),
     "openai with some left": ({"x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "3"}, None),
     "the one that is used up": (

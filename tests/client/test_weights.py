@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from toolglot.client import weights
+from toolglot.client.remembered import Remembered
 from toolglot.client.weights import ROWS, Weights, find, find_or_fetch, on_stderr
 from toolglot.errors import CallerError, UpstreamError
 
@@ -154,6 +155,20 @@ def test_the_cache_is_where_the_user_wants_it(monkeypatch: pytest.MonkeyPatch, t
     assert weights.folder() == tmp_path / "theirs" / "toolglot" / "weights"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert weights.folder() == tmp_path / "home" / ".cache" / "toolglot" / "weights"
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    known(monkeypatch, 1)
+    monkeypatch.chdir(tmp_path)
+    for name in ("TOOLGLOT_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as it is where nobody knows the user
+    with pytest.raises(CallerError, match=r"no home directory .* set TOOLGLOT_CACHE"):
+        find_or_fetch("tiny")
+    memory = Remembered()
+    memory.note("openai", "m", "native", True)
+    memory.flush()
+    assert (memory.on, list(tmp_path.iterdir())) == (False, [])
 
 
 def test_a_cache_that_can_not_be_written_is_the_callers(index: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -74,6 +74,8 @@ def test_irrelevance_has_no_answers() -> None:
         ({"id": "multi_turn_base_3"}, None, "multi_turn_base is not one of"),
         ({"question": [[], []]}, GOLD, "line 1, question: one turn can be read, not 2"),
         ({"question": "x"}, GOLD, "line 1, question: expected a list"),
+        ({"question": [[]]}, GOLD, "line 1, messages: there is none"),
+        ({"question": [[{"role": "usr", "content": "x"}]]}, GOLD, "line 1, messages[0].role: expected system"),
         ({"function": [3]}, GOLD, "line 1, function[0]: expected an object"),
         ({"function": [{}]}, GOLD, "line 1, function[0].name: expected a string"),
         ({}, {**GOLD, "ground_truth": [{}]}, "simple_python_7.ground_truth[0]: one name with its arguments"),

@@ -90,6 +90,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"question": None}, "line 2, question: a question has either question or messages"),
     ({"question": None, "messages": []}, "line 2, messages: there is none"),
     ({"question": None, "messages": [{}]}, "line 2, messages[0].role: expected a string"),
+    ({"question": None, "messages": [{"role": "usr", "content": "x"}]}, "line 2, messages[0].role: expected system, developer"),
+    ({"question": None, "messages": [{"role": "user", "content": 5}]}, "line 2, messages[0].content: expected a string"),
     ({"tags": [1]}, "line 2, tags[0]: expected a string"),
     ({"loop": {"results": {}}}, "line 2, loop.results: weather is expected to be called and has no result"),
     ({"loop": {"results": {"weather": 1, "rain": 1}}}, "line 2, loop.results.rain: this is none"),

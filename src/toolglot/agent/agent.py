@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
 from uuid import uuid4
@@ -27,6 +27,7 @@ from toolglot.agent.run import Run, ToolRun
 from toolglot.agent.runnable import Runnable, runnable
 from toolglot.agent.workbench import PARALLEL, TIMEOUT, Workbench
 from toolglot.client.asking import AsyncClient
+from toolglot.client.loop_thread import LoopThread
 from toolglot.core.events import Event
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Request
@@ -113,6 +114,9 @@ class Agent:
         resolve(model)  # a wrong name is told now, not when it is asked
         self.model, self.system = model, system
         _must(limits is None or isinstance(limits, Limits), "limits", "expected Limits of toolglot.agent.limits")
+        _must(record is None or isinstance(record, (str, os.PathLike, Record)), "record", "expected a file, or a Record of one")
+        _must(isinstance(mcp, (str, Iterable)), "mcp", "expected commands or addresses of MCP servers")
+        _must(timeout is None or (isinstance(timeout, (int, float)) and timeout > 0), "timeout", "expected seconds, or None")
         _must(approve is None or callable(approve), "approve", "expected a function that is asked about each call")
         _must(system is None or isinstance(system, str), "system", "expected a text")
         _must(isinstance(parallel, int) and parallel >= 1, "parallel", "at least one tool must run at a time")
@@ -124,8 +128,9 @@ class Agent:
         _must(
             isinstance(self.limits.turns, int) and self.limits.turns >= 1, "max_turns", "the model must be asked at least once"
         )
+        _check(self.limits)
         self._own = _by_name(runnable(held) for held in tools)
-        self._mcp = (mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp)
+        self._mcp = _servers((mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp))
         self._approve, self._parallel, self._timeout = approve, parallel, timeout
         self._record = record if isinstance(record, Record) or record is None else Record(record)
         self._cache = ResultCache() if cache is _OWN_CACHE else cache
@@ -159,8 +164,11 @@ class Agent:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(self.run(question, **options))
-        with ThreadPoolExecutor(1, "toolglot-agent") as thread:
-            return thread.submit(lambda: asyncio.run(self.run(question, **options))).result()
+        beside = LoopThread("toolglot-agent")
+        try:
+            return beside.run(self.run(question, **options))
+        finally:
+            beside.end()
 
     def stream(self, question: Any, **options: Any) -> RunStream:
         """Events as they come, and a ToolRun for each call that was run."""
@@ -210,6 +218,7 @@ class Agent:
     # -- what is open
 
     async def __aenter__(self) -> Self:
+        _must(self._opened is None, "agent", "it is open already: one `async with` serves any number of runs")
         async with AsyncExitStack() as stack:
             self._opened = await self._open(stack)
             self._stack = stack.pop_all()
@@ -235,16 +244,30 @@ class Agent:
             client = await stack.enter_async_context(AsyncClient(self.model, **self._client_options))
         found = list(self._own.values())
         for server in self._mcp:
-            from toolglot.agent.mcp import mcp_tools  # noqa: PLC0415  (an extra, needed by few)
-
-            options = dict(server) if isinstance(server, Mapping) else {"server": server}
-            found += await stack.enter_async_context(mcp_tools(**options))
+            found += await stack.enter_async_context(server())
         return _Open(client, _by_name(found))
 
 
 def _must(holds: bool, where: str, told: str) -> None:
     if not holds:
         raise CallerError(told, where)
+
+
+def _servers(given: tuple[Any, ...]) -> list[Callable[[], AbstractAsyncContextManager[tuple[Runnable, ...]]]]:
+    """Each opens a server. What is wrong with one is told now, not when it is opened."""
+    if not given:
+        return []
+    from toolglot.agent.mcp import mcp_tools, options_of  # noqa: PLC0415  (an extra, needed by few)
+
+    return [partial(mcp_tools, **options_of(server)) for server in given]
+
+
+def _check(limits: Limits) -> None:
+    try:
+        msgspec.convert(msgspec.structs.asdict(limits), Limits)
+    except msgspec.ValidationError as error:
+        raise CallerError(str(error).replace("`$.", "`"), "limits") from None
+    _must(limits.repeats > 1, "limits.repeats", "a call that is made for the first time repeats none: at least 2")
 
 
 def _by_name(tools: Iterable[Runnable]) -> dict[str, Runnable]:

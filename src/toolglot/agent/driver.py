@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Literal
 
 from msgspec.structs import replace
 
+from toolglot.agent.in_time import OutOfTimeError, in_time
 from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools, Seen, Step
 from toolglot.agent.record import Begun, Broke, Ended, Entry, Ran, Record, Replied
 from toolglot.agent.results import without_secrets
@@ -111,10 +112,10 @@ class Driver:
     async def _asked(self, step: AskModel) -> AsyncGenerator[Event]:
         try:
             async with aclosing(self._ask(step.request)) as told:
-                while (event := await self._in_time(anext(told, None))) is not None:
+                while (event := await in_time(anext(told, None), self._until())) is not None:
                     self._said.append(event)
                     yield event
-        except TimeoutError:
+        except OutOfTimeError:
             self._seen = self._late()
         except UpstreamError as error:
             clean = _without_secrets(error)
@@ -126,12 +127,11 @@ class Driver:
             reply = fold(self._said)
             self._seen = reply if reply.error is None else replace(reply, error=_without_secrets(reply.error))
 
-    async def _in_time(self, work: Awaitable[Event | None]) -> Event | None:
-        left = self._left()
-        return await work if left is None else await asyncio.wait_for(work, left)
-
-    def _left(self) -> float | None:
-        return None if self._deadline is None else max(0.0, self._deadline - self._clock())
+    def _until(self) -> float | None:
+        """The deadline by the event loop's clock."""
+        if self._deadline is None:
+            return None
+        return asyncio.get_running_loop().time() + self._deadline - self._clock()
 
     def _late(self) -> Interrupted:
         return self._broken("time", f"{self._loop.limits.seconds:g} seconds are over")
@@ -141,11 +141,11 @@ class Driver:
     async def _worked(self, step: RunTools) -> AsyncGenerator[ToolRun]:
         """Each as it ends."""
         try:
-            async with aclosing(self._bench.run_all(step, self._left())) as told:
+            async with aclosing(self._bench.run_all(step, self._until())) as told:
                 async for run in told:
                     self._ran.append(run)
                     yield run
-        except TimeoutError:
+        except OutOfTimeError:
             self._seen = self._late()
         else:
             order = {call.id: at for at, call in enumerate(step.calls)}

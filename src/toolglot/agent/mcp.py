@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from inspect import signature
 from typing import Any
 
 from toolglot.agent.mcp_connection import FAILED, connect, read_server
@@ -12,7 +13,7 @@ from toolglot.agent.results import Parts, ToolError, media_kind, without_secrets
 from toolglot.agent.runnable import Context, Runnable, Work
 from toolglot.core.messages import Media, Text
 from toolglot.core.tools import Tool
-from toolglot.errors import UpstreamError
+from toolglot.errors import CallerError, UpstreamError
 from toolglot.text.json_text import dumps
 
 Block = dict[str, Any]
@@ -43,7 +44,8 @@ async def mcp_tools(
             async with asyncio.timeout(connect_timeout):
                 found = await _listed(session)
         except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
-            said = without_secrets(str(error)) or type(error).__name__
+            late = f"no answer within {connect_timeout:g} s" if isinstance(error, TimeoutError) else type(error).__name__
+            said = without_secrets(str(error)) or late
             raise UpstreamError(f"{there.label} does not list its tools: {said}", code=FAILED) from None
         yield tuple(
             Runnable(_tool(held, namespace), _work(session, held["name"], timeout), timeout, source=f"mcp:{there.label}")
@@ -51,15 +53,31 @@ async def mcp_tools(
         )
 
 
+_OPTIONS = tuple(signature(mcp_tools).parameters)
+
+
+def options_of(server: Any) -> dict[str, Any]:
+    """What `mcp_tools` takes, of what an Agent is given: a command, an address, or one of them and more by name."""
+    options = dict(server) if isinstance(server, Mapping) else {"server": server}
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown or "server" not in options:
+        problem = f"there is no {unknown[0]}" if unknown else "server is missing: an http(s) URL, or a command"
+        raise CallerError(f"{problem}; there are {', '.join(_OPTIONS)}", "mcp")
+    read_server(options["server"], {}, {}, None)
+    return options
+
+
 async def _listed(session: Any) -> list[Block]:
     found: list[Block] = []
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
+    cursors: list[str | None] = [None]
+    while len(cursors) <= _MOST_PAGES:
+        cursor = cursors[-1]
         page = _plain(await (session.list_tools(cursor=cursor) if cursor else session.list_tools()))
         found += page["tools"]
         cursor = page.get("nextCursor")
-        if not cursor:
+        if not cursor or cursor in cursors:  # the end, or where it was before
             break
+        cursors.append(cursor)
     return found
 
 

@@ -50,7 +50,7 @@ class Server(msgspec.Struct, frozen=True):
 
 def read_server(server: str | Sequence[str], headers: Mapping[str, str], env: Mapping[str, str], cwd: str | None) -> Server:
     if not isinstance(server, str):
-        command = tuple(server)
+        command = tuple(server) if isinstance(server, Sequence) and all(isinstance(word, str) for word in server) else ()
     elif server.startswith(("http://", "https://")):
         return Server(url=server, headers=headers)
     else:

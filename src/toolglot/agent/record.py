@@ -123,7 +123,7 @@ class Record:
     """Where runs are kept. One object may serve many runs, also at a time."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path).expanduser()
+        self.path = Path(os.path.expanduser(path))
 
     @property
     def _sqlite(self) -> bool:

@@ -14,6 +14,8 @@ from toolglot.core.request import Request
 from toolglot.errors import CallerError
 from toolglot.pipeline.refusals import refusals
 
+_BROKEN = "the run ended while the model spoke"
+
 
 class CallStory(msgspec.Struct, frozen=True):
     call: ToolCall
@@ -57,24 +59,26 @@ def tell(entries: Iterable[Entry]) -> Story:
         if isinstance(entry, Replied):
             after = held[at + 1] if at + 1 < len(held) else None
             runs = after.runs if isinstance(after, (Ran, Broke)) else ()
-            turns.append(_turn(len(turns) + 1, entry, runs, begun.request, first=not turns))
+            turns.append(_turn(len(turns) + 1, entry.reply, entry.seconds, runs, begun.request, first=not turns))
         elif isinstance(entry, Ended):
             end, why = entry.end, entry.why
         elif isinstance(entry, Broke):
             end, why = entry.how.end, entry.how.why
+            if entry.how.reply is not None:  # it was still speaking
+                half = _turn(len(turns) + 1, entry.how.reply, entry.now - held[at - 1].now, (), begun.request, first=not turns)
+                turns.append(msgspec.structs.replace(half, why_none=_BROKEN if half.why_none is not None else None))
     tools = tuple(tool.full_name for tool in begun.request.tools)
     question = _question(begun.request.messages)
     return Story(begun.run, begun.at, begun.request.model, question, tools, tuple(turns), end, why, held[-1].now - begun.now)
 
 
-def _turn(number: int, entry: Replied, runs: tuple[ToolRun, ...], request: Request, *, first: bool) -> Turn:
-    reply = entry.reply
+def _turn(number: int, reply: Reply, seconds: float, runs: tuple[ToolRun, ...], request: Request, *, first: bool) -> Turn:
     refused = refusals(reply)
     calls = _calls(reply, runs)
     told = {id(held) for story in calls for held in story.decisions} | {id(held) for held in refused}
     others = tuple(held for held in reply.decisions if id(held) not in told)
     why_none = None if calls or refused else _why_none(reply, request, first=first)
-    return Turn(number, reply.text, entry.seconds, reply.usage, calls, tuple(refused), others, why_none, tuple(reply.notes))
+    return Turn(number, reply.text, seconds, reply.usage, calls, tuple(refused), others, why_none, tuple(reply.notes))
 
 
 def _calls(reply: Reply, runs: tuple[ToolRun, ...]) -> tuple[CallStory, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import os
 import sys
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
+from zlib import crc32
 
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError
@@ -15,11 +17,12 @@ from toolglot.errors import CallerError
 
 def load_tools(path: str | Path) -> list[Any]:
     """The file is run, as `python FILE` would run it: name only files that you trust."""
-    path = Path(path).expanduser().resolve()
+    path = Path(os.path.expanduser(path)).resolve()
     module = _load(path)
-    public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
-    marked = [value for value in public.values() if isinstance(value, Tool) and callable(value)]
-    own = [value for value in public.values() if isinstance(value, FunctionType) and value.__module__ == module.__name__]
+    named = {id(value): value for name, value in vars(module).items() if not name.startswith("_")}
+    public = list(named.values())  # each once, however many names it has
+    marked = [value for value in public if isinstance(value, Tool) and callable(value)]
+    own = [value for value in public if isinstance(value, FunctionType) and value.__module__ == module.__name__]
     found: list[Any] = marked or [function for function in own if _typed(function)]
     if not found:
         untyped = f"; {own[0].__name__} has parameters without type hints" if own else ""
@@ -34,7 +37,7 @@ def _typed(function: FunctionType) -> bool:
 def _load(path: Path) -> ModuleType:
     if not path.is_file():
         raise CallerError(f"there is no file {path}", "tools")
-    name = f"toolglot_tools_{path.stem}".replace("-", "_")
+    name = f"toolglot_tools_{path.stem}_{crc32(os.fsencode(path)):08x}".replace("-", "_")  # two folders may have a tools.py
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise CallerError(f"{path} is no Python file: its name must end in .py", "tools")

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from toolglot.agent.approval import Approve, Denied, allowed
+from toolglot.agent.in_time import in_time
 from toolglot.agent.loop import RunTools
 from toolglot.agent.result_cache import ResultCache
 from toolglot.agent.run import ToolRun
@@ -44,12 +45,12 @@ class Workbench:
         self._asking, self._slots = asyncio.Lock(), asyncio.Semaphore(parallel)
         self._same: dict[tuple[str, str], asyncio.Lock] = {}  # equal calls whose result is kept: the second waits for it
 
-    async def run_all(self, step: RunTools, seconds: float | None = None) -> AsyncGenerator[ToolRun]:
-        """Each run as it ends. TimeoutError when the seconds are over; whoever leaves cancels what still runs."""
+    async def run_all(self, step: RunTools, until: float | None = None) -> AsyncGenerator[ToolRun]:
+        """Each run as it ends. OutOfTimeError at that time of the event loop's clock; who leaves cancels what still runs."""
         tasks = [asyncio.create_task(self.run(call, step.messages)) for call in step.calls]
         try:
-            for ended in asyncio.as_completed(tasks, timeout=seconds):
-                yield await ended
+            for ended in asyncio.as_completed(tasks):
+                yield await in_time(ended, until)
         finally:
             for task in tasks:
                 task.cancel()

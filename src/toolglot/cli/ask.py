@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import sys
-from contextlib import aclosing, redirect_stdout, suppress
+from contextlib import aclosing, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
 from toolglot.cli.completing import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
+from toolglot.cli.streams import results_apart
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.text.json_text import BadJson, decode_leniently, encode, sound
@@ -100,7 +101,8 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
     """
     if os.environ.get("NO_COLOR"):
         ctx.color = False
-    logging.getLogger("toolglot").addHandler(logging.NullHandler())  # the view shows what the log would say
+    for name in ("toolglot", "mcp"):  # the view shows what the log would say; mcp's shows whole tracebacks
+        logging.getLogger(name).addHandler(logging.NullHandler())
     try:
         asked = _question(question)
         agent = _agent(given)
@@ -111,7 +113,7 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
         elif asked is None:
             _chat(agent)
         else:
-            _end(_ask(agent, asked, View(quiet=as_json)), as_json=as_json)
+            _end(asyncio.run(_asked(agent, asked, quiet=as_json)), as_json=as_json)
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -143,7 +145,7 @@ def _agent(given: dict[str, Any]) -> Agent:
         options["response_schema"] = _schema(given["schema"])
     key_by_name(given["api_key"])
     client = {name: given[name] for name in ("base_url", "api_key") if given[name] is not None}
-    with redirect_stdout(sys.stderr):  # what the files print is no result
+    with results_apart():  # what the files print is no result
         tools = [tool for path in given["files"] for tool in load_tools(path)]
     return Agent(
         given["model"],
@@ -174,17 +176,14 @@ def _schema(file: Any) -> Any:
 # -- one question
 
 
-def _ask(agent: Agent, question: Any, view: View) -> Run:
-    return asyncio.run(_asked(agent, question, view))
-
-
-async def _asked(agent: Agent, question: Any, view: View) -> Run:
+async def _asked(agent: Agent, question: Any, *, quiet: bool = False) -> Run:
     stream = agent.stream(question)
-    with redirect_stdout(sys.stderr):  # what tools print is no result: stdout is the view's
+    with results_apart() as out:  # what tools print is no result
+        view = View(out, quiet=quiet)
         async with aclosing(stream):
             async for event in stream:
                 view.show(event)
-    view.close(stream.run)
+        view.close(stream.run)
     return stream.run
 
 
@@ -284,7 +283,7 @@ def _line() -> str | None:
 def _turn(runner: asyncio.Runner, agent: Agent, asked: tuple[Message, ...]) -> tuple[Message, ...]:
     """One question; what goes wrong is told, and the conversation goes on."""
     try:
-        return runner.run(_asked(agent, asked, View())).history
+        return runner.run(_asked(agent, asked)).history
     except UpstreamError as error:
         click.echo(f"error: {error}", err=True)
     except KeyboardInterrupt:

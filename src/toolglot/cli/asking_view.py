@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
 from io import TextIOWrapper
+from typing import TextIO
 
 import click
 
@@ -31,18 +31,18 @@ def colour(code: str) -> str:
 
 
 class View:
-    """`quiet` shows nothing: the whole is printed afterwards."""
+    """The answer goes to `out`. `quiet` shows nothing: the whole is printed afterwards."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, out: TextIO, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._open: dict[int, Open] = {}
         self._arguments: dict[int, str] = {}
         self._mid_line = False  # stdout stands within a line
         self._thinking = False
-        self._out = sys.stdout  # as it is now: while tools run, it is elsewhere
-        self._terminal = self._out is not None and self._out.isatty()
-        if isinstance(self._out, TextIOWrapper):
-            self._out.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to lose the answer
+        self._out = out
+        self._terminal = out is not None and out.isatty()
+        if isinstance(out, TextIOWrapper):
+            out.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to lose the answer
 
     def show(self, event: Event | ToolRun) -> None:
         if self._quiet:

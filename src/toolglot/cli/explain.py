@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import click
@@ -58,7 +57,7 @@ def command(
     if os.environ.get("NO_COLOR"):
         ctx.color = False
     try:
-        if record is None and not Path(run).expanduser().is_file() and not only_list:
+        if record is None and not os.path.isfile(os.path.expanduser(run)) and not only_list:
             held = fetched(run, gateway, key_env)
             click.echo(_json(held) if in_json else "\n".join(lines(held)))
             return
@@ -76,7 +75,7 @@ def command(
 
 def _found(run: str, record: str | None) -> tuple[Record, str]:
     """The record and the run's id: the latest, where RUN is a file; else that of this id, or the only one that begins so."""
-    if Path(run).expanduser().is_file():
+    if os.path.isfile(os.path.expanduser(run)):
         kept = Record(run)
         runs = kept.runs()
         if not runs:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from io import TextIOWrapper
+from typing import TextIO
 
 
 def ready() -> None:
@@ -16,6 +18,36 @@ def ready() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+@contextmanager
+def results_apart() -> Iterator[TextIO]:
+    """Within, what is printed goes to stderr, by programs that are started too; results go to what is given: true stdout."""
+    out = sys.stdout
+    with redirect_stdout(sys.stderr), _descriptor_kept(out) as kept:
+        if kept is None:
+            yield out
+            return
+        with open(kept, "w", encoding=out.encoding, errors="replace", closefd=False) as results:
+            yield results
+
+
+@contextmanager
+def _descriptor_kept(out: TextIO) -> Iterator[int | None]:
+    """Another descriptor of the stream, whose own leads to stderr meanwhile. None: they are no files, as within a test."""
+    try:
+        own, other = out.fileno(), sys.stderr.fileno()
+    except (AttributeError, OSError, ValueError):
+        yield None
+        return
+    out.flush()
+    kept = os.dup(own)
+    os.dup2(other, own)
+    try:
+        yield kept
+    finally:
+        os.dup2(kept, own)
+        os.close(kept)
 
 
 def failed(error: OSError) -> str:

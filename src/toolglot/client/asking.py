@@ -63,6 +63,9 @@ class AsyncClient:
         self._own = resolve(model).provider.name if model is not None else None  # whose key and address were given
         self._api_key, self._base_url = api_key, base_url
         check_guard(policy, calls)
+        for name, given in (("api_key", api_key), ("base_url", base_url)):
+            if given is not None and not isinstance(given, str):
+                raise CallerError("expected a text", name)
         if not isinstance(retries, RetryPolicy):
             raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
         if not isinstance(limits, Limits):

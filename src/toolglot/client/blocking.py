@@ -5,13 +5,13 @@ It runs the async one on a loop of its own, in a thread of its own, so that it w
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import weakref
 from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from toolglot.client.asking import AsyncClient
+from toolglot.client.loop_thread import LoopThread
 from toolglot.core.events import Event
 from toolglot.core.reply import Reply
 from toolglot.errors import CallerError
@@ -20,14 +20,12 @@ T = TypeVar("T")
 
 
 class Client:
-    """As AsyncClient, but its methods wait."""
+    """As AsyncClient, but its methods wait. Several threads may use one."""
 
     def __init__(self, model: str | None = None, **options: Any) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="toolglot-client", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread("toolglot-client")
         held: list[AsyncClient] = []
-        self._ended = weakref.finalize(self, _end, self._loop, self._thread, held)  # also where it is dropped without a close
+        self._ended = weakref.finalize(self, _end, self._thread, held)  # also where it is dropped without a close
         try:
             self._client = self._run(_made(model, options))
             held.append(self._client)
@@ -42,6 +40,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
+        """What other threads still wait for is cut off."""
         self._ended()
 
     def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
@@ -53,32 +52,18 @@ class Client:
             while (event := self._run(_next(events))) is not None:
                 yield event
         finally:
-            if self._ended.alive:
-                self._run(events.aclose())  # type: ignore[attr-defined]
+            self._thread.see_off(events.aclose())  # type: ignore[attr-defined]
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if not self._ended.alive:
-            work.close()
-            raise CallerError("the client is closed: make a new one", "client")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return future.result()
-        except BaseException:
-            future.cancel()  # an interrupt here ends the work there
-            raise
+            return self._thread.run(work)
+        except CancelledError:
+            raise CallerError("the client is closed: make a new one", "client") from None
 
 
-def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, held: list[AsyncClient]) -> None:
+def _end(thread: LoopThread, held: list[AsyncClient]) -> None:
     """Its connections, its loop and its thread. It knows no Client, which else would never be dropped."""
-    here = thread is threading.current_thread()  # dropped by the loop's own work: nothing can be waited for
-    try:
-        for client in () if here else held:
-            asyncio.run_coroutine_threadsafe(client.aclose(), loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        if not here:
-            thread.join()
-            loop.close()
+    thread.end(held[0].aclose if held else None)
 
 
 async def _made(model: str | None, options: dict[str, Any]) -> AsyncClient:

@@ -8,6 +8,7 @@ weights are brought, and the model is loaded when first asked for.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -83,7 +84,7 @@ def locate(model: str, progress: weights.Progress | None = weights.on_stderr) ->
     """The file that a name after `local/` stands for; fetched if need be."""
     if model in weights.ROWS:
         return weights.find_or_fetch(model, progress).resolve()
-    path = Path(model).expanduser().resolve()
+    path = Path(os.path.expanduser(model)).resolve()
     try:
         with path.open("rb") as file:
             magic = file.read(4)

@@ -53,13 +53,23 @@ async def send(this: Sending) -> Answer:
     answer = await this.transport.send("POST", this.url, this.headers, this.body, limits=this.limits)
     if answer.status < 300:
         return answer
-    try:
-        body = await answer.read()
-    finally:
-        await answer.aclose()
+    body = await _refusal(answer)
     if answer.status < 400:
         raise _redirected(answer)
     raise _told(this.plan.route.wire.read_fault(answer.status, answer.headers, body), this, answer)
+
+
+async def _refusal(answer: Answer) -> bytes:
+    """What was said with a refusal, as far as it came: where the line breaks, the status still counts."""
+    pieces = []
+    try:
+        async for piece in answer:
+            pieces.append(piece)
+    except UpstreamError:
+        pass
+    finally:
+        await answer.aclose()
+    return b"".join(pieces)
 
 
 def _told(error: UpstreamError, this: Sending, answer: Answer) -> UpstreamError:

@@ -9,7 +9,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
@@ -124,12 +124,11 @@ def _reset_time(value: str, now: float) -> float | None:
 
 
 def _until_date(value: str, now: float) -> float | None:
-    """An HTTP date, or one of RFC 3339."""
+    """An HTTP date in any of its three forms, or one of RFC 3339. Where none is named, the zone is UTC, as HTTP has it."""
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             then = read(value)
         except (ValueError, TypeError):
             continue
-        if then.tzinfo is not None:
-            return max(0.0, then.timestamp() - now)
+        return max(0.0, (then if then.tzinfo is not None else then.replace(tzinfo=UTC)).timestamp() - now)
     return None

@@ -77,7 +77,7 @@ def _mb(count: int) -> int:
 def folder() -> Path:
     """Where fetched weights are kept: $TOOLGLOT_CACHE, else $XDG_CACHE_HOME, else ~/.cache; in it toolglot/weights."""
     root = os.environ.get("TOOLGLOT_CACHE") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(root).expanduser() / "toolglot" / "weights"
+    return Path(os.path.expanduser(root), "toolglot", "weights")
 
 
 def find(name: str) -> Path | None:
@@ -93,6 +93,8 @@ def find_or_fetch(name: str, progress: Progress | None = on_stderr) -> Path:
     if found is not None:
         return found
     kept = folder() / f"{name}.gguf"
+    if str(kept).startswith("~"):
+        raise CallerError(f"there is no home directory to keep the weights of {name} in: set TOOLGLOT_CACHE")
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with _alone(kept.with_suffix(".lock")):

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError
-from toolglot.evaluation.questions import ExpectedCall, Question, at_line, rows
+from toolglot.evaluation.questions import ExpectedCall, Question, at_line, readable, rows
 from toolglot.reading.shape import Body, a_list, a_string, an_object, each_object
 from toolglot.schema.evident import evident
 
@@ -59,7 +59,7 @@ def _question(row: Body, gold: dict[str, Any]) -> Question:
     turns = a_list(row.get("question"), "question")
     if len(turns) != 1:
         raise CallerError(f"one turn can be read, not {len(turns)}", "question")
-    messages: list[Body] = each_object(turns[0], "question[0]", dict)
+    messages = readable(each_object(turns[0], "question[0]", dict))
     tools = tuple(each_object(row.get("function"), "function", _tool))
     if id not in gold and "irrelevance" not in category:
         raise CallerError("there is no answer to it; BFCL has them in a file of the same name in possible_answer/", id)

@@ -25,6 +25,7 @@ import msgspec
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError
 from toolglot.evaluation.accepted import first
+from toolglot.pipeline.route import speech
 from toolglot.pipeline.tool_forms import read_any_tools
 from toolglot.reading.shape import Body, a_boolean, a_list, a_string, an_object, each_object, strings
 from toolglot.schema.check import checker
@@ -146,8 +147,14 @@ def _messages(row: Body) -> list[Body]:
     messages = each_object(
         row["messages"], "messages", lambda message: {**message, "role": a_string(message.get("role"), "role")}
     )
+    return readable(messages)
+
+
+def readable(messages: list[Body]) -> list[Body]:
+    """As a request can have them: what is wrong is told now, not in the middle of an evaluation."""
     if not messages:
         raise CallerError("there is none", "messages")
+    speech("openai-chat").wire.read_request({"model": "any", "messages": messages})
     return messages
 
 

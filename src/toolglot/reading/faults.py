@@ -61,8 +61,9 @@ def read_fault(status: int | None, headers: Mapping[str, str], body: bytes) -> U
         value = value[0]
     error = error_in(value) if isinstance(value, dict) else None  # Gemini wraps it in a list where it streams
     if error is None:
-        text = body[:2000].decode("utf-8", "replace").strip()
-        error = UpstreamError(_plain(value) or text or f"HTTP status {status}", None)
+        text = body[:2000].decode("utf-8", "replace").strip() if value != {} else ""
+        wait = _wait_from_body({}, value) if isinstance(value, dict) else None
+        error = UpstreamError(_plain(value) or text or f"HTTP status {status}", None, retry_after=wait)
     lowered = {key.lower(): held for key, held in headers.items()}
     wait = _wait_from_headers(lowered)
     should = {"true": True, "false": False}.get(lowered.get("x-should-retry", "").lower(), error.should_retry)

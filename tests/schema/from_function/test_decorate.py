@@ -110,3 +110,26 @@ def test_pydantic_is_not_imported_without_need() -> None:
         "sys.exit('pydantic' in sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_above_a_classmethod_it_says_where_it_belongs() -> None:
+    def found(cls: type) -> str:
+        """Found."""
+        return cls.__name__
+
+    with pytest.raises(CallerError, match="put @tool below @classmethod"):
+        tool(classmethod(found))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"cache_for": "60"}, "got `str` - at `cache_for`"),
+        ({"timeout": 0}, "at `timeout`"),
+        ({"name": ""}, "at `name`"),
+        ({"description": 5}, "at `description`"),
+    ],
+)
+def test_wrong_options_are_told_when_it_is_made(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(CallerError, match=told):
+        tool(**options)

@@ -118,3 +118,18 @@ def test_a_role_at_the_start_of_a_line_is_no_field() -> None:
 def test_fields_that_are_indented_do_not_run_into_each_other() -> None:
     read = read_docstring("A.\n\n:param x: One\n  :type x: int\n  :param y:\n      Two\n")
     assert read.parameters == {"x": "One", "y": "Two"}
+
+
+def test_a_docstring_that_begins_with_its_parameters() -> None:
+    """Cleaning takes the indentation of all lines but the first away."""
+    read = read_docstring("Args:\n        x: One\n            more\n        y (int): Two\n    ")
+    assert (read.description, read.parameters) == (None, {"x": "One more", "y": "Two"})
+
+
+def test_names_in_quotes_several_names_and_types_with_brackets_in_googles_style() -> None:
+    read = read_docstring("A.\n\nArgs:\n    x: One\n    `y`: Two\n    a, *b: Both\n    f (Tuple[int, (str, (int))]): Deep\n")
+    assert read.parameters == {"x": "One", "y": "Two", "a": "Both", "b": "Both", "f": "Deep"}
+
+
+def test_a_field_of_two_paragraphs() -> None:
+    assert read_docstring("A.\n\n:param x:\n    One.\n\n    Two.\n:param y: Y\n").parameters == {"x": "One. Two.", "y": "Y"}

@@ -11,7 +11,7 @@ import uuid
 from collections import abc
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NewType, NotRequired, Optional, TypedDict, Union
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, NotRequired, Optional, TypedDict, TypeVar, Union
 
 import msgspec
 import pydantic
@@ -53,6 +53,15 @@ class Place:
     lat: float
     name: str = "here"
     tags: list[str] = dataclasses.field(default_factory=list)
+
+
+Held = TypeVar("Held")
+
+
+@dataclasses.dataclass
+class Box(Generic[Held]):
+    held: Held
+    others: list[Held] | None = None
 
 
 class Options(TypedDict):
@@ -240,6 +249,27 @@ CASES: list[tuple[Any, dict[str, Any], Any, Any]] = [
         {"size": 2},
         Leaf(size=2),
     ),
+    (
+        Box[dt.date],
+        {
+            "type": "object",
+            "properties": {
+                "held": {"type": "string", "format": "date"},
+                "others": {"anyOf": [{"type": "array", "items": {"type": "string", "format": "date"}}, {"type": "null"}]},
+            },
+            "required": ["held"],
+        },
+        {"held": "2026-01-31", "others": ["2026-02-01"]},
+        Box(dt.date(2026, 1, 31), [dt.date(2026, 2, 1)]),
+    ),
+    (
+        collections.Counter[str],
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"a": 2},
+        collections.Counter("aa"),
+    ),
+    (Annotated[str | None, msgspec.Meta(min_length=2)], {"type": ["string", "null"], "minLength": 2}, "ab", "ab"),
+    (typing.LiteralString, {"type": "string"}, "a", "a"),
 ]
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+import enum
 import functools
+import math
 from typing import TYPE_CHECKING, Any, Literal, Optional
 
 import msgspec
@@ -151,6 +154,37 @@ def test_a_wrapped_function_shows_what_it_wraps() -> None:
 
     assert read_function(wrapper).tool == read_function(get_weather).tool
     assert called(wrapper, {"city": "Rome"}) == "ROME C"
+
+
+def test_who_waits_is_the_wrapper_not_what_it_wraps() -> None:
+    async def later(city: str) -> str:
+        """Later."""
+        return city
+
+    @functools.wraps(later)
+    def now(*args: Any, **kwargs: Any) -> str:
+        return asyncio.run(later(*args, **kwargs))
+
+    assert read_function(later).is_async
+    assert read_function(functools.partial(later)).is_async
+    assert not read_function(now).is_async  # so it runs in a thread, where it may have a loop of its own
+
+
+class Pair(enum.Enum):
+    ONE = (1, 2)
+
+
+def test_a_default_is_told_as_json_has_it_or_not_at_all() -> None:
+    def limited(most: float = math.inf, pair: Pair = Pair.ONE, few: float = 1.5) -> None:
+        """Limits."""
+
+    schema = read_function(limited).tool.schema
+    assert schema is not None
+    assert {name: held.get("default") for name, held in schema["properties"].items()} == {
+        "most": None,
+        "pair": "ONE",
+        "few": 1.5,
+    }
 
 
 def test_names_of_a_function_around_are_known_while_it_runs() -> None:

@@ -19,6 +19,7 @@ from toolglot.errors import UpstreamError
 Phase = Literal["resting", "sending", "waiting", "reading"]
 _LATE: dict[Phase, str] = {"sending": "timeout_send", "waiting": "timeout_first_byte", "reading": "timeout_idle"}
 _HIGH_WATER = 256 * 1024  # bytes held for a slow reader before the connection is no longer read
+_SOON = 2.0  # seconds in which a peer's goodbye and a request cross; who hangs up later has the request, and may work on it
 # A repeated one of these is a server's slip, not a list: the last wins.
 _SINGLE = frozenset(
     {
@@ -52,7 +53,7 @@ class Connection(asyncio.Protocol):
         self.paused = False  # the reader lags
         self._phase: Phase = "resting"
         self._allowed: float | None = None  # seconds of silence in this phase
-        self._last = 0.0
+        self._last = self._asked = 0.0
         self._unsent = 0
         self._reset()
 
@@ -80,6 +81,7 @@ class Connection(asyncio.Protocol):
         self._reset()
         self._headless = headless
         self._answer = answer
+        self._asked = self.loop.time()
         if self._transport is None:
             self._lose(None)
             return
@@ -189,6 +191,8 @@ class Connection(asyncio.Protocol):
             return
         self._begun = True
         self._fruitless = 0
+        if self._phase == "waiting":  # an interim answer came before
+            self._allow("reading", answer.limits.idle)
         headers = self._headers
         self._keep = self._parser.should_keep_alive()
         self._until_close = not self._keep and "content-length" not in headers and "transfer-encoding" not in headers
@@ -234,7 +238,7 @@ class Connection(asyncio.Protocol):
             self._keep = False
             self._finish()
         elif answer is not None:
-            answer.stale = self.used and not self._touched
+            answer.stale = self.used and not self._touched and self.loop.time() - self._asked < _SOON
             self._fail("cut_off", _how_lost(exc, self._touched))
         else:
             self.abort()

@@ -34,7 +34,8 @@ def _said(item: Any, kind: Any) -> Schema:
     if isinstance(item, str):
         return {"description": item}
     said: Schema = {}
-    for table, types in ((_NUMBERS, (int, float)), (_LENGTHS.get(kind, {}) if isinstance(kind, str) else {}, (int,))):
+    lengths = [_LENGTHS.get(each, {}) for each in (kind if isinstance(kind, list) else [kind])]
+    for table, types in ((_NUMBERS, (int, float)), *((length, (int,)) for length in lengths)):
         for attribute, keyword in table.items():
             value = getattr(item, attribute, None)
             if isinstance(value, types):

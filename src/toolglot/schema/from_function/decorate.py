@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Annotated, Any, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from toolglot.core.tools import Tool
+from toolglot.errors import CallerError
 from toolglot.schema.from_function.signature import ReadFunction, read_function
 
 P = ParamSpec("P")
@@ -20,10 +21,10 @@ _OF_A_FUNCTION = ("__module__", "__name__", "__qualname__", "__doc__")
 class Options(msgspec.Struct, frozen=True):
     """What is said of a tool beside its function. Times are in seconds."""
 
-    name: str | None = None
+    name: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     description: str | None = None
-    timeout: float | None = None
-    cache_for: float | None = None
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    cache_for: Annotated[float, msgspec.Meta(ge=0)] | None = None
     strict: bool | None = None
 
 
@@ -88,6 +89,10 @@ def tool(
     `timeout` and `cache_for` are seconds. The function stays callable; a parameter hinted `Context` is not shown.
     """
     options = Options(name, description, timeout, cache_for, strict)
+    try:
+        msgspec.convert(msgspec.structs.asdict(options), Options)
+    except msgspec.ValidationError as error:
+        raise CallerError(str(error).replace("`$.", "`"), "tool") from None
     if function is None:
         return lambda given: _made(given, options)
     return _made(function, options)

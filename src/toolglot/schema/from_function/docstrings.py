@@ -24,7 +24,9 @@ _OTHERS = {
 _UNDERLINE = re.compile(r"\s*(-{3,}|={3,})\s*$")
 _FIELD = re.compile(r"\s*[:@](\w+)(?:\s+([^:]*))?:(?:\s+(.*))?$")  # with a space behind it, unlike :role:`text`
 _PARAMETER_FIELDS = {"param", "parameter", "arg", "argument", "key", "keyword", "ivar", "var", "attribute"}
-_GOOGLE_ENTRY = re.compile(r"(\*{0,2}\w+)\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*:(?:\s+(.*))?$")
+_NAME = r"[`'\"*]*\w+[`'\"*]*"
+_GOOGLE_ENTRY = re.compile(rf"({_NAME}(?:\s*,\s*{_NAME})*)\s*(?:\(.*?\))?\s*:(?:\s+(.*))?$")
+_AROUND = " `'\"*"  # a name
 _NUMPY_ENTRY = re.compile(r"(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?$")
 
 
@@ -44,7 +46,7 @@ def read_docstring(text: str | None) -> Docstring:
         section = _section(lines, at)
         if section is not None:
             title, numpy, start = section
-            end = _section_end(lines, start, numpy)
+            end = _section_end(lines, start, numpy, flat=title in _PARAMETERS)
             if title in _PARAMETERS:
                 found.update(_numpy(lines[start:end]) if numpy else _google(lines[start:end]))
             at, begun = end, True
@@ -72,20 +74,24 @@ def _section(lines: list[str], at: int) -> tuple[str, bool, int] | None:
     return None
 
 
-def _section_end(lines: list[str], start: int, numpy: bool) -> int:
-    """NumPy's sections reach to the next; Google's as far as they are indented."""
+def _section_end(lines: list[str], start: int, numpy: bool, *, flat: bool) -> int:
+    """NumPy's sections reach to the next; Google's as far as they are indented.
+
+    `flat`: or as far as entries go that are not indented; where the docstring begins with the section, none are after cleaning.
+    """
+    flat = flat and start < len(lines) and _GOOGLE_ENTRY.match(lines[start]) is not None
     for at in range(start, len(lines)):
         if _section(lines, at) is not None or _FIELD.match(lines[at]):
             return at
-        if not numpy and lines[at].strip() and not lines[at][:1].isspace():
+        if not numpy and lines[at].strip() and not lines[at][:1].isspace() and not (flat and _GOOGLE_ENTRY.match(lines[at])):
             return at
     return len(lines)
 
 
 def _block_end(lines: list[str], at: int) -> int:
-    """Where a field's indented continuation ends."""
+    """Where a field's indented continuation ends, of several paragraphs too."""
     end = at + 1
-    while end < len(lines) and lines[end][:1].isspace() and not _FIELD.match(lines[end]):
+    while end < len(lines) and (lines[end][:1].isspace() or not lines[end]) and not _FIELD.match(lines[end]):
         end += 1
     return end
 
@@ -105,14 +111,13 @@ def _google(body: list[str]) -> dict[str, str]:
     """Entries stand at the body's own indentation; what is deeper goes on with the entry before."""
     indent = min((len(line) - len(line.lstrip()) for line in body if line.strip()), default=0)
     found: dict[str, list[str]] = {}
-    current: list[str] | None = None
+    current: list[list[str]] = []
     for line in body:
         match = _GOOGLE_ENTRY.match(line.strip()) if line[indent : indent + 1].strip() else None
         if match:
-            current = found.setdefault(match[1].lstrip("*"), [])
-            current.append(match[2] or "")
-        elif current is not None:
-            current.append(line)
+            current = [found.setdefault(name.strip(_AROUND), []) for name in match[1].split(",")]
+        for words in current:
+            words.append((match[2] or "") if match else line)
     return {name: _joined(words) for name, words in found.items()}
 
 

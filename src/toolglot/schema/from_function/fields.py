@@ -31,12 +31,21 @@ class Field(msgspec.Struct, frozen=True):
 _KEPT: WeakKeyDictionary[type, list[Field]] = WeakKeyDictionary()
 
 
-def fields_of(held: type) -> list[Field]:
-    """Read once: when a call comes, names that the hints were resolved with may be gone."""
+def fields_of(held: type, given: tuple[Any, ...] = ()) -> list[Field]:
+    """Read once: when a call comes, names that the hints were resolved with may be gone. `given`: the `int` of `Box[int]`."""
     found = _KEPT.get(held)
     if found is None:
         found = _KEPT[held] = _read(held)
-    return found
+    known = dict(zip(getattr(held, "__parameters__", ()), given, strict=False))
+    return [msgspec.structs.replace(field, hint=_filled(field.hint, known)) for field in found] if known else found
+
+
+def _filled(hint: Any, known: dict[Any, Any]) -> Any:
+    """With what was given in the place of type variables."""
+    if isinstance(hint, typing.TypeVar):
+        return known.get(hint, hint)
+    wanted = getattr(hint, "__parameters__", ()) if typing.get_origin(hint) is not None else ()
+    return hint[tuple(known.get(each, each) for each in wanted)] if wanted else hint
 
 
 def _read(held: type) -> list[Field]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import uuid
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -34,6 +35,7 @@ _PLAIN: dict[type, Schema] = {
     datetime.time: {"type": "string", "format": "time"},
     datetime.timedelta: {"type": "string", "format": "duration"},
 }
+Model = tuple[type, tuple[Any, ...]]  # a class with fields, and what was given for its type variables
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
@@ -47,9 +49,9 @@ class Schemas:
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
-        self._open: list[type] = []  # the classes being written, the outermost first
-        self._recursive: set[type] = set()
-        self._named: dict[type, str] = {}
+        self._open: list[Model] = []  # the classes being written, the outermost first
+        self._recursive: set[Model] = set()
+        self._named: dict[Model, str] = {}
 
     def of(self, hint: Any) -> Schema:
         shape = shape_of(hint)
@@ -73,30 +75,30 @@ class Schemas:
         return {**schema, "required": required} if required else schema
 
     def model(self, shape: Shape) -> Schema:
-        held = shape.hint
-        if held in self._open:
-            self._recursive.add(held)
-            return self._reference(held)
-        self._open.append(held)
-        schema = self.of_fields(fields_of(held))
+        model = shape.hint, shape.inner
+        if model in self._open:
+            self._recursive.add(model)
+            return self._reference(model)
+        self._open.append(model)
+        schema = self.of_fields(fields_of(*model))
         self._open.pop()
-        if about := read_docstring(own_doc(held)).description:
+        if about := read_docstring(own_doc(shape.hint)).description:
             schema = {"type": "object", "description": about, **schema}
-        if held not in self._recursive:
+        if model not in self._recursive:
             return schema
-        reference = self._reference(held)
-        self.definitions[self._named[held]] = schema
+        reference = self._reference(model)
+        self.definitions[self._named[model]] = schema
         return reference
 
     def foreign(self, shape: Shape) -> Schema:
         return pydantic_types.schema(shape.hint, self.definitions)
 
-    def _reference(self, held: type) -> Schema:
-        name = self._named.get(held)
+    def _reference(self, model: Model) -> Schema:
+        name = self._named.get(model)
         if name is None:
-            taken = {*self._named.values(), *self.definitions}
-            count = sum(held.__name__ == each.rstrip("0123456789") for each in taken)
-            name = self._named[held] = f"{held.__name__}{count + 1}" if held.__name__ in taken else held.__name__
+            own, taken = model[0].__name__, {*self._named.values(), *self.definitions}
+            count = sum(own == each.rstrip("0123456789") for each in taken)
+            name = self._named[model] = f"{own}{count + 1}" if own in taken else own
         return {"$ref": f"#/$defs/{name}"}
 
 
@@ -182,13 +184,17 @@ def _mapping(schemas: Schemas, shape: Shape) -> Schema:
 
 
 def as_json(default: Any) -> Any:
-    """A default as JSON has it; None where there is none or it has no JSON form."""
+    """A default as JSON has it; None where there is none or it has no JSON form, as infinity has none."""
     if default is MISSING or default is None:
         return None
+    if isinstance(default, Enum):
+        return next((key for key, member in enum_values(type(default)).items() if member is default), None)
     try:
-        return msgspec.to_builtins(float(default) if isinstance(default, Decimal) else default, enc_hook=_encoded)
+        held = msgspec.to_builtins(float(default) if isinstance(default, Decimal) else default, enc_hook=_encoded)
+        json.dumps(held, allow_nan=False)
     except (TypeError, ValueError, NotImplementedError):
         return None
+    return held
 
 
 def _encoded(value: Any) -> Any:

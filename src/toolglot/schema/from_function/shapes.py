@@ -38,7 +38,7 @@ _WRAPPED = {typing.Required, typing.NotRequired, typing.Final, typing.ClassVar}
 class Shape(msgspec.Struct, frozen=True):
     kind: Kind
     hint: Any  # the class, or for `foreign` the whole hint
-    inner: tuple[Any, ...] = ()  # the hints inside; of a literal: its values
+    inner: tuple[Any, ...] = ()  # the hints inside; of a literal: its values; of a model: what was given for its type variables
     metadata: tuple[Any, ...] = ()  # what Annotated says, the outermost last
 
 
@@ -76,6 +76,8 @@ def _unwrapped(hint: Any) -> Any:
     while True:
         if get_origin(hint) in _WRAPPED:
             hint = get_args(hint)[0]
+        elif hint is typing.LiteralString:
+            return str
         elif isinstance(hint, typing.NewType):
             hint = hint.__supertype__
         elif type(hint).__name__ == "TypeAliasType":  # `type Name = ...` of Python 3.12
@@ -90,13 +92,13 @@ def _class_shape(held: type, hint: Any, inner: tuple[Any, ...]) -> Shape:
     if hasattr(held, "__pydantic_validator__") or hasattr(held, "__get_pydantic_core_schema__"):
         return Shape("foreign", hint)
     if is_model(held):
-        return Shape("model", held)
+        return Shape("model", held, inner)
     if issubclass(held, PLAIN):
         return Shape("plain", held)
     if issubclass(held, tuple):
         return _tuple_shape(inner)
     if issubclass(held, dict) or held in _ABSTRACT_MAPPINGS:
-        return Shape("mapping", held, inner)
+        return Shape("mapping", held, (*inner, int) if len(inner) == 1 else inner)  # a Counter's values are numbers
     if issubclass(held, _ARRAYS) or held in _ABSTRACT_ARRAYS:
         return Shape("array", held, inner)
     raise CallerError(

@@ -73,6 +73,8 @@ def read_function(
     name = name or _name(function)
     if isinstance(function, type):
         raise CallerError(f"{name} is a class; a tool is a function, a method or an object with __call__")
+    if isinstance(function, classmethod):
+        raise CallerError(f"{name} is a classmethod: put @tool below @classmethod, next to the function")
     try:
         return _read(function, name, description, strict)
     except CallerError as error:
@@ -112,8 +114,7 @@ def _read(function: Callable[..., Any], name: str, description: str | None, stri
     if description is None:
         notes.append(f"{name}: no docstring; the model sees the name and the parameters alone")
     tool = Tool(name, description, _schema(fields, rest), strict)
-    waits = inspect.iscoroutinefunction(inner) or inspect.isasyncgenfunction(inner)
-    return ReadFunction(tool, function, signature, fields, many, rest, tuple(injected), tuple(notes), waits)
+    return ReadFunction(tool, function, signature, fields, many, rest, tuple(injected), tuple(notes), _waits(function))
 
 
 def _field(parameter: inspect.Parameter, hint: Any, description: str | None) -> Field:
@@ -148,6 +149,12 @@ def _underlying(function: Any) -> Any:
     if not inspect.isroutine(function):
         function = type(function).__call__
     return inspect.unwrap(getattr(function, "__func__", function))
+
+
+def _waits(function: Any) -> bool:
+    """Of the callable itself: what it wraps may wait where it does not."""
+    called = function if inspect.isroutine(function) or isinstance(function, functools.partial) else type(function).__call__
+    return inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
 
 
 def _doc(function: Any, inner: Any) -> str | None:

@@ -202,7 +202,7 @@ def _key(name: str, hint: Any, path: str) -> Any:
 
 
 def _model(value: Any, shape: Shape, path: str) -> Any:
-    found = read_fields(value, fields_of(shape.hint), path)
+    found = read_fields(value, fields_of(shape.hint, shape.inner), path)
     if is_typed_dict(shape.hint):
         return found
     try:

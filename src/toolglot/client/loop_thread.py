@@ -1,0 +1,77 @@
+"""An event loop in a thread of its own: for programs that have none, and for those inside of one (a notebook)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    def __init__(self, name: str) -> None:
+        self._ended = False
+        self._door = threading.RLock()  # what comes in before the end is cut off by it, what comes later is turned away
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def _here(self) -> bool:
+        """Within the loop's own work: nothing can be waited for."""
+        return self._thread is threading.current_thread()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Waits for it. An interrupt here ends the work there; after `end`, or cut off by it, a CancelledError of futures."""
+        with self._door:
+            if self._ended:
+                work.close()
+                raise CancelledError
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        return _waited_for(future)
+
+    def see_off(self, work: Coroutine[Any, Any, object]) -> None:
+        """Runs what cleans up, unless the end did. By the loop's own thread, as a garbage collection may, it is only begun."""
+        if self._here:
+            self._last = self._loop.create_task(work)  # kept: the loop itself holds its tasks weakly
+            return
+        with suppress(CancelledError):
+            self.run(work)
+
+    def end(self, before: Callable[[], Awaitable[object]] | None = None) -> None:
+        """After `before`, what still runs is cancelled, or who waits for it would wait for ever; then loop and thread go."""
+        here = self._here
+        with self._door:
+            self._ended = True
+        try:
+            if not here:
+                _waited_for(asyncio.run_coroutine_threadsafe(_cleared(before), self._loop))
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            if not here:
+                self._thread.join()
+                self._loop.close()
+
+
+def _waited_for(future: Future[T]) -> T:
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+async def _cleared(before: Callable[[], Awaitable[object]] | None) -> None:
+    try:
+        if before is not None:
+            await before()
+    finally:
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.get_running_loop().shutdown_asyncgens()
