@@ -12,6 +12,7 @@ from tests.gateway.running import WIRES, Running, config, run, serving
 from tests.gateway.scripts import calls, fixture, in_turn, question, text, weather
 from tests.gateway.upstream_server import Upstream, upstream_server, whole
 from toolglot.core.messages import Message, Text
+from toolglot.errors import CallerError
 from toolglot.gateway.store import Store
 
 
@@ -173,3 +174,8 @@ def test_thoughts_that_are_not_kept_are_asked_for_and_sent_back_in_themselves() 
             assert "include" not in up.asked[-1].body, "a model without thoughts refuses it"
 
     run(work())
+
+
+def test_a_home_that_nobody_has_is_told() -> None:
+    with pytest.raises(CallerError, match="there is no home directory for ~nobody-here/kept"):
+        Store("~nobody-here/kept.sqlite")

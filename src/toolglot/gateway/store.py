@@ -5,6 +5,7 @@ One row a response, linked to the one before. Each belongs to the key that made 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -36,7 +37,9 @@ _ENCODER = msgspec.json.Encoder()
 def _opened(place: str) -> sqlite3.Connection:
     name = ":memory:"
     if place != MEMORY:
-        path = Path(place).expanduser()
+        path = Path(os.path.expanduser(place))
+        if str(path).startswith("~"):
+            raise OSError(f"there is no home directory for {place}")
         path.parent.mkdir(parents=True, exist_ok=True)
         name = str(path)
     held = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
