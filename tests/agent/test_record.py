@@ -172,3 +172,19 @@ def test_a_record_may_be_shared(tmp_path: Path) -> None:
 
     for run in asyncio.run(work()):
         assert replay(record, run.id) == run
+
+
+def test_a_record_that_breaks_off_costs_no_result(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "runs.jsonl"
+
+    def weather(city: str) -> str:
+        """The weather."""
+        path.unlink()
+        path.mkdir()  # from now on nothing can be written there
+        return "18C"
+
+    asked, _ = agent(called(("a", "weather", '{"city":"Rome"}')), said("18C"), tools=[weather], record=path)
+    assert asked.run_sync("Rome?").text == "18C"
+    assert [record.getMessage().partition(":")[0].split()[-2:] for record in caplog.records] == [["breaks", "off"]]
+    with pytest.raises(CallerError, match="can't be written"):  # of the next run there would be nothing at all
+        asked.run_sync("Rome?")

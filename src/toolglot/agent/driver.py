@@ -6,6 +6,7 @@ Whoever leaves early (a cancelled task, a closed stream) takes everything along:
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -23,7 +24,9 @@ from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
-from toolglot.errors import UpstreamError
+from toolglot.errors import CallerError, UpstreamError
+
+log = logging.getLogger("toolglot")
 
 Ask = Callable[[Request], AsyncGenerator[Event]]
 
@@ -93,8 +96,16 @@ class Driver:
         return Ran(run, at, now, tuple(self._ran))
 
     def _note(self, entry: Entry) -> None:
-        if self._record is not None:
+        """A record that can't be begun is told at once; one that breaks off later, by a full disk, costs no run its result."""
+        if self._record is None:
+            return
+        try:
             self._record.add(entry)
+        except CallerError as error:
+            if isinstance(entry, Begun):
+                raise
+            self._record = None
+            log.warning("the record of run %s breaks off: %s", entry.run, error)
 
     def _break_off(self) -> None:
         """An error or a cancellation: the loop ends too, so that there is a Run, and a record of it."""
