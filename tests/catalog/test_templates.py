@@ -156,7 +156,17 @@ TAKEN_FOR = {
     "step3p5": "qwen3_coder",
 }
 UNMARKED = {
-    *("bare_json", "call_expression", "cline_xml", "fenced_json", "functionary_v32", "name_then_json", "pythonic", "tagged", "xlam"),
+    *(
+        "bare_json",
+        "call_expression",
+        "cline_xml",
+        "fenced_json",
+        "functionary_v32",
+        "name_then_json",
+        "pythonic",
+        "tagged",
+        "xlam",
+    ),
 }
 
 

@@ -47,7 +47,9 @@ def test_every_kind_is_there(name: str) -> None:
     assert dialect_of(name).weak == (name != "react")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "name_then_json"])  # which hears no parameter that is unknown
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name != "name_then_json"]
+)  # which hears no parameter that is unknown
 @settings(max_examples=150, deadline=None)
 @given(made=CALLS, size=st.sampled_from(CUTTINGS))
 def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size: int) -> None:
@@ -123,6 +125,7 @@ def test_a_message_that_is_one_call(text: str, calls: list[Any]) -> None:
 
 # -- plain text is let go at once
 
+NAMED = NAME_THEN_JSON.for_tools(TOOLS)
 HARMLESS = (
     (BARE_JSON, "[", "see below] and a long text", 4),
     (BARE_JSON, "{", " fmt.Println() }", 16),
@@ -134,9 +137,9 @@ HARMLESS = (
     (CODE_FENCES, "```", "python\nimport os\nprint(os)", 16),
     (TOOL_CODE_FENCES, "```", "python\nget_time()", 8),
     (REACT, "Action:", " wait for the bank\nThen go on", 24),
-    (NAME_THEN_JSON, "search", " the documents for it", 2),
-    (NAME_THEN_JSON, "search", ": the documents for it", 3),
-    (NAME_THEN_JSON, "search", "\n```python\nprint({})\n```", 12),
+    (NAMED, "search", " the documents for it", 2),
+    (NAMED, "search", ": the documents for it", 3),
+    (NAMED, "search", "\n```python\nprint({})\n```", 12),
 )
 
 
@@ -170,8 +173,8 @@ BEGINNINGS = (
     (CODE_FENCES, "```", 'python\nsearch(query="'),
     (EXPRESSIONS, "search(", 'query="'),
     (REACT, "Action:", ' search\nAction Input: {"query": "'),
-    (NAME_THEN_JSON, "search", ': {"query": "'),
-    (NAME_THEN_JSON, "search", '\n```json\n{"query": '),
+    (NAMED, "search", ': {"query": "'),
+    (NAMED, "search", '\n```json\n{"query": '),
 )
 FLOODS = ("`", '"', "[", "(", "\\", "'", "{", "a=", '",', "}`", "~", " ", "\n", "\n```x", "\n ", '"""', ",;")
 

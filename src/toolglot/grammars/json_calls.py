@@ -28,9 +28,12 @@ _BESIDE = {*_IDS, "type", "index", "role", "content", "thought", "thoughts", "re
 _TYPES = {"function", "function_call", "tool", "tool_call", "tool_use"}
 _UNTOLD = {"", "null", "None", '""', "''"}  # arguments that are none
 _MAX_DEPTH = 6
-_STAND_IN = re.compile(r"\.{3,}|\u2026|<[^<>]*>|\[[A-Za-z][\w ]*\]|\{\{?[A-Za-z][\w ]*\}?\}")  # what others are to put a value in place of
+# What others are to put a value in place of.
+_STAND_IN = re.compile(r"\.{3,}|\u2026|<[^<>]*>|\[[A-Za-z][\w ]*\]|\{\{?[A-Za-z][\w ]*\}?\}")
 _DESCRIBED = re.compile(r"""\{\s*["'](?:type|description)["']\s*:""")
-_TYPE_NAMES = frozenset("any array bool boolean dict float int integer list null number object str string".split())
+_TYPE_NAMES = frozenset(
+    ["any", "array", "bool", "boolean", "dict", "float", "int", "integer", "list", "null", "number", "object", "str", "string"]
+)
 
 _SEPARATORS = re.compile(r"[\s,;\]})]*+")
 _SPACE = re.compile(r"\s*+")
@@ -50,21 +53,23 @@ class Member(NamedTuple):
 class Reading(NamedTuple):
     calls: list[Heard]
     end: int  # where something that is no JSON begins
+    paired: bool = False  # `["f", {"a": 1}]` was among them
 
 
-def read_json_calls(text: str, tools: Tools, *, weak: bool = True) -> Reading | None:
+def read_json_calls(text: str, tools: Tools, *, weak: bool = True, pairs: bool = False) -> Reading | None:
     """The values that stand there, if every one of them is a call; None where one is something else.
 
-    `weak`: no marker says that these are calls, so one of them must name a registered tool.
+    `weak`: no marker says that these are calls, so one of them must name a registered tool. `pairs`: a name and an object
+    in an array may be one.
     """
-    reading = _Frame(text, tools).sequence(0, len(text), 0, cut=True)
+    frame = _Frame(text, tools, pairs=pairs)
+    reading = frame.sequence(0, len(text), 0, cut=True)
     if reading is None or not reading.calls:
         return None
     if weak and tools and not any(find_tool(call.name, tools) for call in reading.calls):
         return None
-    if _is_json(text[: reading.end]):
-        return reading
-    return Reading([with_fixes(call, "broken_list") for call in reading.calls], reading.end)
+    calls = reading.calls if _is_json(text[: reading.end]) else [with_fixes(call, "broken_list") for call in reading.calls]
+    return Reading(calls, reading.end, frame.paired)
 
 
 def _is_json(text: str) -> bool:
@@ -76,9 +81,11 @@ def _is_json(text: str) -> bool:
 
 
 class _Frame:
-    def __init__(self, text: str, tools: Tools) -> None:
+    def __init__(self, text: str, tools: Tools, *, pairs: bool = False) -> None:
         self.text = text
         self.tools = tools
+        self.pairs = pairs  # whether they count
+        self.paired = False  # whether there was one
 
     def sequence(self, at: int, stop: int, depth: int, *, cut: bool) -> Reading | None:
         """Values one behind another. `cut`: nothing closes them, so an unfinished one was cut short."""
@@ -104,7 +111,8 @@ class _Frame:
                 return self._object(at, end, depth, closed=closed, cut=cut and not closed)
         elif self.text[at] != "[":
             return self._string(at, end, depth)
-        elif pair := self._pair(at + 1, inside):
+        elif self.pairs and (pair := self._pair(at + 1, inside)):
+            self.paired = True
             return pair
         found = self.sequence(at + 1, inside, depth + 1, cut=cut and not closed)
         return found.calls if found is not None and found.end >= inside else None

@@ -1,8 +1,8 @@
 """`get_weather: {"city": "Paris"}`: a tool's name at the start of a line, and its arguments behind it as JSON.
 
-Between them may stand a colon, a comma, a dash, an arrow or nothing, and a line break or the beginning of a fenced block; around the name,
-the signs that set it off. Only the exact name of a registered tool with parameters of its own counts, for so are entries of
-many other things written.
+Between them may stand a colon, a comma, a dash, an arrow or nothing, and a line break or the beginning of a fenced block;
+the name may be set off by signs. Behind them the line ends. In a sentence it is `get_weather with {"city": "Paris"}`. So are
+many other things written: only the exact name of a registered tool counts, with nothing but parameters of its own.
 """
 
 from __future__ import annotations
@@ -15,43 +15,50 @@ from toolglot.grammars.json_calls import arguments_of
 from toolglot.grammars.json_region import Frame, JsonRegion, meanings
 from toolglot.grammars.loose_json import Stops
 
-_SET_OFF = ("", "`", "**")  # how a name may be set off
 _HEAD = re.compile(
     r"""(?P<signs>[`*:]{0,4}+)
-    [ \t]{0,8}+ (?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>)?+
+    [ \t]{0,8}+ (?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>|with)?+
     \s{0,16}+ (?:```(?P<word>\w{0,16}+)[ \t]{0,8}+\r?\n\s{0,16}+)?+""",
     re.VERBOSE,
 )
-_BEGUN = r"[`*:]{0,4}+[ \t]{0,8}+(?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>?+)?+\s{0,16}+(?:`{1,3}+\w{0,16}+\s{0,16}+)?+"
+_HEAD_BEGUN = r"[`*:]{0,4}+[ \t]{0,8}+(?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>?+|with)?+\s{0,16}+(?:`{1,3}+\w{0,16}+\s{0,16}+)?+"
 _FENCE = "```"
+_FENCE_WORDS = JSON_WORDS | TOOL_WORDS
 _FRAME = Frame(
-    re.compile(r"\{"), _HEAD, re.compile(_BEGUN + r"[^{]"), meanings(noise=("}",), end=(_FENCE,)), Stops((_FENCE,))
+    re.compile(r"\{"),
+    _HEAD,
+    re.compile(_HEAD_BEGUN + r"[^{]"),
+    meanings(noise=("}", "."), end=(_FENCE,)),
+    Stops((_FENCE,)),
 )
-_REST_OF_LINE = re.compile(r"([ \t}]*+)(?:\r?\n|\Z)")
-_REST_OF_FENCE = re.compile(r"[\s}]*+(?:```|\Z)")
+# Behind the object: what still belongs to it, and what shows that it was the last of its line or block.
+_IN_LINE = re.compile(r"([ \t}]*+)(\.?+[ \t]*+\r?\n)?+")
+_IN_FENCE = re.compile(r"([\s}]*+)(```)?+")
 
 
 class NameThenJson:
-    """Without tools it has nothing to listen for: `for_tools` gives the one that has."""
+    """`forms`: what stands before and behind a name where a region opens. Without tools there is nothing to listen for."""
 
-    at_line_start = True
-
-    def __init__(self, openers: tuple[str, ...] = ()) -> None:
-        self.openers = openers
+    def __init__(self, *forms: tuple[str, str], alone: bool, tools: Tools | None = None) -> None:
+        self._forms = forms
+        parts = [(before, name, behind) for name in tools or () if name for before, behind in forms]
+        self._parts = {"".join(one): one for one in parts}
+        self.openers = tuple(self._parts)
+        self.at_line_start = self._alone = alone  # it begins a line, and ends it
 
     def for_tools(self, tools: Tools) -> NameThenJson:
-        return NameThenJson(tuple(sign + name for name in tools if name for sign in _SET_OFF))
+        return NameThenJson(*self._forms, alone=self._alone, tools=tools)
 
     def open(self, opener: str, /) -> NameThenRegion:
-        return NameThenRegion(opener)
+        return NameThenRegion(*self._parts[opener], alone=self._alone)
 
 
 class NameThenRegion:
     """From the name to the end of the object, and of the fenced block where it stands in one."""
 
-    def __init__(self, opener: str) -> None:
-        self._opener = opener
-        self._region = JsonRegion(_FRAME, opener)
+    def __init__(self, before: str, name: str, behind: str, *, alone: bool) -> None:
+        self._signs, self._name, self._alone = before, name, alone
+        self._region = JsonRegion(_FRAME, before + name + behind, behind)
         self.feed = self._region.feed
 
     @property
@@ -59,31 +66,25 @@ class NameThenRegion:
         return self._region.examined
 
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
-        mark, size = self._region.marks[-1], len(self._opener)
-        head = _HEAD.fullmatch(text, size, mark.value) if mark.value >= 0 else None
-        name = self._opener.lstrip("`*")
-        if head is None or name not in tools or head["signs"].replace(":", "") != self._opener[: -len(name)][::-1]:
+        mark, tool = self._region.marks[-1], tools.get(self._name)
+        head = _HEAD.fullmatch(text, mark.head, mark.value) if mark.value >= 0 else None
+        if head is None or tool is None or head["signs"].replace(":", "") != self._signs:
             return Parsed()
-        fenced, ended = head["word"] is not None, mark.end >= 0
-        if fenced and head["word"].lower() not in JSON_WORDS | TOOL_WORDS:
+        word, end = head["word"], mark.end if mark.end >= 0 else len(text)
+        behind = (_IN_LINE if word is None else _IN_FENCE).match(text, end)
+        if behind is None or (complete and behind[2] is None and (self._alone or word is not None)):
+            return Parsed()  # something follows that makes it a part of something else
+        if word is None and not mark.whole and mark.end >= 0:
             return Parsed()
-        if ended and not mark.whole and not fenced:
+        if word is not None and word.lower() not in _FENCE_WORDS:
             return Parsed()
-        end = mark.end if ended else len(text)
-        rest = _behind(text[end:], fenced=fenced, complete=complete)
         arguments = text[mark.value : end].strip()
-        if rest is None or not arguments_of(arguments, tools[name], closed=mark.whole):
+        if not arguments_of(arguments, tool, closed=mark.whole):
             return Parsed()
-        return Parsed((Heard(name, arguments, text[:end], closed=ended),), rest=rest, entry=True)
+        rest = text[behind.end(1 if word is None else 0) :]
+        call = Heard(self._name, arguments, text[:end], closed=mark.end >= 0)
+        return Parsed((call,), rest=rest if rest.strip() else "", entry=True)
 
 
-def _behind(text: str, *, fenced: bool, complete: bool) -> str | None:
-    """What of the region's text belongs to no call; None where something stands on its last line that must not."""
-    found = (_REST_OF_FENCE if fenced else _REST_OF_LINE).match(text)
-    if found is None or (complete and not found[0].endswith(_FENCE if fenced else "\n")):
-        return None
-    rest = text[found.end() if fenced else found.end(1) :]
-    return rest if rest.strip() else ""
-
-
-NAME_THEN_JSON = NameThenJson()
+NAME_THEN_JSON = NameThenJson(("", ""), ("`", ""), ("**", ""), alone=True)
+NAME_WITH_JSON = NameThenJson(("", " with {"), ("`", "` with {"), alone=False)

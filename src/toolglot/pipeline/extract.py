@@ -313,7 +313,7 @@ def _behind(pieces: list[Settled]) -> list[tuple[str, bool]]:
     for piece in reversed(pieces):
         found.append((after, more))
         if isinstance(piece, Said):
-            after = (piece.text + after).lstrip()[:SEEN]
+            after = (piece.text + after)[:SEEN]
         more = more or isinstance(piece, Found)
     return found[::-1]
 

@@ -114,10 +114,10 @@ def _set_apart(before: str, *, weak: bool) -> str | None:
 
 def _among_entries(before: str, after: str) -> str | None:
     """By the lines above and below: they are entries of the same file, or the brackets around them."""
-    lines, below = before.rstrip().rpartition("\n"), after.partition("\n")[0]
-    indented = bool(lines[2]) and bool(before.rpartition("\n")[2])
-    bracketed = lines[2].endswith(_OPENED) or below.startswith(_CLOSED)
-    if indented or bracketed or _ENTRY.fullmatch(lines[2]) or _ENTRY.fullmatch(below):
+    above, below = before.rstrip().rpartition("\n")[2], after.partition("\n")[0]
+    indented = bool(above) and before.rpartition("\n")[2].isspace()
+    bracketed = above.endswith(_OPENED) or below.startswith(_CLOSED)
+    if indented or bracketed or _ENTRY.fullmatch(above) or _ENTRY.fullmatch(below):
         return "it is one entry among others"
     return None
 

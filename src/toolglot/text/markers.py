@@ -183,7 +183,9 @@ class NamedMarkers(Markers):
                 forms.setdefault(found[0], {}).setdefault(found.start(), []).append(marker)
         # name -> where it stands in markers, and those markers
         self._forms = {name: [(at, tuple(held)) for at, held in places.items()] for name, places in forms.items()}
-        self._reach = max((at for places in forms.values() for at in places), default=0)  # how far before its name one may begin
+        self._reach = max(
+            (at for places in forms.values() for at in places), default=0
+        )  # how far before its name one may begin
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
