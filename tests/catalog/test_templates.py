@@ -155,7 +155,19 @@ TAKEN_FOR = {
     "poolside_v1": "glm45",
     "step3p5": "qwen3_coder",
 }
-UNMARKED = {"bare_json", "call_expression", "cline_xml", "fenced_json", "functionary_v32", "pythonic", "tagged", "xlam"}
+UNMARKED = {
+    *(
+        "bare_json",
+        "call_expression",
+        "cline_xml",
+        "fenced_json",
+        "functionary_v32",
+        "name_then_json",
+        "pythonic",
+        "tagged",
+        "xlam",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", dialect_names())

@@ -53,7 +53,7 @@ def test_colours_where_they_are_wanted(words: list[str], monkeypatch: pytest.Mon
         (("bench", "--only", "gu"), ["guard"]),
         (("bench", "-m", "vl"), ["vllm/"]),
         (("eval", "-m", "vl"), ["vllm/"]),
-        (("eval", "--ask", "na"), ["native"]),
+        (("eval", "--ask", "nat"), ["native"]),
         (("eval", "--questions", ""), ["file"]),
         (("probe", "anth"), ["anthropic/"]),
         (("convert", "--from", "openai-r"), ["openai-responses"]),

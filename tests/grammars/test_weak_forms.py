@@ -10,16 +10,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.grammars.hearing import CUTTINGS, TOOLS, cases, dialect_of, end_of, hear, meant
-from tests.grammars.test_python_family import CALLS, DAMAGE, damaged
+from tests.grammars.test_python_family import CALLS, DAMAGE, VALUES, WORDS, damaged
 from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.grammars.bare_json import BARE_JSON
 from toolglot.grammars.call_expression import CALL_EXPRESSION
 from toolglot.grammars.fences import CODE_FENCES, JSON_FENCES, TOOL_CODE_FENCES
+from toolglot.grammars.name_then_json import NAME_THEN_JSON
 from toolglot.grammars.pythonic import BARE_LIST
 from toolglot.grammars.react import REACT
 from toolglot.grammars.whole_message import whole_message
 
-NAMES = ("pythonic", "bare_json", "fenced_json", "tool_code", "call_expression", "react")
+NAMES = ("pythonic", "bare_json", "fenced_json", "tool_code", "call_expression", "name_then_json", "react")
 CASES = cases(*NAMES)
 
 
@@ -46,7 +47,9 @@ def test_every_kind_is_there(name: str) -> None:
     assert dialect_of(name).weak == (name != "react")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name != "name_then_json"]
+)  # which hears no parameter that is unknown
 @settings(max_examples=150, deadline=None)
 @given(made=CALLS, size=st.sampled_from(CUTTINGS))
 def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size: int) -> None:
@@ -57,6 +60,16 @@ def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size
     assert meant(heard) == made
     assert all(call.closed for call in heard)
     assert (said.strip(), problems) == ("", [])
+
+
+@settings(max_examples=150, deadline=None)
+@given(query=WORDS, filters=st.dictionaries(WORDS, VALUES, max_size=3), size=st.sampled_from(CUTTINGS))
+def test_a_name_and_json_are_read_back(query: str, filters: dict[str, Any], size: int) -> None:
+    made: list[tuple[str, dict[str, Any]]] = [("search", {"query": f"x{query}", "filters": filters}), ("get_time", {})]
+    assume("```" not in json.dumps(made) and "'''" not in json.dumps(made))
+    calls = tuple(ToolCall(f"c{at}", tool, json.dumps(held)) for at, (tool, held) in enumerate(made))
+    heard, said, problems = hear("name_then_json", dialect_of("name_then_json").render_calls(calls), size)
+    assert (meant(heard), said.strip(), problems) == (made, "", [])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,6 +125,7 @@ def test_a_message_that_is_one_call(text: str, calls: list[Any]) -> None:
 
 # -- plain text is let go at once
 
+NAMED = NAME_THEN_JSON.for_tools(TOOLS)
 HARMLESS = (
     (BARE_JSON, "[", "see below] and a long text", 4),
     (BARE_JSON, "{", " fmt.Println() }", 16),
@@ -123,6 +137,9 @@ HARMLESS = (
     (CODE_FENCES, "```", "python\nimport os\nprint(os)", 16),
     (TOOL_CODE_FENCES, "```", "python\nget_time()", 8),
     (REACT, "Action:", " wait for the bank\nThen go on", 24),
+    (NAMED, "search", " the documents for it", 2),
+    (NAMED, "search", ": the documents for it", 3),
+    (NAMED, "search", "\n```python\nprint({})\n```", 12),
 )
 
 
@@ -156,6 +173,8 @@ BEGINNINGS = (
     (CODE_FENCES, "```", 'python\nsearch(query="'),
     (EXPRESSIONS, "search(", 'query="'),
     (REACT, "Action:", ' search\nAction Input: {"query": "'),
+    (NAMED, "search", ': {"query": "'),
+    (NAMED, "search", '\n```json\n{"query": '),
 )
 FLOODS = ("`", '"', "[", "(", "\\", "'", "{", "a=", '",', "}`", "~", " ", "\n", "\n```x", "\n ", '"""', ",;")
 

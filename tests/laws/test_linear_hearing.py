@@ -148,6 +148,7 @@ def test_a_flood_of_near_misses_is_linear_work(unit: str) -> None:
 
 
 LONG = [
+    *(f"{TOOL}: {{\n", f'{TOOL}: {{"city": ', f"{TOOL}\n```json\n{{\n", f'{TOOL}: {{"city": "x"}}\n', f"{TOOL} with {{"),
     *("{\n", "[\n", "```json\n{\n", '{"name":\n', f'{{"name":"{TOOL}","arguments":{{\n', f"{TOOL}(a=", f"<tool_call>[{TOOL}("),
     *("<tool_call>", '<tool_call>{"name":', "<tool_call>\n<function=f>\n<parameter=a>\n", f"<{TOOL}><city>", "[TOOL_CALLS]["),
     *(

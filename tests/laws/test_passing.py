@@ -22,7 +22,17 @@ from toolglot.dialects import dialect_names, find_dialect
 CUTS = (1, 3, 11)
 
 # They have no marker that shows a call before its end.
-WHOLE = {"bare_json", "call_expression", "fenced_json", "functionary_v32", "pythonic", "react", "tool_code", "xlam"}
+WHOLE = {
+    "bare_json",
+    "call_expression",
+    "fenced_json",
+    "functionary_v32",
+    "name_then_json",
+    "pythonic",
+    "react",
+    "tool_code",
+    "xlam",
+}
 
 
 def passed(case: Case, dialect: str, size: int) -> tuple[list[Event], Extraction]:

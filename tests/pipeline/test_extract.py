@@ -190,3 +190,13 @@ def test_what_was_heard_is_let_go_at_once(name: str) -> None:
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 50])
+def test_words_behind_a_weak_form_are_words_in_every_cutting(size: int) -> None:
+    text = '{"name": "f", "arguments": {}}\n\nThis is what you could write.'
+    stream = StreamExtractor([{"name": "f", "schema": {}}])
+    for at in range(0, len(text), size):
+        stream.feed(text[at : at + size])
+    stream.close()
+    assert stream.result().calls == []

@@ -28,7 +28,7 @@ def plausible(head: str) -> bool | None:
 
 
 def read(text: str, tools: Tools, complete: bool) -> Parsed:
-    reading = read_json_calls(text, tools)
+    reading = read_json_calls(text, tools, pairs=True)
     if reading is None:
         return Parsed()
     rest = text[reading.end :]
@@ -36,7 +36,7 @@ def read(text: str, tools: Tools, complete: bool) -> Parsed:
         return Parsed()  # a sentence goes on behind it
     if not tools and any(call.fixes or not call.closed for call in reading.calls):
         return Parsed()  # with nothing to check it against, only the plain form counts
-    return Parsed(tuple(reading.calls), rest=rest)
+    return Parsed(tuple(reading.calls), rest=rest, entry=reading.paired)
 
 
 BARE_JSON = BareJson()

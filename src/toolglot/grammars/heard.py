@@ -34,6 +34,7 @@ class Parsed(msgspec.Struct, frozen=True, omit_defaults=True):
     calls: tuple[Heard, ...] = ()
     problem: str | None = None  # a sentence: it was meant as a call, but can't be read as one
     rest: str = ""  # text that stood inside the region and belongs to no call
+    entry: bool = False  # a name and an object with nothing that says what they are: so are the entries of files written, too
 
 
 class Region(Protocol):

@@ -6,7 +6,7 @@ Only the frame is read here. The arguments are handed on as the text that stands
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -28,6 +28,12 @@ _BESIDE = {*_IDS, "type", "index", "role", "content", "thought", "thoughts", "re
 _TYPES = {"function", "function_call", "tool", "tool_call", "tool_use"}
 _UNTOLD = {"", "null", "None", '""', "''"}  # arguments that are none
 _MAX_DEPTH = 6
+# What others are to put a value in place of.
+_STAND_IN = re.compile(r"\.{3,}|\u2026|<[^<>]*>|\[[A-Za-z][\w ]*\]|\{\{?[A-Za-z][\w ]*\}?\}")
+_DESCRIBED = re.compile(r"""\{\s*["'](?:type|description)["']\s*:""")
+_TYPE_NAMES = frozenset(
+    ["any", "array", "bool", "boolean", "dict", "float", "int", "integer", "list", "null", "number", "object", "str", "string"]
+)
 
 _SEPARATORS = re.compile(r"[\s,;\]})]*+")
 _SPACE = re.compile(r"\s*+")
@@ -47,21 +53,23 @@ class Member(NamedTuple):
 class Reading(NamedTuple):
     calls: list[Heard]
     end: int  # where something that is no JSON begins
+    paired: bool = False  # `["f", {"a": 1}]` was among them
 
 
-def read_json_calls(text: str, tools: Tools, *, weak: bool = True) -> Reading | None:
+def read_json_calls(text: str, tools: Tools, *, weak: bool = True, pairs: bool = False) -> Reading | None:
     """The values that stand there, if every one of them is a call; None where one is something else.
 
-    `weak`: no marker says that these are calls, so one of them must name a registered tool.
+    `weak`: no marker says that these are calls, so one of them must name a registered tool. `pairs`: a name and an object
+    in an array may be one.
     """
-    reading = _Frame(text, tools).sequence(0, len(text), 0, cut=True)
+    frame = _Frame(text, tools, pairs=pairs)
+    reading = frame.sequence(0, len(text), 0, cut=True)
     if reading is None or not reading.calls:
         return None
     if weak and tools and not any(find_tool(call.name, tools) for call in reading.calls):
         return None
-    if _is_json(text[: reading.end]):
-        return reading
-    return Reading([with_fixes(call, "broken_list") for call in reading.calls], reading.end)
+    calls = reading.calls if _is_json(text[: reading.end]) else [with_fixes(call, "broken_list") for call in reading.calls]
+    return Reading(calls, reading.end, frame.paired)
 
 
 def _is_json(text: str) -> bool:
@@ -73,9 +81,11 @@ def _is_json(text: str) -> bool:
 
 
 class _Frame:
-    def __init__(self, text: str, tools: Tools) -> None:
+    def __init__(self, text: str, tools: Tools, *, pairs: bool = False) -> None:
         self.text = text
         self.tools = tools
+        self.pairs = pairs  # whether they count
+        self.paired = False  # whether there was one
 
     def sequence(self, at: int, stop: int, depth: int, *, cut: bool) -> Reading | None:
         """Values one behind another. `cut`: nothing closes them, so an unfinished one was cut short."""
@@ -101,8 +111,25 @@ class _Frame:
                 return self._object(at, end, depth, closed=closed, cut=cut and not closed)
         elif self.text[at] != "[":
             return self._string(at, end, depth)
+        elif self.pairs and (pair := self._pair(at + 1, inside)):
+            self.paired = True
+            return pair
         found = self.sequence(at + 1, inside, depth + 1, cut=cut and not closed)
         return found.calls if found is not None and found.end >= inside else None
+
+    def _pair(self, at: int, stop: int) -> list[Heard] | None:
+        """`["f", {"a": 1}]`: the name, and its arguments behind it."""
+        at = _behind(_SPACE, self.text, at, stop)
+        name, behind = _key(self.text, at, stop) if self.text.startswith(('"', "'"), at, stop) else (None, at)
+        tool = self.tools.get(name) if name else None
+        start = _behind(_COMMAS, self.text, behind, stop)
+        if name is None or tool is None or not self.text.startswith("{", start, stop):
+            return None
+        end, closed = skip_value(self.text, start, stop)
+        written = self.text[start:end]
+        if not closed or self.text[end:stop].strip() or not arguments_of(written, tool):
+            return None
+        return [Heard(name, written, fixes=("flat_arguments",))]
 
     def _string(self, at: int, end: int, depth: int) -> list[Heard] | None:
         """JSON inside a string, as an item of a list."""
@@ -256,6 +283,40 @@ def fits(keys: list[str], tool: Tool) -> bool:
     """Whether these can be the tool's arguments: all known, and none missing that must be there."""
     known = parameters(tool)
     return all(key in known for key in keys) and all(key in keys for key in required(tool))
+
+
+def arguments_of(written: str, tool: Tool, *, closed: bool = True) -> bool:
+    """Whether an object with nothing but a name before it can be meant as arguments: all known, and each with a value.
+
+    What describes them is none, nor what leaves them open: `{"city": "<city>"}`, `{"city": "string"}`, `{...}`.
+    """
+    stop = len(written) - 1 if closed else len(written)
+    found, behind = members(written, 1, stop, closed=closed)
+    whole = behind >= stop and all(member.closed for member in found)
+    if closed and (not whole or (not found and required(tool))):
+        return False
+    known = parameters(tool)
+    if _is_schema(written, tool) or not all(member.key in known for member in found):
+        return False
+    values = [(written[member.start : member.end].strip(), known[member.key]) for member in found]
+    if any(_left_open(value, schema, known) for value, schema in values):
+        return False
+    return not values or not all(_names_a_type(value, schema) for value, schema in values)
+
+
+def _left_open(value: str, schema: Any, known: dict[str, Any]) -> bool:
+    """Whether this stands for a value, or says of what type it is."""
+    text = string_of(value)
+    if text is not None:
+        return bool(_STAND_IN.fullmatch(text.strip()))
+    of_type = schema.get("type") if isinstance(schema, dict) else None
+    described = isinstance(of_type, str) and of_type != "object" and _DESCRIBED.match(value) is not None
+    return described or value in known or value.lower() in _TYPE_NAMES - {"null"} or bool(_STAND_IN.fullmatch(value))
+
+
+def _names_a_type(value: str, schema: Any) -> bool:
+    """Choices may be called so; else it is what a description of the parameters says."""
+    return (string_of(value) or "").lower() in _TYPE_NAMES and not (isinstance(schema, dict) and "enum" in schema)
 
 
 def _is_schema(written: str, tool: Tool | None) -> bool:

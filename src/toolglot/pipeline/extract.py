@@ -255,8 +255,9 @@ class StreamExtractor:
             return "no tools are registered, and it is not the whole message"
         if piece.weak and not alone and any("unquoted_value" in call.fixes for call in piece.parsed.calls):
             return "its arguments are names of variables, as in a piece of code"
-        expression = piece.weak and (piece.text[:1].isalnum() or piece.text[:1] == "_")
-        return quoted_because(Around(before, after), weak=piece.weak, expression=expression)
+        entry = piece.parsed.entry
+        expression = piece.weak and (entry or piece.text[:1].isalnum() or piece.text[:1] == "_")
+        return quoted_because(Around(before, after), weak=piece.weak, expression=expression, entry=entry)
 
     # -- judging
 
@@ -312,7 +313,7 @@ def _behind(pieces: list[Settled]) -> list[tuple[str, bool]]:
     for piece in reversed(pieces):
         found.append((after, more))
         if isinstance(piece, Said):
-            after = (piece.text + after).lstrip()[:SEEN]
+            after = (piece.text + after)[:SEEN]
         more = more or isinstance(piece, Found)
     return found[::-1]
 

@@ -176,7 +176,7 @@ def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[
             opening, openers = _Opening(dialect.name, made, dialect.weak, order), made.openers
             for opener in openers:
                 held = openings.setdefault(opener, [])
-                if not any(one.grammar is made and one.weak == dialect.weak for one in held):  # families share grammars
+                if not (held and any(one.grammar is made and one.weak == dialect.weak for one in held)):  # families share them
                     held.append(opening)
             if getattr(made, "at_line_start", False):
                 line_start.update(openers)

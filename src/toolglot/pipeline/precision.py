@@ -54,6 +54,9 @@ _LONG = 120  # a text behind the call that is longer than a promise to come back
 _FEW = 80  # so much beside a call is hardly a text
 _FENCE = re.compile(r"(?:^|\n)[ \t]*(?:```|~~~)([\w.+-]*)[ \t]*\n?\s*$")
 _SHELLS = frozenset(["bash", "cmd", "console", "powershell", "sh", "shell", "zsh"])  # where `name()` is something else
+_ANY_TEXT = frozenset(["", "json", "plaintext", "text", "tool", "tool_call", "tool_calls", "tool_code", "txt"])  # and no file's
+_ENTRY = re.compile(r"""\s*+["'`*]*+[\w.\-]++["'`*]*+[ \t]*+[:=][ \t]*+(?:["'\[{].*+|\S++)\s*+""")
+_OPENED, _CLOSED = ("{", "[", "(", ","), ("}", "]", ")", ",")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n\s*\n")
 _PROMPT = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
 _QUOTES = ("`", '"', "'", "\u201c", "\u2018", "\u00ab")
@@ -72,10 +75,11 @@ def in_doubt(before: str) -> bool:
     return before.count("```") % 2 == 1 or before.rstrip()[-1] in _QUOTES or bool(_SPOKEN_OF.search(_lead(before)))
 
 
-def quoted_because(around: Around, *, weak: bool, expression: bool = False) -> str | None:
+def quoted_because(around: Around, *, weak: bool, expression: bool = False, entry: bool = False) -> str | None:
     """Why this is not a call being made, as a sentence; None where it is one.
 
     `weak`: the form has no marker of its own. `expression`: it is written as programs are, and so must be announced.
+    `entry`: it is written as the entries of a file are.
     """
     before, after = around.before, around.after.strip()
     fence = _FENCE.search(before) if before.count("```") % 2 else None
@@ -83,10 +87,14 @@ def quoted_because(around: Around, *, weak: bool, expression: bool = False) -> s
         before, after = before[: fence.start()], after.removeprefix("```").strip()
         if expression and fence[1].lower() in _SHELLS:
             return "it is a line for a shell"
+        if entry and fence[1].lower() not in _ANY_TEXT:
+            return "it is a line of a file"
     if not before.strip() and not after:
         return None
-    return _set_apart(before, weak=weak) or _spoken_of(
-        before, after, weak=weak, expression=expression, fenced=fence is not None
+    return (
+        _set_apart(before, weak=weak)
+        or (_among_entries(before, after) if entry else None)
+        or _spoken_of(before, after, weak=weak, expression=expression, fenced=fence is not None)
     )
 
 
@@ -101,6 +109,16 @@ def _set_apart(before: str, *, weak: bool) -> str | None:
         return "it stands between quotation marks"
     if line.lstrip().startswith(_NOTED) or (weak and len(line) - len(line.lstrip()) >= 4):
         return "it stands in a quotation, a list, a log or a piece of code"
+    return None
+
+
+def _among_entries(before: str, after: str) -> str | None:
+    """By the lines above and below: they are entries of the same file, or the brackets around them."""
+    above, below = before.rstrip().rpartition("\n")[2], after.partition("\n")[0]
+    indented = bool(above) and before.rpartition("\n")[2].isspace()
+    bracketed = above.endswith(_OPENED) or below.startswith(_CLOSED)
+    if indented or bracketed or _ENTRY.fullmatch(above) or _ENTRY.fullmatch(below):
+        return "it is one entry among others"
     return None
 
 

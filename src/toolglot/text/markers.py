@@ -15,6 +15,8 @@ from os.path import commonprefix
 _SIGNS = frozenset("<({[=>`~")  # what is rare in prose, and stands in nearly all markers
 _ANY_SIGN = re.compile(f"[{re.escape(''.join(sorted(_SIGNS)))}]")
 _FEW = 8  # markers without a sign that are looked for one by one
+_NOWHERE = re.compile(r"(?!)")
+_TELLING = 2  # letters that tell most beginnings of lines from those of markers
 _DEEPEST_INDENT = 64  # what is indented further begins no line: it would have to be held back, and looked at again and again
 _SHORT = 6  # beginnings up to this length are known by heart: nearly all that a piece of text ends in are shorter
 
@@ -170,28 +172,35 @@ class NamedMarkers(Markers):
         self, names: Iterable[str], anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()
     ) -> None:
         super().__init__(anywhere, at_line_start, words, pattern=_either(sorted(set(names))))
-        self._forms: dict[str, list[tuple[int, str]]] = {}  # name -> where it stands in a marker, and the marker
-        self._reach = 0  # how far before its name a marker may begin
+        forms: dict[str, dict[int, list[str]]] = {}
         self.without_name: set[str] = set()  # these are not found here: see `split`
+        search = self._pattern.search if self._pattern is not None else _NOWHERE.search
         for marker in self._sorted:
-            found = self._pattern.search(marker) if self._pattern is not None else None
+            found = search(marker)
             if found is None:
                 self.without_name.add(marker)
             else:
-                self._forms.setdefault(found[0], []).append((found.start(), marker))
-                self._reach = max(self._reach, found.start())
+                forms.setdefault(found[0], {}).setdefault(found.start(), []).append(marker)
+        # name -> where it stands in markers, and those markers
+        self._forms = {name: [(at, tuple(held)) for at, held in places.items()] for name, places in forms.items()}
+        self._reach = max(
+            (at for places in forms.values() for at in places), default=0
+        )  # how far before its name one may begin
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
         for found in self._pattern.finditer(text, at) if self._pattern is not None else ():
             if best is not None and found.start() - self._reach > best[0]:
                 break
-            for offset, marker in self._forms.get(found[0], ()):
+            for offset, markers in self._forms.get(found[0], ()):
                 start = found.start() - offset
-                if start < at or not text.startswith(marker, start) or not self._may_stand(text, start, marker):
+                if start < at or not text.startswith(markers, start):
                     continue
-                if best is None or (start, -len(marker)) < (best[0], -len(best[1])):
-                    best = start, marker
+                for marker in markers:
+                    if not text.startswith(marker, start) or not self._may_stand(text, start, marker):
+                        continue
+                    if best is None or (start, -len(marker)) < (best[0], -len(best[1])):
+                        best = start, marker
         return best
 
 
@@ -204,10 +213,11 @@ class Joined:
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
         if not any(map(text.__contains__, self._signless)):
-            sign = _ANY_SIGN.search(text, at)
-            if sign is None:  # as in most texts
+            sign, line = _ANY_SIGN.search(text, at), self._lines.search(text) if "\n" in text else None
+            if sign is None and line is None:  # as in most texts
                 return best
-            at = max(at, sign.start() - self._longest)  # no marker that holds one begins before
+            first = min(sign.start() - self._longest if sign else len(text), line.start() if line else len(text))
+            at = max(at, first)  # none begins before: neither one that holds a sign, nor one that begins a line
         for markers in self._sets:
             found = markers.find(text, at)
             if found is not None and (best is None or (found[0], -len(found[1])) < (best[0], -len(best[1]))):
@@ -220,9 +230,21 @@ class Joined:
 
     @cached_property
     def _signless(self) -> tuple[str, ...]:
-        """The markers that hold no sign; of many it is as good to say that they may be in any text."""
-        found = tuple(marker for markers in self._sets for marker in markers.every if _SIGNS.isdisjoint(marker))
+        """The markers that hold no sign and may stand anywhere; of many it is as good to say that they may be in any text."""
+        found = tuple(
+            marker
+            for markers in self._sets
+            for marker in markers.every
+            if _SIGNS.isdisjoint(marker) and marker not in markers.at_line_start
+        )
         return found if len(found) <= _FEW else ("",)
+
+    @cached_property
+    def _lines(self) -> re.Pattern[str]:
+        """How a line begins that may begin with a marker without a sign: by a few letters, which many of them have alike."""
+        every = [marker for markers in self._sets for marker in markers.at_line_start if _SIGNS.isdisjoint(marker)]
+        begins = sorted({marker[:_TELLING] for marker in every})
+        return re.compile(rf"\n[ \t]*+(?:{_either(begins)})") if begins else _NOWHERE
 
     def may_go_on(self, text: str, start: int) -> bool:
         return self._beginnings.may_go_on(text, start)
