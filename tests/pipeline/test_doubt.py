@@ -179,6 +179,23 @@ def test_a_tool_with_something_made_up_gives_way_to_one_that_finds_all() -> None
     assert "cuisine is 'Italian', which nobody has said; call find_places, unless this is meant" in found[1]
 
 
+def test_a_tool_with_nothing_that_was_said_gives_way_to_one_that_the_question_is_all_about() -> None:
+    flags: dict[str, Any] = {
+        name: {"type": "boolean", "description": f"Is {name}."} for name in ("talkative", "nervous", "lazy", "forgiving")
+    }
+    tools = (
+        a_tool(
+            "type_indicator", "Personality by preferences.", thinking="Thinking or feeling", judging="Judging or perceiving"
+        ),
+        a_tool("five_factor", "Personality by the five factors.", **flags),
+    )
+    asked = said("Tell me my personality by the five factors: I am talkative, nervous, lazy and forgiving.")
+    found = Doubts(asked, tools).of(ToolCall("c", "type_indicator", dumps({"thinking": "extroverted", "judging": "sensing"})))
+    assert found is not None
+    assert found[0] == INVENTED
+    assert "call five_factor, unless this is meant" in found[1]
+
+
 def test_a_call_that_has_its_result_is_not_made_again_at_once() -> None:
     call = Message("assistant", (ToolCall("c1", "find_book", dumps({"title": "Emma"})),))
     made = said("Find the book Emma.", call, a_result("nothing"))

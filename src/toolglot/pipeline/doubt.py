@@ -25,7 +25,7 @@ from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.due_tools import FEW_TOOLS, MOST_TOLD, Due
 from toolglot.pipeline.guard_calls import canonical
 from toolglot.pipeline.invented_values import Invented
-from toolglot.pipeline.ranked_tools import TELLERS, own_words_of
+from toolglot.pipeline.ranked_tools import ALL_ABOUT, TELLERS, own_words_of
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced
 from toolglot.pipeline.set_right import set_right
@@ -201,7 +201,7 @@ class Doubts:
             return None
         unsaid = [(key, value) for key, _, value in open_texts(tool, held) if not self.spoken.hints_at(value)]
         given = sum(self.spoken.says(value) for key, value in held.items() if key in required_of(tool))
-        if not unsaid or len(best.filled.found) <= given:
+        if not unsaid or (len(best.filled.found) <= given and (given or best.overlap < ALL_ABOUT)):
             return None
         told = f"{unsaid[0][0]} is {shown(unsaid[0][1], 60)!r}, which nobody has said"
         return f"{told}; call {best.tool.full_name}, unless this is meant: it needs nothing that was not said"

@@ -7,7 +7,7 @@ from functools import cached_property
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.gate import Verdict, gate
-from toolglot.pipeline.ranked_tools import NAMED, Ranked
+from toolglot.pipeline.ranked_tools import ALL_ABOUT, NAMED, Ranked
 from toolglot.pipeline.several_calls import Calls
 from toolglot.pipeline.so_far import SoFar
 from toolglot.pipeline.told_values import in_full, not_made
@@ -49,9 +49,11 @@ class Due:
 
     @property
     def best(self) -> Ranked | None:
-        """The only tool that the gate finds due, where it needs something and the question has all of it."""
+        """The only tool that the gate finds due, where the question has all that it needs, or is all about it."""
         near = self._gated.calls[0] if self._gated is not None and self._gated.calls else ()
-        return near[0] if len(near) == 1 and near[0].is_full and near[0].filled.found else None
+        if len(near) != 1 or not near[0].is_full:
+            return None
+        return near[0] if near[0].filled.found or near[0].overlap >= ALL_ABOUT else None
 
     @cached_property
     def asks_alone(self) -> bool:

@@ -24,7 +24,7 @@ Weights = dict[str, dict[str, float]]  # of each tool its words, and what each i
 
 _DUE = 1.0  # the score that a tool must have to be called
 NAMED = 0.6  # the worth of shared words from which a question is about a tool
-_MOSTLY, _ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
+_MOSTLY, ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
 _REACH = 0.95  # a tool is offered beside the best if it has this share of its nearness
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
 _SEVERAL = 2  # nor are so many where something is to be done
@@ -68,7 +68,7 @@ class Ranked(msgspec.Struct, frozen=True):
         if self.is_full and self.named == 1.0:
             return True
         mostly = self.filled.found and (self.named > 0.5 or self.overlap >= _MOSTLY)
-        return len(self.filled.missing) < 2 and (bool(mostly) or self.overlap >= _ALL_ABOUT)
+        return len(self.filled.missing) < 2 and (bool(mostly) or self.overlap >= ALL_ABOUT)
 
     @property
     def is_due(self) -> bool:
