@@ -207,6 +207,13 @@ def test_a_call_that_has_its_result_is_not_made_again_at_once() -> None:
     assert doubt(refused(made, "find_book", title="Emma"), "find_book", title="Emma") is None  # it polls
 
 
+def test_a_die_may_be_rolled_again() -> None:
+    die = a_tool("roll_die", "Roll a die.", sides={"type": "integer"})
+    roll = ToolCall("c1", "roll_die", dumps({"sides": 6}))
+    made = said("Roll a die with 6 sides twice.", Message("assistant", (roll,)), a_result("4"))
+    assert Doubts(made, (die,)).of(roll) is None
+
+
 def test_each_doubt_is_told_once_and_two_are_believed() -> None:
     asked = refused(said("call me a taxi to the airport"), "get_weather", city="London")
     assert doubt(asked, "get_weather", city="London") == UNRELATED  # nobody named London, and nobody asked for the weather

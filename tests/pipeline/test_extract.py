@@ -81,6 +81,13 @@ def test_the_same_call_twice_counts_once_and_ids_are_kept_apart() -> None:
     assert [call.id for call in extract(f"{TAG}\n{other}", TOOLS).calls] == ["get_weather_0", "get_weather_1"]
 
 
+def test_who_rolls_two_dice_calls_twice() -> None:
+    dice = {"name": "roll_die", "description": "Roll a die.", "schema": {"type": "object", "properties": {"sides": {}}}}
+    roll = '<tool_call>{"name": "roll_die", "arguments": {"sides": 6}}</tool_call>'
+    assert [call.id for call in extract(f"{roll}\n{roll}", [dice]).calls] == ["roll_die_0", "roll_die_1"]
+    assert len(extract(f"{TAG}\n{TAG}", [{"name": "get_weather", "description": "Controls uncoiled strolls."}]).calls) == 1
+
+
 def test_without_tools_marked_forms_are_unchecked_and_bare_ones_must_be_the_whole_message() -> None:
     found = extract(f"Well. {TAG}")
     assert [decision.code for decision in found.decisions if decision.code == "unchecked"] == ["unchecked"]

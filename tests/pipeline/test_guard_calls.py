@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from toolglot.core.messages import ToolCall
 from toolglot.core.tools import Tool, Toolset
 from toolglot.grammars.heard import Heard
-from toolglot.pipeline.guard_calls import MAX_CALLS, Policy, judge, malformed, merge_repeats, validate
+from toolglot.pipeline.guard_calls import MAX_CALLS, Policy, judge, malformed, validate
 from toolglot.schema.loose_json import MAX_DEPTH
 from toolglot.schema.relaxed_json import MAX_SIZE
 
@@ -219,16 +219,6 @@ def test_a_reply_holds_so_many_calls() -> None:
     found = validate([_call('{"city": "x"}')] * (MAX_CALLS + 2), TOOLS)
     assert len(found.calls) == MAX_CALLS
     assert [one.code for one in found.decisions] == ["rejected_limit"] * 2
-
-
-def test_repeats_merge_in_text_only() -> None:
-    one, same = _call('{"a": 1, "b": [2]}', source="hermes"), _call('{ "b":[2], "a":1 }', source="hermes")
-    other = _call('{"a": 2, "b": [2]}', source="hermes")
-    kept, decisions = merge_repeats([one, same, other])
-    assert kept == [one, other]
-    assert [(decision.code, decision.call) for decision in decisions] == [("merged_repeat", same)]
-    native = _call('{"a": 1, "b": [2]}')
-    assert merge_repeats([one, native, native]) == ([one, native, native], [])
 
 
 @given(

@@ -28,6 +28,7 @@ from toolglot.pipeline.invented_values import Invented
 from toolglot.pipeline.ranked_tools import ALL_ABOUT, TELLERS, own_words_of
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced
+from toolglot.pipeline.repeats import brings_something_new
 from toolglot.pipeline.set_right import set_right
 from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.pipeline.so_far import SoFar
@@ -179,7 +180,7 @@ class Doubts:
 
     def _unlikely(self, call: ToolCall, tool: Tool, held: dict[str, Any]) -> Iterator[tuple[str, str]]:
         """What may be right all the same: each is told once, and where there is more than one of it, it is not believed."""
-        if canonical(call) in self._so_far.just_made:
+        if canonical(call) in self._so_far.just_made and not brings_something_new(tool):
             yield REPEATED, "it was just made with these arguments, and its result stands above"
         unlikely = self._values.unlikely(tool, held)
         if unlikely is not None:

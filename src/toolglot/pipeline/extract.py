@@ -21,10 +21,11 @@ from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Heard, Parsed
 from toolglot.grammars.nonce import with_nonce
 from toolglot.grammars.whole_message import WholeMessage
-from toolglot.pipeline.guard_calls import Policy, canonical, check_guard, judge, malformed
+from toolglot.pipeline.guard_calls import Policy, check_guard, judge, malformed
 from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Settled, Unfolded, Withdrawn, ear
 from toolglot.pipeline.pass_calls import Telling, Told
 from toolglot.pipeline.precision import SEEN, Around, in_doubt, quoted_because
+from toolglot.pipeline.repeats import Repeats
 from toolglot.pipeline.reply_forms import read_any_reply
 from toolglot.pipeline.route import speech
 from toolglot.pipeline.spoken import Spoken
@@ -109,7 +110,7 @@ class StreamExtractor:
         self._said = Spoken(self._tools)  # which weak forms are judged by
         self._waiting: list[Settled] = []  # from the first weak form on: decided at the end
         self._thought: list[Found] = []  # calls inside the reasoning: they count if nothing follows
-        self._calls: dict[tuple[str, str], str] = {}  # what was called -> its id
+        self._called = Repeats(self._tools)
         self._ids: set[str] = set()
         self._telling = Telling(self._blocks, self._tools, self._ids)
         self._tells: bool | None = None  # whether the calls of the region at hand are told as they come; None: not decided
@@ -280,24 +281,23 @@ class StreamExtractor:
         call = verdict.call
         if call is None:
             return
-        key = canonical(call)
-        if key in self._calls:
+        if call in self._called:
             self._decision("merged_repeat", f"{call.name}: the same call stood twice in one text")
             return
         call_id = call.id if call.id and call.id not in self._ids else f"{call.name}_{self._blocks.calls}"
         self._ids.add(call_id)
-        self._calls[key] = call_id
+        self._called.add(call)
         self._blocks.decisions.extend(self._rescued(call.name, found.dialect))
         self._blocks.part(call if call.id == call_id else msgspec.structs.replace(call, id=call_id))
 
     def _passed(self, told: Told, heard: Heard, found: Found) -> None:
         """A call that has left already."""
         verdict = judge(heard, self._tools, self._policy, source=found.dialect, position=told.position)
-        key = canonical(verdict.call) if verdict.call is not None else None
-        if key is not None and key in self._calls:
+        call = verdict.call
+        if call is not None and call in self._called:
             self._telling.repeated(told)
-        elif self._telling.end(told, verdict, self._rescued(heard.name, found.dialect)) and key is not None:
-            self._calls[key] = told.call.id
+        elif self._telling.end(told, verdict, self._rescued(heard.name, found.dialect)) and call is not None:
+            self._called.add(call)
 
     def _rescued(self, name: str, dialect: str) -> tuple[Decision, ...]:
         self._dialect = self._dialect or dialect

@@ -126,22 +126,6 @@ def validate(calls: Any, tools: Any, policy: Policy = "balanced") -> Extraction:
     return Extraction(passed, decisions=decisions)
 
 
-def merge_repeats(calls: Iterable[ToolCall]) -> tuple[list[ToolCall], list[Decision]]:
-    """The same call twice in one text counts once. Native calls are never merged."""
-    kept: list[ToolCall] = []
-    decisions: list[Decision] = []
-    seen: set[tuple[str, str]] = set()
-    for call in calls:
-        key = canonical(call)
-        if call.source != "native" and key in seen:
-            decisions.append(Decision("merged_repeat", f"{call.full_name}: the same call stood there before.", call))
-            continue
-        if call.source != "native":
-            seen.add(key)
-        kept.append(call)
-    return kept, decisions
-
-
 # the judgement itself
 
 
