@@ -13,7 +13,7 @@ from datetime import date
 import msgspec
 
 from toolglot.core.messages import Message, Text
-from toolglot.core.tools import Tool
+from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.held import properties_of
 from toolglot.pipeline.lately import lately
 from toolglot.pipeline.plain_words import FUNCTION_WORDS
@@ -25,6 +25,7 @@ from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
 from toolglot.pipeline.several_calls import Calls, also_named, for_each, of_alike, of_parts, of_steps
 from toolglot.pipeline.small_talk import is_small_talk
+from toolglot.pipeline.spoken_tongue import Spoken, in_english
 
 _MOST_TEXT = 4000  # characters of a question, and of each result, that are looked at
 _SHORT = 6  # words of a question that may go on from the one before
@@ -60,6 +61,21 @@ class Verdict(msgspec.Struct, frozen=True):
 
 def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool = False, several: bool = True) -> Verdict:
     """`must`: a call is required, whatever the question says."""
+    spoken = in_english(messages)
+    if spoken is None:
+        return _gate(tools, messages, must=must, several=several)
+    found = _gate(tools, spoken.messages, must=must, several=several)
+    calls = tuple(tuple(_as_said(one, spoken) for one in options) for options in found.calls)
+    return Verdict(calls, f"{found.why}; read from {spoken.tongue}: {spoken.asked}")
+
+
+def _as_said(one: Ranked, spoken: Spoken) -> Ranked:
+    """Its values in the words that were said, not in those that they were read as."""
+    schema = spoken.back(one.filled.schema, as_function(one.tool).schema or {})
+    return msgspec.structs.replace(one, filled=msgspec.structs.replace(one.filled, schema=schema))
+
+
+def _gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool, several: bool) -> Verdict:
     last = lately(messages)
     asked, results = last.asked[-_MOST_TEXT:], [result[:_MOST_TEXT] for result in last.given]
     today, weights = _today(messages), weights_of(tools)

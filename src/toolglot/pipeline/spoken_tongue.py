@@ -1,0 +1,71 @@
+"""A conversation in another tongue as one in English, and a schema held to it in the words that were said."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from toolglot.core.messages import Message, Text
+from toolglot.pipeline.glossed import Gloss, glossed, tongue_of
+from toolglot.text.json_text import dumps
+
+_LATELY = 2  # questions, the last one and what it may go on from
+_MOST_SHOWN = 200  # characters of a question, in a note
+
+
+class Spoken(msgspec.Struct, frozen=True):
+    tongue: str
+    messages: tuple[Message, ...]  # in English
+    glosses: tuple[Gloss, ...]  # of what was asked, the last first
+
+    @property
+    def asked(self) -> str:
+        return self.glosses[0].text[:_MOST_SHOWN]
+
+    def back(self, schema: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+        """The schema with the values that were said. What the tool itself names stays: a room of its own list, an example."""
+        own, held = given.get("properties") or {}, schema.get("properties")
+        if not isinstance(held, dict):
+            return schema
+        return {**schema, "properties": {name: self._back(one, _words(own.get(name))) for name, one in held.items()}}
+
+    def _back(self, schema: Any, own: str) -> Any:
+        if isinstance(schema, list):
+            return [self._back(one, own) for one in schema]
+        if not isinstance(schema, dict):
+            return schema
+        return {
+            key: self._said(inner, own) if key == "enum" else self._back(inner, own) if isinstance(inner, (dict, list)) else inner
+            for key, inner in schema.items()
+        }
+
+    def _said(self, value: Any, own: str) -> Any:
+        if isinstance(value, list):
+            return [self._said(one, own) for one in value]
+        if not isinstance(value, str) or re.search(rf"\b{re.escape(value.lower())}\b", own):
+            return value
+        return next((said for gloss in self.glosses if (said := gloss.back(value)) != value), value)
+
+
+def _words(schema: Any) -> str:
+    return dumps(schema).lower()
+
+
+def in_english(messages: tuple[Message, ...]) -> Spoken | None:
+    """None where it is in English, or in a tongue that is not known."""
+    asked = [part for message in messages if message.role == "user" for part in message.parts if isinstance(part, Text)]
+    last = [part.text for part in asked[-1:-1 - _LATELY:-1]]
+    tongue = next((found for text in (*last[:1], " ".join(last)) if (found := tongue_of(text))), None) if last else None
+    if tongue is None:
+        return None
+    glosses = {part.text: glossed(part.text, tongue) for part in asked}
+    told = tuple(
+        msgspec.structs.replace(message, parts=tuple(_read(part, glosses, tongue) for part in message.parts)) for message in messages
+    )
+    return Spoken(tongue, told, tuple(glosses[text] for text in last))
+
+
+def _read(part: Any, glosses: dict[str, Gloss], tongue: str) -> Any:
+    return Text(glosses[part.text].text) if isinstance(part, Text) and part.text in glosses else part
