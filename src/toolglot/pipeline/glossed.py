@@ -10,37 +10,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice, pairwise
+from unicodedata import combining, normalize
 
 import msgspec
 
 from toolglot.pipeline.other_tongues import KEPT, NAMES, ROWS
 from toolglot.pipeline.plain_words import ASKING, FUNCTION_WORDS
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
-from toolglot.pipeline.tongue_forms import TONGUES
+from toolglot.pipeline.tongue_forms import ENGLISH_DAYS, ENGLISH_MONTHS, TONGUES
 from toolglot.pipeline.tongue_talk import TALK
 
 _MOST_TEXT = 4000  # characters of a text that are looked at
 _MOST_TOLD = 100  # words by which a language is told
-_LEAST = 2  # words that tell it, a function word among them
-_FEW = 4  # words of a text that may have none
 _LONGEST = 8  # words of a phrase
 _SHORTEST = 3  # letters of a beginning
 _HOUR, _HALF_DAY, _DAY = 60, 12 * 60, 24 * 60
 
 _WORD = re.compile(r"[^\W\d_]+['’](?=\w)|[^\W_]+|(?<!\w)['’][st]\b")
-_MARK = re.compile(r"[„“”«»]\s*|[¿¡]|(?<=\S)\s+(?=[?!»])|\s+(?=:\s)")
-_QUOTED = re.compile(r"[„“\"«»]([^„“”\"«»]+)[“”\"«»]|(?<!\w)['‘‚]([^'‘’‚]+)['‘’](?!\w)")
-_AS_IT_IS = re.compile(r"\S*[@/\\_#]\S*|\w[\w.-]*\.[A-Za-z]\w{1,4}\b")
-_TOLD = re.compile(r"\w+ +\w+[^:\n]*:\s+(\S[^\n]*)$")  # what follows a colon
-_BEFORE_FIRST = frozenset(".!?:…¿¡„“\"«»")
+_MARK = re.compile(r"[¿¡]|(?<=\S)\s+(?=[?!]|:\s)")
+_QUOTED = re.compile(r"[„“\"«»](?P<marked>[^„“”\"«»]+)[“”\"«»]|(?<!\w)['‘‚][^'‘’‚]+['‘’](?!\w)")
+_AS_IT_IS = re.compile(r"(?<!\S)(?=\S*[^\W\d])\S*[@/\\_#]\S*|(?<![\w.-])\w[\w.-]*\.[A-Za-z]\w{1,4}\b")
+_COLON = re.compile(r"(?<=\w) ?:\s+(?=\S)")
+_BEFORE_FIRST = frozenset('.!?:…¿¡„“"«»')
 _LOOK_BACK = 3  # characters between the end of a sentence and the next word
 _CLAUSE_ENDS = re.compile(r"\s*(?:$|[.,;:!?]|(?:und|en|bitte|alsjeblieft)\b)", re.IGNORECASE)
 _GAPS = frozenset({"", " ", "-"})
 _COUNTED = frozenset({"a", "my", "your", "no"})  # a plain noun follows them
-_DAY_FIRST = re.compile(r"\b(?P<d>0?[1-9]|[12]\d|3[01])[./](?P<m>0?[1-9]|1[0-2])(?:[./](?P<y>\d{4})\b|\.(?!\d))")
+_ON = r"\b(?:(?:le|el|il|am|den|op|em|no dia|dia) )?"
+_DAY_FIRST = re.compile(
+    rf"{_ON}\b(?P<d>0?[1-9]|[12]\d|3[01])[./](?P<m>0?[1-9]|1[0-2])(?:[./](?P<y>\d{{4}})\b|\.(?!\d))", re.IGNORECASE
+)
 _COMMA = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w,]|\.\d)")
-_MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+_PERCENT = re.compile(r"(?<=\d)\s?%")
+_MONTHS, _DAYS = ENGLISH_MONTHS.split(), ENGLISH_DAYS.split()
 _NUMBERS = list(NUMBER_WORDS)[1:21]
 
 
@@ -89,16 +92,21 @@ class Gloss(msgspec.Struct, frozen=True):
     pieces: tuple[Piece, ...]
 
     def back(self, value: str) -> str:
-        """In the words that were said; a time or a day, and what is no word of this text, as it is."""
+        """In the words that were said; a time or an amount, and what is no word of this text, as it is."""
         start = self.text.find(value)
         end = start + len(value)
         held = [one for one in self.pieces if one.start < end and start < one.end] if start >= 0 else []
-        if all(one.stays for one in held):
+        if not held or (all(one.stays for one in held) and not any(map(str.isalpha, self._beside(held, start, end)))):
             return value
         first, last = held[0], held[-1]
         begins = first.was[0] - max(0, first.start - start)
         ends = last.was[1] + max(0, end - last.end)
         return " ".join(self.said[begins:ends].split())
+
+    def _beside(self, held: list[Piece], start: int, end: int) -> str:
+        """What stands there as it was said."""
+        edges = [start, *(at for one in held for at in (one.start, one.end)), end]
+        return "".join(self.text[left:right] for left, right in zip(edges[::2], edges[1::2], strict=True))
 
 
 # -- which tongue
@@ -107,22 +115,24 @@ class Gloss(msgspec.Struct, frozen=True):
 def tongue_of(text: str) -> str | None:
     """One of `NAMES`; None for English, and for what can't be told."""
     words = list(_spoken(text[:_MOST_TEXT]))
-    if len(words) > _FEW and _telling().isdisjoint(words):
+    telling, english = _signs()
+    if telling.isdisjoint(words) and not english.isdisjoint(words):
         return None
     known = {name: [word for word in words if _reader(name).knows(word)] for name in NAMES}
     best = max(NAMES, key=lambda name: (len(known[name]), sum(word in _reader(name).telling for word in words)))
     own = [word for word in known[best] if word not in _english()]
-    told = [word for word in own if word in _reader(best).telling]
-    english = sum(word in _english() and word not in known[best] for word in words)
-    if len(words) <= _FEW and not english and len(own) > len(told):
-        return best if 2 * len(known[best]) >= len(words) else None
-    return best if told and len(own) >= _LEAST and len(own) > english else None
+    others = sum(word in _english() and word not in known[best] for word in words)
+    if not telling.isdisjoint(own) and len(own) > max(1, others) and 3 * len(known[best]) >= len(words):
+        return best
+    # a few words that name things, and no English: Licht aus
+    whole = any(word in _reader(best).known and (word not in telling or len(words) > 1) for word in own)
+    return best if not others and 2 * len(known[best]) >= len(words) and (whole or len(own) > 1) else None
 
 
 def _spoken(text: str) -> Iterator[str]:
     """Its words outside of quotations, without names."""
     plain = _QUOTED.sub(" ", text)
-    for _, match in zip(range(_MOST_TOLD), _WORD.finditer(plain), strict=False):
+    for match in islice(_WORD.finditer(plain), _MOST_TOLD):
         if match[0].islower() or _begins(plain, match.start()) or not match[0][0].isupper():
             yield match[0].lower().replace("’", "'")
 
@@ -134,8 +144,10 @@ def _begins(text: str, at: int) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _telling() -> frozenset[str]:
-    return frozenset(word for name in NAMES for word in _reader(name).telling)
+def _signs() -> tuple[frozenset[str], frozenset[str]]:
+    """The function words of the six, and the words of English that none of them has."""
+    telling = frozenset(word for name in NAMES for word in _reader(name).telling)
+    return telling, frozenset(word for word in _english() if not any(_reader(name).knows(word) for name in NAMES))
 
 
 @lru_cache(maxsize=1)
@@ -166,7 +178,11 @@ _Change = tuple[int, int, str, bool]  # from, to, what is said instead, and whet
 def _changed(text: str, reader: _Reader, *, nouns: bool) -> list[_Change]:
     """In their order, none within another."""
     found: list[_Change] = []
-    kept = [match.span(match.lastindex or 0) for form in (_QUOTED, _AS_IT_IS, _TOLD) for match in form.finditer(text)]
+    kept = (
+        [match.span() for match in _AS_IT_IS.finditer(text)]
+        + [_inside(match) for match in _QUOTED.finditer(text)]
+        + _told(text)
+    )
     taken = {at for start, end in kept for at in range(start, end)}
     for change in _put_otherwise(text, reader):
         if taken.isdisjoint(range(change[0], change[1])):
@@ -174,6 +190,20 @@ def _changed(text: str, reader: _Reader, *, nouns: bool) -> list[_Change]:
             taken.update(range(change[0], change[1]))
     words = [match for match in _WORD.finditer(text) if taken.isdisjoint(range(*match.span()))]
     return sorted([*found, *_word_by_word(text, words, reader, nouns=nouns)])
+
+
+def _inside(quoted: re.Match[str]) -> tuple[int, int]:
+    """Where the words of a quotation stand, without the blanks that a mark may have beside it."""
+    words = quoted[0][1:-1].strip()
+    start = quoted.start() + (quoted[0].index(words) if words else 1)
+    return start, start + len(words)
+
+
+def _told(text: str) -> list[tuple[int, int]]:
+    """What follows a colon is a text of its own, unless it asks."""
+    colon = _COLON.search(text)
+    asks = colon is None or len(text[: colon.start()].split()) < 2 or text.rstrip().endswith("?")
+    return [(colon.end(), len(text))] if colon is not None and not asks else []
 
 
 def _put_otherwise(text: str, reader: _Reader) -> Iterator[_Change]:
@@ -184,18 +214,25 @@ def _put_otherwise(text: str, reader: _Reader) -> Iterator[_Change]:
     for pattern, minutes in reader.times:
         for match in pattern.finditer(text):
             if told := _time(match, minutes, reader):
-                yield *match.span(), f"at {told}", True
+                yield *match.span(), f"at {told}{' to' * bool(match.groupdict().get('to'))}", True
     for match in _COMMA.finditer(text):
         yield *match.span(), match[0].replace(".", "").replace(",", "."), True
+    for match in _PERCENT.finditer(text):
+        yield *match.span(), " percent", True
     for turn, plain in reader.turns:
         for match in turn.finditer(text):
             yield *match.span(), plain, False
     for match in _MARK.finditer(text):
-        yield *match.span(), '"' if match[0].strip() in "„“”«»" and match[0].strip() else "", False
+        yield *match.span(), "", False
+    for match in _QUOTED.finditer(text):
+        if match["marked"]:
+            start, end = _inside(match)
+            yield match.start(), start, '"', False
+            yield end, match.end(), '"', False
 
 
 def _dated(day: str, month: str, year: str | None) -> str:
-    return f"{int(day)} {month} {year}" if year else f"{int(day)} {month}"
+    return f"on {int(day)} {month}" + (f" {year}" if year else "")
 
 
 def _time(match: re.Match[str], minutes: int, reader: _Reader) -> str | None:
@@ -214,7 +251,8 @@ def _word_by_word(text: str, words: list[re.Match[str]], reader: _Reader, *, nou
         start, end = words[at].start(), words[at + length - 1].end()
         first = _begins(text, start)
         if form is not None:
-            plain = form.plain[0].upper() + form.plain[1:] if first and text[start].isupper() else form.plain
+            plain = form.plain[:1].upper() + form.plain[1:] if first and text[start].isupper() else form.plain
+            start -= not plain and text[start - 1 : start] == " "
             parted = text[end : end + 2]
             yield start, end, plain + " " * text[end - 1 : end].endswith(("'", "’")), form.stays
             if parted[:1] == "-" and parted[1:].isalpha():
@@ -227,7 +265,7 @@ def _word_by_word(text: str, words: list[re.Match[str]], reader: _Reader, *, nou
 
 def _longest(text: str, words: list[re.Match[str]], reader: _Reader, *, nouns: bool) -> tuple[int, _Form | None]:
     """How many of the words say something together, and what."""
-    gaps = [text[one.end() : other.start()] in _GAPS for one, other in zip(words, words[1:], strict=False)]
+    gaps = [text[one.end() : other.start()] in _GAPS for one, other in pairwise(words)]
     most = next((at for at, joined in enumerate(gaps, 1) if not joined), len(words))
     first = words[0]
     named = first[0][0].isupper() and not _begins(text, first.start())
@@ -236,7 +274,7 @@ def _longest(text: str, words: list[re.Match[str]], reader: _Reader, *, nouns: b
         ends = _CLAUSE_ENDS.match(text, words[length - 1].end()) is not None
         forms = reader.forms.get(key) or ([begun] if length == 1 and (begun := reader.begun(key)) else [])
         form = next((one for one in sorted(forms, key=lambda one: not one.is_last) if ends or not one.is_last), None)
-        if form is not None and (not named or form.plain[0].isupper() or (nouns and not form.names_nothing)):
+        if form is not None and (not named or form.plain[:1].isupper() or (nouns and not form.names_nothing)):
             return length, form
     return 1, None
 
@@ -248,6 +286,11 @@ def _rows(text: str) -> Iterator[tuple[str, list[list[str]]]]:
     for line in filter(None, text.splitlines()):
         plain, _, told = line.partition(":")
         yield plain, [[form.strip() for form in column.split(",") if form.strip()] for column in told.split("|")]
+
+
+def _bare(word: str) -> str:
+    """Without accents."""
+    return "".join(sign for sign in normalize("NFD", word) if not combining(sign))
 
 
 @lru_cache(maxsize=len(NAMES))
@@ -263,6 +306,10 @@ def _reader(name: str) -> _Reader:
                 if said.endswith("*"):
                     begins.setdefault(said[:-1], form)
                 forms.setdefault(said.rstrip("*$"), []).append(form)
+    for said in [*forms] if tongue.accents_fade else ():
+        forms.setdefault(_bare(said), forms[said])
+    for said in [*begins] if tongue.accents_fade else ():
+        begins.setdefault(_bare(said), begins[said])
     months = dict(zip(tongue.months.split(), _MONTHS, strict=True))
     numbers = {word: count for count, word in enumerate(tongue.numbers.split(), 1)}
     named = [*zip(numbers, _NUMBERS, strict=True), *months.items(), *zip(tongue.days.split(), _DAYS, strict=True)]
@@ -274,11 +321,14 @@ def _reader(name: str) -> _Reader:
         (form.replace("<h>", hour).replace("<m>", r"(?P<m>[0-5]\d)") + rf"(?!\w){late}", minutes)
         for form, minutes in tongue.times.items()
     )
-    dates = rf"\b(?P<d>\d{{1,2}})(?:\.|er|º|°)?(?: de| di)? (?P<month>{'|'.join(months)})\b(?:(?: de| del|,)? (?P<y>\d{{4}})\b)?"
+    dates = (
+        rf"{_ON}(?P<d>\d{{1,2}})(?:\.|er|º|°)?(?: de| di)? "
+        rf"(?P<month>{'|'.join(months)})\b(?:(?: de| del|,)? (?P<y>\d{{4}})\b)?"
+    )
     return _Reader(
         forms,
         begins,
-        frozenset(word for form in forms for word in form.split()),
+        frozenset(word for form in forms for word in form.split() if len(word) > 1 or word in forms),
         frozenset(word for word, held in forms.items() if held[0].names_nothing) - _english(),
         re.compile(dates, re.IGNORECASE),
         tuple((re.compile(rf"(?<!\w){form}", re.IGNORECASE), minutes) for form, minutes in times),

@@ -26,10 +26,11 @@ to: nach, zu, an, auf | à, vers | a, hacia | a, ad | | naar, te, aan
 to the: zum, zur, ins, ans | au, aux | al | al, allo, alla, ai, agli, alle, all' | ao, à, aos, às |
 on: am, auf$ | | | | | op
 about: über | sur, à propos de | sobre, acerca de | su, sul, sulla, sulle, sull', riguardo a | sobre | over
+for the: | | | | pelo, pela, pelos, pelas |
 for: für | pour | para, por | per | para, por | voor
 with: mit | avec | con | con | com | met
 without: ohne | sans | sin | senza | sem | zonder
-by: durch | par | | | por, pelo, pela | door
+by: durch | par | | | por | door
 at: um, bei, gegen | chez | | | | om, bij, rond
 this: diese, dieser, dieses, diesen, diesem | ce, cet, cette, ces | este, esta, estos, estas | questo, questa, questi, \
 queste | \
@@ -103,8 +104,14 @@ then: dann | puis, ensuite, alors | luego, entonces | poi | depois, então | dan
 every: jeden, jede, jedes | chaque | cada | ogni | cada | elke, iedere
 between: zwischen | entre | entre | tra, fra | entre | tussen
 until: bis | jusqu' à, jusque | hasta | fino a | até | tot
-to: | | | | | om naar, om in
-just: um$, hinzu$, ab$, vor$ | | | | | om$, toe$, zien$, af$
+to: | | | | | om naar, om in, toe aan
+about: zum thema, zu dem thema | au sujet de, à propos d' | | | acerca de, a respeito de | omtrent
+news about: nachrichten zu, nachrichten zum, nachrichten zum thema | nouvelles de, infos sur | noticias de | \
+notizie di, notizie su, notizie sul, notizie sulla | notícias de, notícias do, notícias da |
+coming: unterwegs | en route, en chemin | en camino | per strada | a caminho | onderweg
+directions: wie komme ich | comment aller, comment je vais, comment se rendre | cómo llego, cómo voy, cómo se va, cómo ir | \
+come arrivo, come si va, come vado, come si arriva | como chego, como vou, como ir | hoe kom ik, hoe ga ik
+: um$, hinzu$, ab$, vor$ | | | | | om$, toe$, zien$, af$
 because: weil | parce que, parce qu', car | porque | | porque | omdat
 next: nächste* | prochain* | próxim* | prossim* | próxim* | volgende, komende
 latest: letzte*, neueste*, aktuell* | dernier*, dernière*, actualité* | últim* | ultim* | últim* | laatste, actuele
@@ -141,14 +148,13 @@ temporizador*, cronómetro | timer*, kookwekker
 remind: erinner* | rappelle*, rappeler, fais penser | recuérda*, recordar* | ricorda*, promemoria di | lembra*, lembr*, \
 recorda* | herinner*
 reminder: erinnerung*| rappel, rappels | recordatorio* | promemoria | lembrete* | herinnering*
-remind me to: | rappelle moi de, rappelle moi d' | recuérdame | ricordami di | lembra me de, lembre me de | \
-herinner me eraan, herinner me eraan om
+remind me to: | rappelle moi de, rappelle moi d' | recuérdame que | ricordami di | lembra me de, lembre me de |
 email: email*, e mail*, mail* | courriel*, e mail, mail, mél | correo*, email | email, mail, posta | email, e mail, \
 correio | e mail*, mail*
 message: nachricht, sms | message*, texto | mensaje* | messaggio, messaggi | mensagem, mensagens | bericht*, sms*, appje
-tell: sag*, sage, teile mit | dis | dile, di a, dígale | di', dì, dire a | diz*, avisa | zeg*, vertel*
+tell: sag*, sage, teile mit | dis, dis à | dile, dile a, dígale, dígale a | di', dì, di a, dire a | diz*, avisa | zeg*, vertel*
 call: ruf, rufe, anruf*, anzurufen, telefonier* | appelle*, appeler, téléphone* | llama*, llamar* | chiama*, telefona* | \
-telefona*, liga para, ligar para, liga ao, ligar ao, liga à, ligar à | bel, bellen, telefoneer
+telefona*, liga para, ligar para, liga ao, ligar ao | bel, bellen, telefoneer
 number: nummer* | numéro* | número* | numero | número* | nummer*
 contact: kontakt* | contact* | contacto* | contatt* | contato*, contacto* | contact*
 calendar: kalender*, terminkalender | calendrier*, agenda | calendario*, agenda | calendario, agenda | calendário*, \
@@ -221,7 +227,7 @@ exib* | toon*, laat zien, laat me, laat
 list: list* | liste* | lista* | elenc*, lista | lista* | lijst*
 give: gib, geben | donne* | dame | dammi | dá, dê | geef
 create: erstell*, leg, lege | crée*, créer | crea*, crear | crea* | cria*, criar | maak*, aanmaken, creëer
-add: füg*, hinzufüg* | ajoute* | añad*, agreg* | aggiung* | adicion*, acrescent*, junta | voeg*
+add: füg*, trag, trage, eintrag*, hinzufüg* | ajoute* | añad*, agreg* | aggiung* | adicion*, acrescent*, junta | voeg*
 delete: lösch*, entfern* | supprime*, efface*, retire* | elimin*, borr* | cancella*, elimin*, rimuov* | elimin*, exclu*, \
 remov* | verwijder*, wis
 cancel: storniere*, stornier*, absag* | annule* | cancel* | annulla*, disdici | cancel*, anul* | annuleer*
@@ -234,7 +240,7 @@ book: buch* | réserve* | reserva* | prenota* | reserv* | boek*
 order: bestell* | command* | pedido*, pide, pedir, orden | ordin* | encomend*, pedido* | bestel*
 start: start* | démarr*, lance* | inicia*, empieza*, arranca* | avvia* | inicia*, começ* | start*
 stop: stopp*, beend* | arrête* | para, detén*, detener | ferma* | para, pare | stop*
-set: stell*, setz* | mets, mettre, règle*, programme* | pon, ponme, configura*, programa*, establec*, ajusta* | \
+set: stell*, setz*, dreh* | mets, mettre, règle*, programme* | pon, ponme, configura*, programa*, establec*, ajusta* | \
 imposta*, metti*, punta, regola* | define*, definir, põe*, coloca*, ajusta*, programa*, configura* | stel*
 save: speicher* | enregistre*, sauvegard* | guarda* | salva* | guarda*, salva*, grava* | sla op, bewaar
 file: datei* | fichier* | archivo*, fichero* | file | ficheiro*, arquivo* | bestand*
@@ -260,7 +266,7 @@ parcel: paket*, sendung* | colis, paquet* | paquete*, envío* | pacco, pacchi, s
 pakje
 track: verfolg* | suivre, suis le, suivi | rastre*, seguimiento | traccia* | rastre*, rastreamento | volg*
 tracking number: sendungsnummer* | numéro de suivi | número de seguimiento | numero di tracciamento, numero di spedizione | \
-número de rastreamento, número de rastreio, código de rastreio | volgnummer, trackingnummer, track en trace code
+número de rastreamento, número de rastreio, código de rastreio | volgnummer, trackingnummer
 order number: bestellnummer | numéro de commande | número de pedido | numero d' ordine | número da encomenda, \
 número do pedido | bestelnummer
 subject: betreff | objet | asunto | oggetto | assunto | onderwerp
@@ -280,6 +286,17 @@ eat: essen | manger | comer | mangiare | comer | eten
 
 # what tools name in English themselves: these stay so in a call
 KEPT = """
+one: | | | | | één
+two: | | | | duas |
+sixteen: | | | | dezesseis |
+seventeen: | | | | dezessete |
+nineteen: | | | | dezenove |
+thirty: dreißig | trente | treinta | trenta | trinta | dertig
+forty: vierzig | quarante | cuarenta | quaranta | quarenta | veertig
+fifty: fünfzig | cinquante | cincuenta | cinquanta | cinquenta | vijftig
+sixty: sechzig | soixante | sesenta | sessanta | sessenta | zestig
+hundred: hundert | cent | cien, ciento | cento | cem, cento | honderd
+thousand: tausend | mille | mil | mille, mila | mil | duizend
 today: heute | aujourd' hui | hoy | oggi | hoje | vandaag
 tonight: heute abend | ce soir | esta noche | stasera | esta noite, hoje à noite | vanavond
 tomorrow: morgen | demain | mañana | domani | amanhã | morgen

@@ -13,7 +13,7 @@ import msgspec
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 
-_WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b)[\w'+-]+(?:\.\w+)?(?: (?-i:[A-Z])[\w'-]+){0,2})"
+_WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b|to\b|saying\b)[\w'+-]+(?:\.\w+)?(?: (?-i:[A-Z])[\w'-]+){0,2})"
 _TOLD = r"(?P<told>[^\n]+?)[.!]?$"
 _NOTE = r"(?: text| message| note| mail| email| sms| line)?"
 _ENDING = (
@@ -34,7 +34,8 @@ _ROOMS = (
 )
 _ANY = r"(?:some |an? |the |any |all |all the )?"
 _SAID = (
-    rf"\b(?:tell|text|message|email|mail|notify|inform|ping|warn|dm) {_WHOM}(?::|,? that\b|,? saying(?: that)?\b) {_TOLD}",
+    rf"\b(?:tell|text|message|email|mail|notify|inform|ping|warn|dm)(?: to)? {_WHOM}"
+    rf"(?::|,? that\b|,? saying(?: that)?\b) {_TOLD}",
     rf"\blet {_WHOM} know(?: that|:)? {_TOLD}",
     rf"\b(?:send|write|shoot|drop)\b(?: an?| the)?{_NOTE}(?: to)? {_WHOM}(?: an?)?{_NOTE},?"
     rf" (?:saying|that says|to say)(?: that)? {_TOLD}",

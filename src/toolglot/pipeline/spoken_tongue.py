@@ -36,17 +36,15 @@ class Spoken(msgspec.Struct, frozen=True):
             return [self._back(one, own) for one in schema]
         if not isinstance(schema, dict):
             return schema
-        return {
-            key: self._said(inner, own) if key == "enum" else self._back(inner, own) if isinstance(inner, (dict, list)) else inner
-            for key, inner in schema.items()
-        }
+        return {key: self._said(inner, own) if key == "enum" else self._back(inner, own) for key, inner in schema.items()}
 
     def _said(self, value: Any, own: str) -> Any:
         if isinstance(value, list):
-            return [self._said(one, own) for one in value]
+            said = [self._said(one, own) for one in value]
+            return list(dict.fromkeys(said)) if all(isinstance(one, str) for one in said) else said
         if not isinstance(value, str) or re.search(rf"\b{re.escape(value.lower())}\b", own):
             return value
-        return next((said for gloss in self.glosses if (said := gloss.back(value)) != value), value)
+        return next((own for gloss in self.glosses if (own := gloss.back(value)) != value), value)
 
 
 def _words(schema: Any) -> str:
@@ -56,16 +54,16 @@ def _words(schema: Any) -> str:
 def in_english(messages: tuple[Message, ...]) -> Spoken | None:
     """None where it is in English, or in a tongue that is not known."""
     asked = [part for message in messages if message.role == "user" for part in message.parts if isinstance(part, Text)]
-    last = [part.text for part in asked[-1:-1 - _LATELY:-1]]
+    last = [part.text for part in asked[-1 : -1 - _LATELY : -1]]
     tongue = next((found for text in (*last[:1], " ".join(last)) if (found := tongue_of(text))), None) if last else None
     if tongue is None:
         return None
     glosses = {part.text: glossed(part.text, tongue) for part in asked}
     told = tuple(
-        msgspec.structs.replace(message, parts=tuple(_read(part, glosses, tongue) for part in message.parts)) for message in messages
+        msgspec.structs.replace(message, parts=tuple(_read(part, glosses) for part in message.parts)) for message in messages
     )
     return Spoken(tongue, told, tuple(glosses[text] for text in last))
 
 
-def _read(part: Any, glosses: dict[str, Gloss], tongue: str) -> Any:
+def _read(part: Any, glosses: dict[str, Gloss]) -> Any:
     return Text(glosses[part.text].text) if isinstance(part, Text) and part.text in glosses else part

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+ENGLISH_MONTHS = "January February March April May June July August September October November December"
+ENGLISH_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+
 
 class Tongue(msgspec.Struct, frozen=True):
     """Numbers from one, months and days in their order; `times` with the minutes that each adds to its hour.
@@ -17,10 +20,11 @@ class Tongue(msgspec.Struct, frozen=True):
     times: dict[str, int]
     late: str
     early: str
-    turns: dict[str, str] = {}
+    turns: dict[str, str]
+    accents_fade: bool = True  # many write without them
 
 
-_INFINITIVE = r"(?=(?-i:[a-zà-ÿ]{2,}r)\b)"  # de llamar
+_INFINITIVE = r"(?=(?-i:[a-zà-ÿ]+[aeiáéí]r(?:me|te|se|le|lo|la)?)\b)"  # de llamar
 _PLACE = r"(?-i:[A-ZÀ-Þ])[\w'’-]*(?: (?-i:[A-ZÀ-Þ])[\w'’-]*)*"
 
 TONGUES = (
@@ -33,15 +37,17 @@ TONGUES = (
             r"(?:um |auf |gegen )?halb <h>(?: uhr)?": -30,
             r"(?:um |auf |gegen )?viertel nach <h>": 15,
             r"(?:um |auf |gegen )?(?:viertel vor|dreiviertel) <h>": -15,
-            r"(?:um |auf |gegen |für )?<h>(?:[:.]<m>)? ?uhr(?: (?P<m2>\d\d))?": 0,
+            r"(?P<to>daran, )?(?:um |auf |gegen |für )?<h>(?:[:.]<m>)? ?uhr(?: (?P<m2>\d\d))?": 0,
             r"um <h>(?::<m>)?(?! ?(?:%|prozent|grad|euro|\d))": 0,
         },
         "abends|nachmittags|am abend|am nachmittag|nachts",
         "morgens|früh|am morgen|vormittags",
-        {r"\bdaran,? ": "to ", r"\beine (?=stunde|minute)": "one "},
+        {r"\bdaran,? ": "to ", r"(?<=nachricht), dass ": ": "},
+        accents_fade=False,
     ),
     Tongue(
-        "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf vingt",
+        "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit"
+        " dix-neuf vingt",
         "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
         "lundi mardi mercredi jeudi vendredi samedi dimanche",
         {
@@ -53,7 +59,11 @@ TONGUES = (
         },
         "du soir|de l['’]après-midi",
         "du matin",
-        {rf"\bd(?:e |['’])(?={_PLACE} (?:à|vers|jusqu))": "from ", r"\b(?:de |d['’])(?=(?-i:[a-zà-ÿ]{2,}(?:er|ir|re))\b)": "to "},
+        {
+            rf"\bd(?:e |['’])(?={_PLACE} (?:à|vers|jusqu))": "from ",
+            r"\b(?:de |d['’])(?=(?-i:[a-zà-ÿ]{2,}(?:er|ir|re))\b)": "to ",
+            r",? (?:pour (?:lui )?dire|disant|en disant) qu(?:e |['’])": ": ",
+        },
     ),
     Tongue(
         "uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho"
@@ -68,7 +78,12 @@ TONGUES = (
         },
         "de la tarde|de la noche",
         "de la mañana",
-        {rf"\bde (?={_PLACE} (?:a|hasta|hacia) )": "from ", rf"\b(?:de|que) {_INFINITIVE}": "to "},
+        {
+            rf"\bde (?={_PLACE} (?:a|hasta|hacia) )": "from ",
+            rf"\b(?:de|que) {_INFINITIVE}": "to ",
+            r",? (?:diciendo(?:le)?|diciéndole|que diga) que ": ": ",
+            rf"(?:(?<=recuérdame )|(?<=\d )){_INFINITIVE}": "to ",
+        },
     ),
     Tongue(
         "uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette"
@@ -83,10 +98,14 @@ TONGUES = (
         },
         "di sera|del pomeriggio|della sera",
         "di mattina|del mattino",
-        {r"\b(?:di|d['’]) ?(?=(?-i:[a-zà-ÿ]{2,}(?:are|ere|ire|armi|rlo|rla|r))\b)": "to "},
+        {
+            r"\b(?:di|d['’]) ?(?=(?-i:[a-zà-ÿ]{2,}(?:are|ere|ire|armi|rlo|rla|r))\b)": "to ",
+            r",? (?:per dir(?:e|le|gli)|dicendo(?:le|gli)?) che ": ": ",
+        },
     ),
     Tongue(
-        "um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezasseis dezassete dezoito dezanove vinte",
+        "um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezasseis dezassete dezoito"
+        " dezanove vinte",
         "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
         "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
         {
@@ -96,23 +115,29 @@ TONGUES = (
         },
         "da tarde|da noite",
         "da manhã",
-        {rf"\bd[eoa] (?={_PLACE} (?:a|à|ao|para|até) )": "from ", rf"(?<= )(?:para|a) (?=(?:o |a )?{_PLACE}[ .?!]*$)": "to ",
-         rf"\b(?:de|que) {_INFINITIVE}": "to "},
+        {
+            rf"\bd[eoa] (?={_PLACE} (?:a|à|ao|para|até) )": "from ",
+            rf"(?<!liga )(?<!ligar )\b(?:para [oa]|para|ao|à) (?={_PLACE}[ .?!:]*)": "to ",
+            rf"\bd[oa] (?={_PLACE})": "of ",
+            rf"\bligar? à (?={_PLACE})": "call ",
+            r",? (?:a dizer|dizendo)(?:-lhe)? que ": ": ",
+            rf"\b(?:de|que) {_INFINITIVE}": "to ",
+        },
     ),
     Tongue(
-        "één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien"
-        " twintig",
+        "één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien"
+        " negentien twintig",
         "januari februari maart april mei juni juli augustus september oktober november december",
         "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
         {
             r"(?:om |voor |rond |op )?half <h>": -30,
             r"(?:om |voor |rond |op )?kwart over <h>": 15,
             r"(?:om |rond |op )?kwart voor <h>": -15,
-            r"(?:om|voor|rond|op|tot) <h>(?:[:.]<m>)? ?uur": 0,
-            r"om <h>(?:[:.]<m>)?(?! ?(?:%|graden|euro|\d))": 0,
+            r"(?P<to>eraan )?(?:om|voor|rond|op|tot) <h>(?:[:.]<m>)? ?uur": 0,
+            r"(?P<to>eraan )?om <h>(?:[:.]<m>)?(?! ?(?:%|graden|euro|\d))": 0,
         },
         "'s avonds|'s middags",
         "'s ochtends|'s morgens",
-        {r"\beraan(?: om)? ": "to "},
+        {r"\beraan(?: om)? ": "to ", r"(?<=bericht),? dat ": ": "},
     ),
-)  # fmt: skip
+)

@@ -1,9 +1,10 @@
-"""What is said to be polite, or for words in return, in the tongues of `other_tongues.py`: a row for each plain English phrase."""
+"""What is said to be polite, or for words in return, in the tongues of `other_tongues.py`: a row for each phrase."""
 
 from __future__ import annotations
 
 TALK = """
-thanks: danke, danke schön, dankeschön | merci, merci bien | gracias | grazie | obrigado, obrigada | dank je, dank u, \
+thanks: danke, danke dir, danke ihnen, danke schön, dankeschön | merci, merci bien | gracias | grazie | obrigado, obrigada | \
+dank je, dank u, \
 bedankt, dankjewel, dank je wel, dank u wel
 thanks a lot: vielen dank, danke vielmals, danke sehr, besten dank, herzlichen dank | merci beaucoup, mille mercis, \
 merci mille fois | \
