@@ -17,7 +17,7 @@ _WHOM = r"(?P<whom>(?:my |our |the )?(?!me\b|us\b|you\b|the\b|to\b|saying\b)[\w'
 _TOLD = r"(?P<told>[^\n]+?)[.!]?$"
 _NOTE = r"(?: text| message| note| mail| email| sms| line)?"
 _ENDING = (
-    r"by|under|below|above|over|between|for|in|from|with|without|that|which|who|whose|on|near|at|of|cheaper|less|more|rated|sorted"
+    r"by|under|below|above|over|between|for|in|from|with|without|that|which|who|whose|on|off|near|at|of|cheaper|less|more|rated|sorted"
     r"|made|costing|priced|around|within|to|and|or|please|paying|where|using|as|before|after|since|due|do|does|are|is|have|has|can"
 )
 _THING = rf"\w[\w'-]*(?: (?!(?:{_ENDING})\b)[\w'-]+)*"
