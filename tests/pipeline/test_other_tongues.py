@@ -14,6 +14,7 @@ from toolglot.pipeline.glossed import glossed, tongue_of
 from toolglot.pipeline.other_tongues import KEPT, NAMES, ROWS
 from toolglot.pipeline.spoken_tongue import in_english
 from toolglot.pipeline.tongue_talk import TALK
+from toolglot.pipeline.tongue_things import THINGS
 
 
 def tool(called: str, about: str, required: str, **properties: Any) -> Tool:
@@ -166,5 +167,5 @@ def test_a_question_that_goes_on_is_in_the_tongue_of_the_one_before() -> None:
 
 
 def test_every_row_has_a_column_for_each_tongue() -> None:
-    rows = [line for line in (ROWS + KEPT + TALK).splitlines() if line]
+    rows = [line for line in (ROWS + THINGS + KEPT + TALK).splitlines() if line]
     assert [line for line in rows if line.count("|") != len(NAMES) - 1 or line.count(":") != 1] == []

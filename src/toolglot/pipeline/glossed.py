@@ -20,6 +20,7 @@ from toolglot.pipeline.plain_words import ASKING, FUNCTION_WORDS
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.tongue_forms import ENGLISH_DAYS, ENGLISH_MONTHS, TONGUES
 from toolglot.pipeline.tongue_talk import TALK
+from toolglot.pipeline.tongue_things import THINGS
 
 _MOST_TEXT = 4000  # characters of a text that are looked at
 _MOST_TOLD = 100  # words by which a language is told
@@ -152,7 +153,7 @@ def _signs() -> tuple[frozenset[str], frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def _english() -> frozenset[str]:
-    plain = {word for row in _rows(ROWS + KEPT) for word in row[0].lower().split()}
+    plain = {word for row in _rows(ROWS + THINGS + KEPT) for word in row[0].lower().split()}
     return FUNCTION_WORDS | ASKING | plain | NUMBER_WORDS.keys()
 
 
@@ -200,10 +201,11 @@ def _inside(quoted: re.Match[str]) -> tuple[int, int]:
 
 
 def _told(text: str) -> list[tuple[int, int]]:
-    """What follows a colon is a text of its own, unless it asks."""
+    """What follows a colon is a text of its own, unless it asks, or counts."""
     colon = _COLON.search(text)
-    asks = colon is None or len(text[: colon.start()].split()) < 2 or text.rstrip().endswith("?")
-    return [(colon.end(), len(text))] if colon is not None and not asks else []
+    if colon is None or len(text[: colon.start()].split()) < 2 or text.rstrip().endswith("?") or text[colon.end()].isdigit():
+        return []
+    return [(colon.end(), len(text))]
 
 
 def _put_otherwise(text: str, reader: _Reader) -> Iterator[_Change]:
@@ -299,7 +301,7 @@ def _reader(name: str) -> _Reader:
     tongue = TONGUES[at]
     forms: dict[str, list[_Form]] = {}
     begins: dict[str, _Form] = {}
-    for rows, stays in ((KEPT, True), (ROWS + TALK, False)):
+    for rows, stays in ((KEPT, True), (ROWS + THINGS + TALK, False)):
         for plain, columns in _rows(rows):
             for said in columns[at]:
                 form = _Form(plain, stays, said.endswith("$"))

@@ -25,6 +25,7 @@ class Tongue(msgspec.Struct, frozen=True):
 
 
 _INFINITIVE = r"(?=(?-i:[a-zà-ÿ]+[aeiáéí]r(?:me|te|se|le|lo|la)?)\b)"  # de llamar
+_SWITCHED = r"(?=[^.,;:!?\n]{1,60} (?:an|aus|aan|uit)\s*(?:$|[.,;!?]|bitte\b|alsjeblieft\b))"  # mach das Licht aus
 _PLACE = r"(?-i:[A-ZÀ-Þ])[\w'’-]*(?: (?-i:[A-ZÀ-Þ])[\w'’-]*)*"
 
 TONGUES = (
@@ -42,7 +43,13 @@ TONGUES = (
         },
         "abends|nachmittags|am abend|am nachmittag|nachts",
         "morgens|früh|am morgen|vormittags",
-        {r"\bdaran,? ": "to ", r"(?<=nachricht), dass ": ": "},
+        {
+            r"\bdaran,? ": "to ",
+            r"(?<=nachricht), dass ": ": ",
+            rf"\bmache?\b{_SWITCHED}": "turn",
+            r"\bschließe?\b(?=[^.,;:!?\n]{1,60} ab\b)": "lock",
+            r"\b(?:im (?:internet|netz|web)|online) nach ": "the web for ",
+        },
         accents_fade=False,
     ),
     Tongue(
@@ -62,6 +69,7 @@ TONGUES = (
         {
             rf"\bd(?:e |['’])(?={_PLACE} (?:à|vers|jusqu))": "from ",
             r"\b(?:de |d['’])(?=(?-i:[a-zà-ÿ]{2,}(?:er|ir|re))\b)": "to ",
+            r"\bsur (?:le web|internet|le net|google) (?:des |les |une? |de )?": "the web for ",
             r",? (?:pour (?:lui )?dire|disant|en disant) qu(?:e |['’])": ": ",
         },
     ),
@@ -81,6 +89,7 @@ TONGUES = (
         {
             rf"\bde (?={_PLACE} (?:a|hasta|hacia) )": "from ",
             rf"\b(?:de|que) {_INFINITIVE}": "to ",
+            r"\ben (?:internet|la web|google) ": "the web for ",
             r",? (?:diciendo(?:le)?|diciéndole|que diga) que ": ": ",
             rf"(?:(?<=recuérdame )|(?<=\d )){_INFINITIVE}": "to ",
         },
@@ -100,6 +109,7 @@ TONGUES = (
         "di mattina|del mattino",
         {
             r"\b(?:di|d['’]) ?(?=(?-i:[a-zà-ÿ]{2,}(?:are|ere|ire|armi|rlo|rla|r))\b)": "to ",
+            r"\b(?:su|in) (?:internet|google) (?:il |la |i |le )?": "the web for ",
             r",? (?:per dir(?:e|le|gli)|dicendo(?:le|gli)?) che ": ": ",
         },
     ),
@@ -120,6 +130,7 @@ TONGUES = (
             rf"(?<!liga )(?<!ligar )\b(?:para [oa]|para|ao|à) (?={_PLACE}[ .?!:]*)": "to ",
             rf"\bd[oa] (?={_PLACE})": "of ",
             rf"\bligar? à (?={_PLACE})": "call ",
+            r"\b(?:na (?:web|internet|net)|no google) (?:por )?": "the web for ",
             r",? (?:a dizer|dizendo)(?:-lhe)? que ": ": ",
             rf"\b(?:de|que) {_INFINITIVE}": "to ",
         },
@@ -138,6 +149,12 @@ TONGUES = (
         },
         "'s avonds|'s middags",
         "'s ochtends|'s morgens",
-        {r"\beraan(?: om)? ": "to ", r"(?<=bericht),? dat ": ": "},
+        {
+            r"\beraan(?: om)? ": "to ",
+            r"(?<=bericht),? dat ": ": ",
+            rf"\bzet\b{_SWITCHED}": "turn",
+            r"\bop (?=\d)": "to ",
+            r"\bop (?:internet|google|het web) (?:naar )?": "the web for ",
+        },
     ),
 )
