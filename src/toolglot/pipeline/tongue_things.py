@@ -42,9 +42,8 @@ agenda | agenda, kalender
 event: termin*, veranstaltung* | événement*, évènement* | evento* | evento, eventi | evento* | evenement*
 appointment: verabredung* | rendez vous, rdv | cita* | appuntament* | compromisso*, consulta* | afspraak, afspraken
 meeting: besprechung*, meeting*, treffen | réunion* | reunión, reuniones | riunion* | reunião, reuniões | vergadering*
-play: spiel*, spiele ab | joue*, lance, écouter | reproduc*, pon música de | riproduci*, suona, metti su, ascoltare | \
-toca*, reproduz* | \
-speel*, draai
+play: spiel*, spiele ab, hören, hör, anhören | joue*, écouter, écoute | reproduc*, pon música de, escuchar, escucha | \
+riproduci*, suona, metti su, ascolta* | toca*, reproduz*, ouvir, ouve | speel*, draai, luister*
 play music: spiel musik | mets de la musique, joue de la musique | pon música | metti musica, metti della musica | \
 põe música | zet muziek op
 music: musik | musique | música | musica | música | muziek
