@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -169,3 +170,8 @@ def test_a_question_that_goes_on_is_in_the_tongue_of_the_one_before() -> None:
 def test_every_row_has_a_column_for_each_tongue() -> None:
     rows = [line for line in (ROWS + THINGS + KEPT + TALK).splitlines() if line]
     assert [line for line in rows if line.count("|") != len(NAMES) - 1 or line.count(":") != 1] == []
+
+
+def test_only_a_word_has_any_ending() -> None:
+    forms = [form.strip() for row in (ROWS + THINGS + KEPT + TALK).splitlines() for form in re.split(r"[:|,]", row)]
+    assert [form for form in forms if "*" in form[:-1] or (form.endswith("*") and " " in form)] == []

@@ -75,10 +75,12 @@ how much: wie viel, wieviel | combien | cuánto, cuánta | quanto, quanta | quan
 how many: wie viele | combien de | cuántos, cuántas | quanti, quante | quantos, quantas |
 how long: wie lange | combien de temps | cuánto tiempo, cuánto tarda, cuánto dura | quanto tempo, quanto dura | \
 quanto tempo | hoe lang
-how far: wie weit | | a qué distancia, qué tan lejos | quanto dista, quanto è lontan* | a que distância, quão longe | hoe ver
-how much is: was kostet, was kosten, wie teuer, wie teuer ist, wie teuer sind | combien coût*, combien vaut, à combien est | cuánto cuest*, cuánto vale, \
-cuánto es | \
-quanto cost*, quanto vale, quanto fa, quant' è | quanto cust*, quanto vale, quanto é | hoe duur, hoe duur is, wat kost, wat kosten
+how far: wie weit | | \
+a qué distancia, qué tan lejos | quanto dista, quanto è lontano, quanto è lontana | a que distância, quão longe | hoe ver
+how much is: was kostet, was kosten, wie teuer, wie teuer ist, wie teuer sind | \
+combien coûte, combien coûtent, combien vaut, à combien est | cuánto cuesta, cuánto cuestan, cuánto vale, cuánto es | \
+quanto costa, quanto costano, quanto vale, quanto fa, quant' è | quanto custa, quanto custam, quanto vale, quanto é | \
+hoe duur, hoe duur is, wat kost, wat kosten
 where: wo, wohin | où | dónde, adónde | dove, dov' | onde, aonde | waar
 when: wann | quand | cuándo | quando | quando | wanneer
 who: wer, wen, wem | qui | quién, quiénes | chi | quem | wie

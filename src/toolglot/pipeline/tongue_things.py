@@ -28,8 +28,8 @@ remind: erinner* | rappelle*, rappeler, fais penser | recuérda*, recordar* | ri
 recorda* | herinner*
 reminder: erinnerung*| rappel, rappels | recordatorio* | promemoria | lembrete* | herinnering*
 remind me to: | rappelle moi de, rappelle moi d' | recuérdame que | ricordami di | lembra me de, lembre me de |
-email: email*, e mail*, mail* | courriel*, e mail, mail, mél | correo*, email | email, mail, posta | email, e mail, \
-correio | e mail*, mail*
+email: email*, e mail, e mails, mail* | courriel*, e mail, mail, mél | correo*, email | email, mail, posta | email, e mail, \
+correio | e mail, e mails, mail*
 message: nachricht, sms | message*, texto | mensaje* | messaggio, messaggi | mensagem, mensagens | bericht*, sms*, appje
 tell: sag*, sage, teile mit | dis, dis à | dile, dile a, dígale, dígale a | di', dì, di a, dire a | diz*, avisa | zeg*, \
 vertel*
