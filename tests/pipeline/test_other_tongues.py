@@ -167,6 +167,11 @@ def test_a_question_that_goes_on_is_in_the_tongue_of_the_one_before() -> None:
     assert [options[0].filled.schema["properties"]["city"]["enum"] for options in gate(TOOLS[:1], told).calls] == [["Bari"]]
 
 
+def test_a_question_in_english_is_one_after_any_other() -> None:
+    told = ("Wie ist das Wetter in Rom?", "What was the weather like in Bari yesterday?")
+    assert in_english(tuple(Message("user", (Text(words),)) for words in told)) is None
+
+
 def test_every_row_has_a_column_for_each_tongue() -> None:
     rows = [line for line in (ROWS + THINGS + KEPT + TALK).splitlines() if line]
     assert [line for line in rows if line.count("|") != len(NAMES) - 1 or line.count(":") != 1] == []

@@ -94,9 +94,9 @@ class Gloss(msgspec.Struct, frozen=True):
 
     def back(self, value: str) -> str:
         """In the words that were said; a time or an amount, and what is no word of this text, as it is."""
-        start = self.text.find(value)
-        end = start + len(value)
-        held = [one for one in self.pieces if one.start < end and start < one.end] if start >= 0 else []
+        found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", self.text)
+        start, end = found.span() if found else (0, 0)
+        held = [one for one in self.pieces if one.start < end and start < one.end]
         if not held or (all(one.stays for one in held) and not any(map(str.isalpha, self._beside(held, start, end)))):
             return value
         first, last = held[0], held[-1]

@@ -12,6 +12,7 @@ from toolglot.pipeline.glossed import Gloss, glossed, tongue_of
 from toolglot.text.json_text import dumps
 
 _LATELY = 2  # questions, the last one and what it may go on from
+_SHORT = 6  # words of one that does
 _MOST_SHOWN = 200  # characters of a question, in a note
 
 
@@ -54,8 +55,9 @@ def _words(schema: Any) -> str:
 def in_english(messages: tuple[Message, ...]) -> Spoken | None:
     """None where it is in English, or in a tongue that is not known."""
     asked = [part for message in messages if message.role == "user" for part in message.parts if isinstance(part, Text)]
-    last = [part.text for part in asked[-1 : -1 - _LATELY : -1]]
-    tongue = next((found for text in (*last[:1], " ".join(last)) if (found := tongue_of(text))), None) if last else None
+    last = [part.text for part in asked[: -1 - _LATELY : -1]]
+    whole = " ".join(last) if last and len(last[0].split()) < _SHORT else ""
+    tongue = next((found for text in (*last[:1], whole) if (found := tongue_of(text))), None)
     if tongue is None:
         return None
     glosses = {part.text: glossed(part.text, tongue) for part in asked}
