@@ -199,6 +199,7 @@ CODES = Tool(
             "country": {"type": "string", "description": "Name of the country"},
             "ticker": {"type": "string"},
             "company": {"type": "string", "description": "The ticker symbol of the company"},
+            "location": {"type": "string", "description": "The city and state, e.g. San Francisco, CA"},
         },
         "required": ["language", "country", "ticker"],
     },
@@ -217,6 +218,10 @@ CODES = Tool(
         ("ticker", "IBM", "IBM"),
         ("company", "Apple Inc.", "AAPL"),
         ("company", "Microsoft Corporation", "MSFT"),
+        ("location", "New York", "New York, NY"),
+        ("location", "Boston, MA", "Boston, MA"),
+        ("location", "Springfield", "Springfield"),  # which one?
+        ("country", "Boston", "Boston"),  # no state is asked for
     ],
 )
 def test_a_name_has_its_code_where_that_is_asked_for(key: str, written: str, left: str) -> None:
@@ -295,3 +300,9 @@ def test_a_percentage_is_told_as_the_parameter_has_it(key: str, written: float, 
 )
 def test_some_of_a_few_and_the_only_date_are_put_in(text: str, more: dict[str, Any]) -> None:
     assert of_guitar(text, model="Les Paul") == ({"model": "Les Paul", **more}, (SPOKEN,) if more else ())
+
+
+def test_a_month_may_be_told_in_days() -> None:
+    held = {"query": "concerts", "minutes": 30}
+    assert set_right(TOOL, held, asked("Concerts in the upcoming month."), begun=False) == (held, ())
+    assert set_right(TOOL, held, asked("Concerts, please."), begun=False)[1] == (UNSPOKEN,)

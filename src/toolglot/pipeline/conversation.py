@@ -30,6 +30,8 @@ _NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A
 _DATED = re.compile(r"(?<!\d)\d{4}(?!\d)|\d(?:st|nd|rd|th)\b|\d[/.-]\d")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
 _SQUEEZED = re.compile(r"[\W_]+")
+# what one may be told in: the upcoming month is 30 days
+_SPANS = {"weekend": (2,), "week": (7,), "fortnight": (14,), "month": (4, 30, 31), "quarter": (3, 90), "year": (12, 52, 365)}
 
 
 class Conversation:
@@ -103,14 +105,16 @@ class Conversation:
 
     @cached_property
     def _numbers(self) -> frozenset[float]:
-        """In digits, in words, in percent, and in other units of the same kind; and each word for one, whatever it may mean."""
+        """In digits, in words, in percent, in other units of the same kind; each word for one, whatever it means; and spans."""
         told = [
             float(value)
             for number in self._said_numbers
             for form in number.forms
             for value in in_any_unit(form, self.text[number.end : number.end + _UNIT])
         ]
-        return frozenset([*told, *(float(NUMBER_WORDS[word]) for word in self.words if word in NUMBER_WORDS)])
+        words = [NUMBER_WORDS[word] for word in self.words if word in NUMBER_WORDS]
+        words += [number for word in self.words for number in _SPANS.get(word, ())]
+        return frozenset([*told, *map(float, words)])
 
     @cached_property
     def dates(self) -> frozenset[str]:

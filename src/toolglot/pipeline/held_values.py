@@ -17,22 +17,21 @@ from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_options import described_options, implied, mentioned
+from toolglot.pipeline.said_places import wants_state, with_state
 from toolglot.pipeline.said_runs import number_rows, runs, word_rows
 from toolglot.pipeline.said_times import OPEN_YEAR
-from toolglot.pipeline.slot_kinds import Slot, slot
+from toolglot.pipeline.slot_kinds import slot
 from toolglot.pipeline.slots import FORMS, MOST, SHARP, default_of, maybe, sure
 from toolglot.pipeline.spans import Spans
 
 MOST_ITEMS = 4  # of a list that the text does not count
 _MOST_SIGNS = 80  # of a string that the text does not hold
 _LARGEST = 9999  # and of a number
-_STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*")  # llama.cpp takes no escape in a pattern: what needs one is left out
 _PLAIN_DATE = re.compile(r"[A-Z0-9?:/ -]+")
 _QUOTED = frozenset(
     {"title", "query", "text", "message", "subject", "keyword", "keywords", "phrase", "note", "content", "body"}
 )
-_PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 
 
 def shown(offered: list[Held], said: Said, about: frozenset[str]) -> dict[str, Schema]:
@@ -83,7 +82,7 @@ def _is_told(one: Held) -> bool:
 
 def _claimed(one: Held, said: Said, taken: list[Find]) -> list[Find]:
     """The values that a description gives and the text names; or a name that says what it is: Santa Clara County."""
-    if _wants_state(one.slot):
+    if wants_state(one.slot.name, one.slot.about):
         return []
     told = mentioned(described_options(one.slot.about), said)
     named = [name for name in said.names if one.slot.named & set(words_of(str(name.value))) and " " in str(name.value)]
@@ -111,7 +110,7 @@ def _narrowed(one: Held, said: Said, rest: list[Find]) -> Schema:
     if kind == "number" and not fits:
         default = default_of(given)
         return bounded(given) if default is None else one_of(given, [default])
-    if kind in SOFT and _wants_state(one.slot) and (held := _with_state(one, said)):
+    if kind in SOFT and wants_state(one.slot.name, one.slot.about) and (held := _with_state(one, said)):
         return held
     if fits and (kind in SHARP or kind == "unit" or one.clear >= SURE or not one.required):
         return one_of(given, fits)
@@ -125,10 +124,6 @@ def _worded(one: Held, said: Said, rest: list[Find]) -> Schema:
     return one_of(given, words) if words else bounded(given)
 
 
-def _wants_state(this: Slot) -> bool:
-    return _STATE.search(this.about) is not None and _PLACED.search(f"{this.name} {this.about}") is not None
-
-
 def _with_state(one: Held, said: Said) -> Schema | None:
     """Where a place is wanted with its state: as the text has it, or else the model adds the state's letters."""
     given = one.slot.schema
@@ -139,6 +134,9 @@ def _with_state(one: Held, said: Said) -> Schema | None:
     names = list(dict.fromkeys(str(find.value) for find in alone if _PLAIN.fullmatch(str(find.value))))
     if told and (not names or one.clear < CLEAR):
         return one_of(given, list(dict.fromkeys(place.value for place in told)))
+    known = [with_state(name) for name in names]
+    if names and all(known):
+        return one_of(given, known)
     return {**given, "pattern": f"^({'|'.join(names)}), [A-Z][A-Z]$"} if names else None
 
 

@@ -9,7 +9,7 @@ A time of day, or a duration, that nobody said becomes the only one that was.
 Of 3.5 % a percentage is 3.5, and a rate 0.035.
 A kind is named without the word for it: the finish is rosewood, not "rosewood finish". A museum's name may end with "museum".
 A currency has its code wherever money is exchanged: dollars are USD. So have languages, countries, states and well-known
-shares, where codes are asked for.
+shares, where codes are asked for, and well-known cities their state.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from toolglot.pipeline.conversation import DATE, Conversation
 from toolglot.pipeline.relevance import spaced
 from toolglot.pipeline.said_codes import code_for
 from toolglot.pipeline.said_forms import EMAIL
+from toolglot.pipeline.said_places import wants_state, with_state
 from toolglot.pipeline.said_units import TIME, currency_code, wanted_unit
 
 UNSPOKEN, MISCOPIED, NAMED = "dropped_unspoken", "fixed_address", "fixed_currency"
@@ -156,8 +157,11 @@ def _better(key: str, own: object, value: object, spoken: Conversation) -> tuple
     bare, _, last = value.rpartition(" ")
     if bare and last.lower() in _KINDS and spaced(key).lower().endswith(last.lower()) and spoken.holds(value):
         return bare, MISREAD
+    about = str(own.get("description") or "")
+    if wants_state(key, about) and (full := with_state(value)):
+        return full, CODED
     if _CURRENCY_KEY.search(key):
         code = currency_code(value)
         return (code, NAMED) if code is not None and code != value.upper() else (value, None)
-    code = code_for(key, str(own.get("description") or ""), value)
+    code = code_for(key, about, value)
     return (code, CODED) if code is not None and code.lower() != value.lower() else (value, None)

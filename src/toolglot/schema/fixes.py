@@ -56,7 +56,11 @@ _ROWS = (
     Fix("fixed_as_said", 4, "A time, a duration or a percentage was put as it was said; a kind, without the word for it."),
     Fix("fixed_address", 3, "An e-mail address was put as it stands in the conversation."),
     Fix("fixed_currency", 3, "A currency's name became its code."),
-    Fix("fixed_code", 3, "The name of a language, a country, a state or a share became its code, which the tool asks for."),
+    Fix(
+        "fixed_code",
+        3,
+        "A language, a country, a state or a share got its code, or a city its state, as the tool asks.",
+    ),
     # the call
     Fix("missing_opener", 2, "The opening marker was missing; the rest said whose call it is."),
     Fix("broken_list", 3, "The list of calls was not well formed."),
