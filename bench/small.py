@@ -43,7 +43,7 @@ KEPT = HERE.parent / ".bench" / "small.jsonl"
 OPTIONS: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 400}
 MOST_TURNS = 4
 LIMITS = Limits(first_byte=None, idle=None)
-OTHERS = ("fresh", "everyday")  # by other authors
+OTHERS = ("fresh", "everyday", "tongues")  # by other authors, and in other languages
 UNSEEN = {"bfcl", *OTHERS}
 MEASURES = ("valid", "right_tool", "right_arguments", "false_calls")
 

@@ -347,6 +347,18 @@ def test_a_phrase_may_say_the_word_of_a_tool() -> None:
     song = tool("play_song", "Play a song.", "title", title=TEXT)
     assert due("Get rid of notes.txt", READ, DELETE) == [["delete_file"]]
     assert due('Put on "Hurt"', song, READ) == [["play_song"]]
+    part = tool("percentage", "Part of a number.", "part number", part={"type": "number"}, number={"type": "number"})
+    assert due("What is 15% of 80?", part, READ) == [["percentage"]]
+
+
+def test_new_york_is_no_news() -> None:
+    news, clock = (
+        tool("get_news", "News of a place.", "place", place=TEXT),
+        tool("get_time", "Time in a place.", "place", place=TEXT),
+    )
+    assert due("What time is it in New York?", news, clock) == [["get_time"]]
+    assert due("Any news from New York?", news, clock) == [["get_news"]]
+    assert due("What's new in New York?", news, clock) == [["get_news"]]
 
 
 def test_what_is_not_meant_does_not_name_a_tool() -> None:

@@ -203,6 +203,8 @@ date: when (?:was|were|did|is|will)
 distance: how far
 price cost: how much (?:is|are|does|do|would|will)
 duration: how long
+percent percentage: \d+ ?% of
+news: what's new | what is new
 """
 _RELATED: dict[str, frozenset[str]] = {}
 for _line in _GROUPS.strip().splitlines():

@@ -18,6 +18,7 @@ from toolglot.core.tools import Choice, Tool, Toolset, made_once
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDINGS = ("ings", "ing", "es", "ed", "s")  # city and cities, file and files are one word
+_NO_PLURALS = frozenset({"news"})  # what is new is no news
 _LATELY = 8  # messages
 _MOST_TEXT = 8000  # characters of each that are looked at
 _SHORT = 30  # characters of a text whose stems are kept
@@ -82,7 +83,8 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def _stems(text: str) -> Iterable[str]:
     for word in _WORD.findall(text.lower()):
-        ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
+        ends = () if word in _NO_PLURALS else _ENDINGS
+        ending = next((end for end in ends if word.endswith(end) and len(word) - len(end) >= 3), "")
         stem = word.removesuffix(ending)
         yield f"{stem[:-1]}i" if stem.endswith("y") else stem.removesuffix("e") if len(stem) > 3 else stem
 
