@@ -79,9 +79,9 @@ def bfcl_questions(which: str = "bfcl") -> list[Question]:
     return found
 
 
-def all_questions() -> list[Question]:
+def all_questions(which: str = "bfcl") -> list[Question]:
     """Our half and BFCL's."""
-    return [*own_questions(), *bfcl_questions()]
+    return [*own_questions(), *bfcl_questions(which)]
 
 
 def some_questions(count: int) -> list[Question]:
@@ -164,7 +164,7 @@ def main() -> int:
             print("the same ids" if same else f"not the ids of {given.which}.json")
             return 0 if same else 1
         _kept_in(given.which).write_text(text)
-    every = [*own_questions(), *bfcl_questions(given.which)]
+    every = all_questions(given.which)
     for tag, count in Counter(chain.from_iterable(question.tags for question in every)).most_common():
         print(f"{count:4} {tag}")
     print(f"{len(every):4} questions, {sum('bfcl' in question.tags for question in every)} of them BFCL's")

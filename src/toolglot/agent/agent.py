@@ -36,6 +36,7 @@ from toolglot.errors import CallerError
 from toolglot.pipeline.fit import fit
 from toolglot.pipeline.prepare import Call, read_question, to_call
 from toolglot.pipeline.route import Route, resolve
+from toolglot.schema.checked_fields import check_fields
 
 _OF_THE_CLIENT = ("api_key", "base_url", "fallbacks", "policy", "retries", "headers", "transport", "detect", "remembered")
 _OF_A_QUESTION = ("ask", "nonce", "larger_context")  # how it is asked; the rest of the options are the request's
@@ -263,10 +264,7 @@ def _servers(given: tuple[Any, ...]) -> list[Callable[[], AbstractAsyncContextMa
 
 
 def _check(limits: Limits) -> None:
-    try:
-        msgspec.convert(msgspec.structs.asdict(limits), Limits)
-    except msgspec.ValidationError as error:
-        raise CallerError(str(error).replace("`$.", "`"), "limits") from None
+    check_fields(limits, "limits")
     _must(limits.repeats > 1, "limits.repeats", "a call that is made for the first time repeats none: at least 2")
 
 

@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import msgspec
 
 from toolglot.catalog.providers import Provider, providers
+from toolglot.client.home import cache_folder, is_homeless
 from toolglot.client.http.url import parse_url
 from toolglot.errors import CallerError
 from toolglot.pipeline.doubt import DOUBTED
@@ -53,9 +54,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def path_by_default() -> Path:
-    """ways.json in $TOOLGLOT_CACHE, else $XDG_CACHE_HOME, else ~/.cache; there in toolglot."""
-    root = os.environ.get("TOOLGLOT_CACHE") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.path.expanduser(root), "toolglot", "ways.json")
+    return cache_folder() / "ways.json"
 
 
 def server_name(row: Provider) -> str:
@@ -84,8 +83,7 @@ class Remembered:
 
     def __init__(self, path: Path | None = None, clock: Callable[[], float] = time.time) -> None:
         self.path = path or path_by_default()
-        homeless = str(self.path).startswith("~")  # this user has no home directory: there is no place to remember in
-        self.on = not homeless and os.environ.get("TOOLGLOT_REMEMBER", "").strip().lower() not in _OFF
+        self.on = not is_homeless(self.path) and os.environ.get("TOOLGLOT_REMEMBER", "").strip().lower() not in _OFF
         self.notes: list[str] = []
         self._clock = clock
         self._lock = threading.Lock()

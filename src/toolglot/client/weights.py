@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from toolglot.client.home import cache_folder, is_homeless
 from toolglot.errors import CallerError, UpstreamError
 
 Progress = Callable[[str, int, int], None]  # what is fetched, bytes so far, bytes in all
@@ -75,9 +76,8 @@ def _mb(count: int) -> int:
 
 
 def folder() -> Path:
-    """Where fetched weights are kept: $TOOLGLOT_CACHE, else $XDG_CACHE_HOME, else ~/.cache; in it toolglot/weights."""
-    root = os.environ.get("TOOLGLOT_CACHE") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.path.expanduser(root), "toolglot", "weights")
+    """Where fetched weights are kept."""
+    return cache_folder() / "weights"
 
 
 def find(name: str) -> Path | None:
@@ -93,7 +93,7 @@ def find_or_fetch(name: str, progress: Progress | None = on_stderr) -> Path:
     if found is not None:
         return found
     kept = folder() / f"{name}.gguf"
-    if str(kept).startswith("~"):
+    if is_homeless(kept):
         raise CallerError(f"there is no home directory to keep the weights of {name} in: set TOOLGLOT_CACHE")
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)

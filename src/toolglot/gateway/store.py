@@ -5,15 +5,14 @@ One row a response, linked to the one before. Each belongs to the key that made 
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from toolglot.client.home import at_home, is_homeless
 from toolglot.core.messages import Message
 from toolglot.errors import CallerError
 from toolglot.gateway.config import MEMORY
@@ -37,8 +36,8 @@ _ENCODER = msgspec.json.Encoder()
 def _opened(place: str) -> sqlite3.Connection:
     name = ":memory:"
     if place != MEMORY:
-        path = Path(os.path.expanduser(place))
-        if str(path).startswith("~"):
+        path = at_home(place)
+        if is_homeless(path):
             raise OSError(f"there is no home directory for {place}")
         path.parent.mkdir(parents=True, exist_ok=True)
         name = str(path)

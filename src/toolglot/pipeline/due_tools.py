@@ -13,7 +13,7 @@ from toolglot.pipeline.so_far import SoFar
 from toolglot.pipeline.told_values import in_full, not_made
 
 FEW_TOOLS = 8
-MOST_TOLD = 5  # calls that are told of
+MOST_TOLD = 5  # calls or values that a reason tells of
 
 
 class Due:

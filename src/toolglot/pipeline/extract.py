@@ -21,11 +21,11 @@ from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Heard, Parsed
 from toolglot.grammars.nonce import with_nonce
 from toolglot.grammars.whole_message import WholeMessage
-from toolglot.pipeline.guard_calls import Policy, check_guard, judge, malformed
+from toolglot.pipeline.guard_calls import Policy, canonical, check_guard, judge, malformed
 from toolglot.pipeline.hear import Ear, Found, Hearer, Piece, Said, Settled, Unfolded, Withdrawn, ear
 from toolglot.pipeline.pass_calls import Telling, Told
 from toolglot.pipeline.precision import SEEN, Around, in_doubt, quoted_because
-from toolglot.pipeline.repeats import Repeats
+from toolglot.pipeline.repeats import brings_something_new
 from toolglot.pipeline.reply_forms import read_any_reply
 from toolglot.pipeline.route import speech
 from toolglot.pipeline.spoken import Spoken
@@ -110,7 +110,7 @@ class StreamExtractor:
         self._said = Spoken(self._tools)  # which weak forms are judged by
         self._waiting: list[Settled] = []  # from the first weak form on: decided at the end
         self._thought: list[Found] = []  # calls inside the reasoning: they count if nothing follows
-        self._called = Repeats(self._tools)
+        self._called: set[tuple[str, str]] = set()
         self._ids: set[str] = set()
         self._telling = Telling(self._blocks, self._tools, self._ids)
         self._tells: bool | None = None  # whether the calls of the region at hand are told as they come; None: not decided
@@ -281,23 +281,29 @@ class StreamExtractor:
         call = verdict.call
         if call is None:
             return
-        if call in self._called:
+        key = canonical(call)
+        if self._is_repeat(key):
             self._decision("merged_repeat", f"{call.name}: the same call stood twice in one text")
             return
         call_id = call.id if call.id and call.id not in self._ids else f"{call.name}_{self._blocks.calls}"
         self._ids.add(call_id)
-        self._called.add(call)
+        self._called.add(key)
         self._blocks.decisions.extend(self._rescued(call.name, found.dialect))
         self._blocks.part(call if call.id == call_id else msgspec.structs.replace(call, id=call_id))
 
     def _passed(self, told: Told, heard: Heard, found: Found) -> None:
         """A call that has left already."""
         verdict = judge(heard, self._tools, self._policy, source=found.dialect, position=told.position)
-        call = verdict.call
-        if call is not None and call in self._called:
+        key = canonical(verdict.call) if verdict.call is not None else None
+        if key is not None and self._is_repeat(key):
             self._telling.repeated(told)
-        elif self._telling.end(told, verdict, self._rescued(heard.name, found.dialect)) and call is not None:
-            self._called.add(call)
+        elif self._telling.end(told, verdict, self._rescued(heard.name, found.dialect)) and key is not None:
+            self._called.add(key)
+
+    def _is_repeat(self, key: tuple[str, str]) -> bool:
+        if key not in self._called:
+            return False
+        return not any(brings_something_new(tool) for tool in self._tools if tool.full_name == key[0])
 
     def _rescued(self, name: str, dialect: str) -> tuple[Decision, ...]:
         self._dialect = self._dialect or dialect

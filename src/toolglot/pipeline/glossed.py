@@ -18,7 +18,8 @@ import msgspec
 from toolglot.pipeline.other_tongues import KEPT, NAMES, ROWS
 from toolglot.pipeline.plain_words import ASKING, FUNCTION_WORDS
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
-from toolglot.pipeline.tongue_forms import ENGLISH_DAYS, ENGLISH_MONTHS, TONGUES
+from toolglot.pipeline.said_times import DAYS, MONTHS
+from toolglot.pipeline.tongue_forms import TONGUES
 from toolglot.pipeline.tongue_talk import TALK
 from toolglot.pipeline.tongue_things import THINGS
 
@@ -44,7 +45,7 @@ _DAY_FIRST = re.compile(
 )
 _COMMA = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+)(?![\w,]|\.\d)")
 _PERCENT = re.compile(r"(?<=\d)\s?%")
-_MONTHS, _DAYS = ENGLISH_MONTHS.split(), ENGLISH_DAYS.split()
+_MONTHS, _DAYS = [name.capitalize() for name in MONTHS], [name.capitalize() for name in DAYS]
 _NUMBERS = list(NUMBER_WORDS)[1:21]
 
 

@@ -15,9 +15,9 @@ from toolglot.pipeline.held import CLEAR, SOFT, SURE, Held, Schema
 from toolglot.pipeline.inner_values import held_within
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
+from toolglot.pipeline.said_codes import wants_state, with_state
 from toolglot.pipeline.said_flags import flag
 from toolglot.pipeline.said_options import described_options, implied, mentioned
-from toolglot.pipeline.said_places import wants_state, with_state
 from toolglot.pipeline.said_runs import number_rows, runs, word_rows
 from toolglot.pipeline.said_times import OPEN_YEAR
 from toolglot.pipeline.slot_kinds import slot

@@ -10,14 +10,13 @@ from typing import Any
 
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import DATE, Conversation, stems_of
-from toolglot.pipeline.due_tools import Due
+from toolglot.pipeline.due_tools import MOST_TOLD, Due
 from toolglot.pipeline.ranked_tools import TELLERS
 from toolglot.pipeline.relevance import as_words, words_of
 from toolglot.pipeline.said_forms import EMAIL
 from toolglot.pipeline.tool_needs import is_placeholder, names_what_it_makes, open_texts, required_of, words_of_tool
 from toolglot.text.json_text import shown
 
-_MOST_GIVEN = 5  # values that are told back
 _ID_KEY = re.compile(r"(?:^|_)(?:ids?|uuid|guid)$|[a-z](?:Id|ID)s?$")
 _ID_TOLD = re.compile(r"\b(?:id|ID|identifier)\b")
 _IN_WORDS = re.compile(r"[^\W\d_]+[.,]?(?: [^\W\d_]+[.,]?)+")
@@ -45,7 +44,7 @@ class Invented:
                 continue
             if not self._spoken.holds(value):
                 told = f"{key} is {shown(value, 60)!r}, which stands nowhere in the conversation"
-                mails = self._spoken.mails[:_MOST_GIVEN] if "@" in value else ()
+                mails = self._spoken.mails[:MOST_TOLD] if "@" in value else ()
                 return told + (f"; it has {' and '.join(mails)}" if mails else self._advice(key, tool))
         return None
 
@@ -77,7 +76,7 @@ class Invented:
     def _given(self, key: str) -> list[str]:
         """Values that a result has under the same key."""
         found = re.findall(rf'"{re.escape(key)}"\s*:\s*"([^"\\]{{1,80}})"', self._spoken.text)
-        return list(dict.fromkeys(found))[:_MOST_GIVEN]
+        return list(dict.fromkeys(found))[:MOST_TOLD]
 
     def _tellers(self, key: str, wanted: Tool) -> list[str]:
         """Tools that may give a value: they look something up, speak of the same thing, and don't need the value themselves."""

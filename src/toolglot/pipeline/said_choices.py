@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from toolglot.pipeline.said import Find, Said
+from toolglot.pipeline.said_times import DAYS
 
-_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-_SPANS = {"weekday": _DAYS[:5], "working day": _DAYS[:5], "workday": _DAYS[:5], "weekend": _DAYS[5:]}
+_SPANS = {"weekday": DAYS[:5], "working day": DAYS[:5], "workday": DAYS[:5], "weekend": DAYS[5:]}
 _SPAN = re.compile(rf"\b({'|'.join(_SPANS)})s?\b", re.IGNORECASE)
 _ALL_DAYS = re.compile(r"\b(?:every|each) day\b|\bdaily\b|\ball week\b", re.IGNORECASE)
 _UNTIL = re.compile(r"s?(?:\s*[-–]\s*|\s+(?:to|through|till|until)\s+)", re.IGNORECASE)
@@ -16,7 +16,7 @@ _UNTIL = re.compile(r"s?(?:\s*[-–]\s*|\s+(?:to|through|till|until)\s+)", re.IG
 _ADVERBS = {"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "quarter": "quarterly", "year": "yearly"}
 _EVERY = re.compile(
     r"\b(?:every|each|once (?:a|per|every))\s+(?:(?P<other>other|second|third|fourth|two|three|four|\d{1,2})(?:nd|rd|th)?\s+)?"
-    rf"(?P<unit>{'|'.join(_ADVERBS)}|{'|'.join(_DAYS)}|morning|evening|night)s?\b",
+    rf"(?P<unit>{'|'.join(_ADVERBS)}|{'|'.join(DAYS)}|morning|evening|night)s?\b",
     re.IGNORECASE,
 )
 _APART = {"other": 2, "second": 2, "two": 2, "third": 3, "three": 3, "fourth": 4, "four": 4}
@@ -90,15 +90,15 @@ def chosen(options: list[Any], said: Said) -> list[Find]:
 
 def days(options: list[Any], told: list[Find], said: Said) -> list[Find]:
     """Days of the week in a row: weekdays, from Monday to Friday."""
-    by_day = {day: option for option in options for day in _DAYS if isinstance(option, str) and day.startswith(option.lower())}
-    if len(by_day) < len(_DAYS):
+    by_day = {day: option for option in options for day in DAYS if isinstance(option, str) and day.startswith(option.lower())}
+    if len(by_day) < len(DAYS):
         return told
     match = _SPAN.search(said.text)
     if match:
         return [Find(by_day[day], match.start(), match.end()) for day in _SPANS[match[1].lower()]]
     if not told and (match := _ALL_DAYS.search(said.text)):
-        return [Find(by_day[day], match.start(), match.end()) for day in _DAYS]
-    order = [by_day[day] for day in _DAYS]
+        return [Find(by_day[day], match.start(), match.end()) for day in DAYS]
+    order = [by_day[day] for day in DAYS]
     if len(told) == 2 and _UNTIL.fullmatch(said.text[told[0].end : told[1].start]):
         first, last = (order.index(str(one.value)) for one in told)
         return [Find(one, told[0].start, told[1].end) for one in order[first : last + 1]] or told
@@ -127,9 +127,9 @@ def _frequency(options: list[str], said: Said) -> list[Find]:
     if match is None:
         return []
     unit = match["unit"].lower()
-    named = {_ADVERBS[unit]} if unit in _ADVERBS else {"weekly"} if unit in _DAYS else {"daily"}
+    named = {_ADVERBS[unit]} if unit in _ADVERBS else {"weekly"} if unit in DAYS else {"daily"}
     named |= {"annually", "annual"} if "yearly" in named else set()
-    place = (match.start(), match.start("unit") - 1) if unit in _DAYS else match.span("unit")
+    place = (match.start(), match.start("unit") - 1) if unit in DAYS else match.span("unit")
     return [Find(option, *place) for option in options if option.lower() in named][:1]
 
 

@@ -1,4 +1,6 @@
-"""Names that have a short code, where a schema asks for that: languages (ISO 639), countries (ISO 3166), states, shares."""
+"""Names that have a short code, where a schema asks for that: languages (ISO 639), countries (ISO 3166), states, shares; and
+cities that everyone knows, which have their state behind them.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +41,17 @@ MCD McDonald's, SBUX Starbucks, ORCL Oracle, ADBE Adobe, CRM Salesforce, PYPL Pa
 F Ford, GM General Motors, GE General Electric, V Visa, MA Mastercard, JPM JPMorgan, GS Goldman Sachs, PFE Pfizer, CSCO Cisco,
 QCOM Qualcomm, T AT&T, VZ Verizon, XOM Exxon, CVX Chevron, COST Costco, HD Home Depot
 """
+_WELL_KNOWN = """
+AK Anchorage, AR Little Rock, AZ Phoenix, AZ Scottsdale, AZ Tucson, CA Anaheim, CA Berkeley, CA Fresno, CA Long Beach,
+CA Los Angeles, CA Mountain View, CA Oakland, CA Palo Alto, CA Sacramento, CA San Diego, CA San Francisco, CA San Jose,
+CO Boulder, CO Colorado Springs, CO Denver, FL Jacksonville, FL Miami, FL Orlando, FL Tampa, GA Atlanta, HI Honolulu,
+IA Des Moines, ID Boise, IL Chicago, IN Indianapolis, KS Wichita, KY Louisville, LA Baton Rouge, LA New Orleans, MA Boston,
+MD Baltimore, MI Ann Arbor, MI Detroit, MN Minneapolis, MO Kansas City, MO St. Louis, NC Charlotte, NC Raleigh, NE Omaha,
+NM Albuquerque, NM Santa Fe, NV Las Vegas, NV Reno, NY Brooklyn, NY Buffalo, NY Manhattan, NY New York, NY New York City,
+OH Cincinnati, OH Cleveland, OH Columbus, OK Oklahoma City, OK Tulsa, OR Portland, PA Philadelphia, PA Pittsburgh, TN Memphis,
+TN Nashville, TX Austin, TX Dallas, TX El Paso, TX Fort Worth, TX Houston, TX San Antonio, UT Salt Lake City,
+VA Virginia Beach, WA Seattle, WA Spokane, WA Tacoma, WI Milwaukee
+"""
 
 
 def _read(table: str) -> dict[str, str]:
@@ -62,6 +75,9 @@ _SHARES = re.compile(r"ticker$|symbol$", re.IGNORECASE)
 _SHARES_TOLD = re.compile(r"\b(?:ticker|stock) symbols?\b", re.IGNORECASE)
 _FIRM = re.compile(r",? (?:inc|corp|corporation|co|company|ltd|plc)\.?$", re.IGNORECASE)  # behind a company's name
 _FEWEST = 2  # options that are codes of one kind
+_STATE_OF = {name.lower(): state for name, state in _read(_WELL_KNOWN).items()}
+_WANTS_STATE = re.compile(r"[Cc]ity,? (?:and )?[Ss]tate|[A-Z][a-z]+, [A-Z]{2}\b")
+_PLACED = re.compile(r"\b(?:city|state|location|place|where)\b", re.IGNORECASE)
 
 
 def codes_said(name: str, about: str, said: Said) -> list[Find]:
@@ -111,3 +127,14 @@ def coded_options(options: list[Any], said: Said) -> list[Find]:
 def _named(kind: str, said: Said) -> list[Find]:
     found = _CALLED[kind].finditer(said.text)
     return [Find(_CODE_OF[kind][match[0].lower()], match.start(), match.end()) for match in found if match[0][0].isupper()]
+
+
+def wants_state(name: str, about: str) -> bool:
+    """Whether a parameter is a place with its state, as in San Francisco, CA."""
+    return _WANTS_STATE.search(about) is not None and _PLACED.search(f"{name} {about}") is not None
+
+
+def with_state(city: str) -> str | None:
+    """One that is known to everyone."""
+    state = _STATE_OF.get(city.lower())
+    return f"{city}, {state}" if state is not None else None

@@ -11,6 +11,7 @@ from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said, Value
 from toolglot.pipeline.said_codes import coded_options
+from toolglot.pipeline.said_times import DAYS
 from toolglot.pipeline.said_words import Word
 from toolglot.pipeline.spans import Spans
 
@@ -27,7 +28,7 @@ _ABBREVIATED = {
 }  # fmt: skip
 
 
-_ABBREVIATED |= {day[:3]: day for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")}
+_ABBREVIATED |= {day[:3]: day for day in DAYS}
 _UNITS = "mon tue wed thu fri sat sun km m cm mm mi ft in kg g mg lb lbs oz l ml gal c f k"
 _SHORT_UNITS = frozenset(_UNITS.split())  # options that are written so, too
 _DERIVED = frozenset({"ly", "ally", "al"})  # endings that make another word

@@ -12,9 +12,9 @@ import msgspec
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 
 _NAMES = "january february march april may june july august september october november december"
-_MONTHS = _NAMES.split()
-_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" if len(name) > 3 else name for name in _MONTHS)
+MONTHS = _NAMES.split()
+DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" if len(name) > 3 else name for name in MONTHS)
 _D = r"(?P<d{0}>\d{{1,2}})(?:st|nd|rd|th)?"
 _TO = r"\s*(?:to|until|till|through|and|-|–)\s*(?:the\s+)?"
 _YEAR = r"(?:(?:,\s*|\s+)(?:of\s+)?(?P<y>\d{4})\b)?"
@@ -31,14 +31,14 @@ _DATES = (
     re.compile(r"\b(?P<m>\d{1,2})/(?P<d1>\d{1,2})/(?P<y>\d{4})\b"),
 )
 _IN_MONTH = re.compile(
-    rf"(?<![\w-])(?<!\d )(?<!\dth )(?P<m>{'|'.join(_MONTHS)}|(?:{_MONTH})(?=,? ?\d{{4}}))\b"
+    rf"(?<![\w-])(?<!\d )(?<!\dth )(?P<m>{'|'.join(MONTHS)}|(?:{_MONTH})(?=,? ?\d{{4}}))\b"
     r"(?:,?\s*(?:of\s+)?(?P<y>(?:19|20)\d\d)\b)?(?!\.?\s?\d)",
     re.IGNORECASE,
 )
 _BARE_DAY = re.compile(r"\bthe (?P<d>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)\b(?= ?(?:[.,;?!]|$|and\b|at\b|in\b|for\b|to\b|with\b))")
 _RELATIVE = re.compile(
     rf"\b(?:(?P<day_after>the day after tomorrow)|(?P<word>today|tonight|tomorrow|yesterday)"
-    rf"|(?:(?P<next>next|this|on|coming)\s+)?(?P<weekday>{'|'.join(_DAYS)}))\b",
+    rf"|(?:(?P<next>next|this|on|coming)\s+)?(?P<weekday>{'|'.join(DAYS)}))\b",
     re.IGNORECASE,
 )
 _LEAP = 2024  # has every day that a year may have
@@ -119,7 +119,7 @@ def months(text: str, today: date | None = None) -> list[Moment]:
 
 
 def _month(name: str) -> int:
-    return next(at for at, month in enumerate(_MONTHS, 1) if month[:3] == name[:3].lower())
+    return next(at for at, month in enumerate(MONTHS, 1) if month[:3] == name[:3].lower())
 
 
 def _of_date(match: re.Match[str], year: int | None) -> Iterator[Moment]:
@@ -145,7 +145,7 @@ def _relative(match: re.Match[str], today: date) -> date:
         return today + timedelta(2)
     if match["word"]:
         return today + timedelta(_WORDS[match["word"].lower()])
-    ahead = (_DAYS.index(match["weekday"].lower()) - today.weekday()) % 7
+    ahead = (DAYS.index(match["weekday"].lower()) - today.weekday()) % 7
     return today + timedelta(ahead or 7)
 
 

@@ -22,9 +22,8 @@ from typing import Any
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.conversation import DATE, Conversation
 from toolglot.pipeline.relevance import spaced
-from toolglot.pipeline.said_codes import code_for
+from toolglot.pipeline.said_codes import code_for, wants_state, with_state
 from toolglot.pipeline.said_forms import EMAIL
-from toolglot.pipeline.said_places import wants_state, with_state
 from toolglot.pipeline.said_units import TIME, currency_code, wanted_unit
 
 UNSPOKEN, MISCOPIED, NAMED = "dropped_unspoken", "fixed_address", "fixed_currency"

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-ENGLISH_MONTHS = "January February March April May June July August September October November December"
-ENGLISH_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-
 
 class Tongue(msgspec.Struct, frozen=True):
     """Numbers from one, months and days in their order; `times` with the minutes that each adds to its hour.

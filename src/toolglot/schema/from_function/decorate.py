@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from toolglot.core.tools import Tool
-from toolglot.errors import CallerError
+from toolglot.schema.checked_fields import check_fields
 from toolglot.schema.from_function.signature import ReadFunction, read_function
 
 P = ParamSpec("P")
@@ -89,10 +89,7 @@ def tool(
     `timeout` and `cache_for` are seconds. The function stays callable; a parameter hinted `Context` is not shown.
     """
     options = Options(name, description, timeout, cache_for, strict)
-    try:
-        msgspec.convert(msgspec.structs.asdict(options), Options)
-    except msgspec.ValidationError as error:
-        raise CallerError(str(error).replace("`$.", "`"), "tool") from None
+    check_fields(options, "tool")
     if function is None:
         return lambda given: _made(given, options)
     return _made(function, options)
