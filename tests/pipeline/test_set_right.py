@@ -164,6 +164,7 @@ def test_a_time_that_nobody_said_is_the_only_one_that_was(text: str, written: st
     ("text", "written", "left"),
     [
         ("Set the timer to half an hour.", 45, 30),
+        ("Set the timer to half an hour, at 50% volume.", 45, 30),
         ("Set the timer to two hours.", 120, 120),
         ("Set the timer to two hours.", 2, 2),  # it was said, at least
         ("Set the timer to ten minutes or to twenty minutes.", 15, 15),

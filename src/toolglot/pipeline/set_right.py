@@ -97,8 +97,9 @@ def _as_said(key: str, own: dict[str, Any], value: object, held: dict[str, Any],
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     about = str(own.get("description") or "")
-    if spoken.percents:
-        return _as_share(f"{key} {about}".lower(), own, value, spoken.percents)
+    share = _as_share(f"{key} {about}".lower(), own, value, spoken.percents)
+    if share != value:
+        return share
     unit = wanted_unit(key, about)
     if unit is None or unit[0] != TIME or len(spoken.durations) != 1 or spoken.counts(value):
         return value
