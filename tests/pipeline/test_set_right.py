@@ -307,3 +307,30 @@ def test_a_month_may_be_told_in_days() -> None:
     held = {"query": "concerts", "minutes": 30}
     assert set_right(TOOL, held, asked("Concerts in the upcoming month."), begun=False) == (held, ())
     assert set_right(TOOL, held, asked("Concerts, please."), begun=False)[1] == (UNSPOKEN,)
+
+
+SHARES = Tool(
+    "dividend",
+    "Dividend per share.",
+    {
+        "type": "object",
+        "properties": {"payout": {"type": "integer"}, "revenue": {"type": "number", "description": "In millions"}},
+        "required": ["payout"],
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "written", "left"),
+    [
+        ("A payout of 50 million USD on 100 million shares", "payout", 50, 50_000_000),
+        ("A payout of $2.5 billion", "payout", 2.5, 2_500_000_000),
+        ("A payout of 50 million USD on 50 shares", "payout", 50, 50),  # it may be of the other
+        ("A payout of 50 million USD", "payout", 50_000_000, 50_000_000),
+        ("A payout of 50 USD", "payout", 50, 50),
+        ("A revenue of 50 million USD", "revenue", 50, 50),  # as the parameter wants it
+    ],
+)
+def test_a_number_is_told_with_its_millions(text: str, key: str, written: float, left: float) -> None:
+    right, codes = set_right(SHARES, {key: written}, asked(text), begun=False)
+    assert (right, codes) == ({key: left}, (MISREAD,) if left != written else ())

@@ -28,6 +28,7 @@ _UNIT = 20  # characters behind a number in which its unit stands
 _MOST_TEXT = 200_000  # characters, the last ones
 _NAMED = re.compile(r"(?<![.!?:\n])(?<![.!?:\n] )(?<!^)\b[^\W\d_a-z][\w'-]+|\b[A-Z]{2,}\b|(?<!\w)[\"'“‘][^\W\d_]")
 _DATED = re.compile(r"(?<!\d)\d{4}(?!\d)|\d(?:st|nd|rd|th)\b|\d[/.-]\d")
+_SHORTENED = re.compile(r"[$€£¥]?([\d,.]*\d) (?:thousand|million|billion)$", re.IGNORECASE)
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")
 _SQUEEZED = re.compile(r"[\W_]+")
 # what one may be told in: the upcoming month is 30 days
@@ -130,6 +131,13 @@ class Conversation:
             if "%" in (said := self.text[number.start : number.end]) or "percent" in said
         )
         return {number.forms[0]: number.forms[1] for number in told if len(number.forms) > 1}
+
+    @cached_property
+    def shortened(self) -> dict[float, float]:
+        """50 of 50 million, where 50 was not said of anything else, and what it stands for."""
+        told = ((_SHORTENED.match(self.text[number.start : number.end]), number.forms[0]) for number in self._said_numbers)
+        bare = {float(match[1].replace(",", "")): whole for match, whole in told if match}
+        return {short: whole for short, whole in bare.items() if short not in self._numbers}
 
     @cached_property
     def times(self) -> frozenset[int]:

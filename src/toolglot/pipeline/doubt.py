@@ -4,8 +4,8 @@ Seven things are looked for, each so narrow that a call that was meant as it sta
 number or an e-mail address that stands nowhere; a name or a date, where nobody has named or dated anything, or an id is wanted;
 a call that was just made and has its result; a tool that is beside the question: no word in common, or nothing that the gate
 for still smaller models would call for, or something made up while another tool finds all it needs; a result in place of the
-call that would give it; words about a tool that plainly is to be used; and one call of several, where the question tells the
-others in full. The model is told why. Where it insists, it may know better than words can tell, and the call passes; but nobody
+call that would give it; words where that gate finds one tool due; and one call of several, where the question tells the others
+in full. The model is told why. Where it insists, it may know better than words can tell, and the call passes; but nobody
 knows an id that was never said.
 """
 
@@ -25,7 +25,7 @@ from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.due_tools import FEW_TOOLS, MOST_TOLD, Due
 from toolglot.pipeline.guard_calls import canonical
 from toolglot.pipeline.invented_values import Invented
-from toolglot.pipeline.ranked_tools import ALL_ABOUT, TELLERS, own_words_of
+from toolglot.pipeline.ranked_tools import ALL_ABOUT, own_words_of
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import spaced
 from toolglot.pipeline.repeats import brings_something_new
@@ -48,7 +48,6 @@ DOUBTED = frozenset({INVENTED, UNRELATED, REPEATED, MADE_UP, INCOMPLETE, UNUSED,
 _NO_RESULT = "the reply is an object, made up in the place of a tool's result"
 _UNTOLD = "the answer does not say what was asked for, and the results have it"
 _NO_CALL = "no tool was called, though the question tells all that is needed"
-_FIGURE = re.compile(r"\d+(?:[.,:-]\d+)*")
 _SHARP = re.compile(r"\w[./@:_-]\w|\d\d|\w \w+ \w")
 _TOO_MUCH = 2  # times that one call was refused: it is wrong in more than one way
 _ENOUGH = 2  # arguments that were said: the call has to do with what was asked
@@ -117,28 +116,20 @@ class Doubts:
         return tool if tool is not None and tool.kind == "function" else None, loads_object(call.arguments_json)
 
     def of_text(self, text: str) -> tuple[str, str] | None:
-        """The same of a reply without a call: a result that no tool gave, or words where a tool plainly is to be used."""
+        """The same of a reply without a call: a result that no tool gave, or words where one tool is due."""
         if self._so_far.has_results:
             return self._lacking(text)
         held = _FENCED.fullmatch(text.strip())
         if loads_object(held[1] if held else text) and "json" not in self.spoken.words:
             return None if _NO_RESULT in self._so_far.told else (MADE_UP, f"{_NO_RESULT}{self._due.to_call}")
-        due = self._due.plainly
-        if due is None or _NO_CALL in self._so_far.told:
-            return None
-        new = [figure for figure in _FIGURE.findall(text) if figure not in self.spoken.text]  # which are to be looked up
-        is_one = self._speaks_of_a_tool(text) or (new and TELLERS.search(due.name))
-        return (UNUSED, f"{_NO_CALL}{self._due.to_call}") if is_one else None
+        is_told = _NO_CALL in self._so_far.told or bool(self._so_far.calls)  # what was refused it may rightly do without
+        return None if self._due.best is None or is_told else (UNUSED, f"{_NO_CALL}{self._due.to_call}")
 
     def _lacking(self, text: str) -> tuple[str, str] | None:
         """An answer without what was asked for, where the results that came last have it."""
         last = self._so_far.lately
         missing = untold(text, last) if self.spoken.is_english and last.results and _UNTOLD not in self._so_far.told else []
         return (LACKING, f"{_UNTOLD}: {shown(', '.join(missing[:MOST_TOLD]), 200)}") if missing else None
-
-    def _speaks_of_a_tool(self, text: str) -> bool:
-        """You can use the `get_ticket` function. A name that is a plain word must stand as code."""
-        return any((name in text and not name.isalpha()) or f"`{name}`" in text for name in self._tools)
 
     def strays(self, calls: Sequence[ToolCall]) -> dict[str, tuple[str, str]]:
         """Of several calls at once, by their ids: those with something made up beside one that was said in full."""
@@ -213,7 +204,9 @@ class Doubts:
 
     def _related(self, tool: Tool) -> bool:
         """Words are no measure for a conversation in another script."""
-        return self.spoken.in_other_script or self.spoken.speaks_of(words_of_tool(tool))
+        best = self._due.best
+        is_due = best is not None and best.tool.full_name == tool.full_name
+        return is_due or self.spoken.in_other_script or self.spoken.speaks_of(words_of_tool(tool))
 
     def _asked_for(self, tool: Tool, held: dict[str, Any]) -> bool:
         """What the gate says, unless the tool was given what was said, or may serve whatever is asked (a shell, a search)."""

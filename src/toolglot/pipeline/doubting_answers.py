@@ -115,7 +115,7 @@ class DoubtingAnswers(Answers):
             self._left += 1
 
     def _ended_with(self, event: Finish | Fault) -> Event:
-        if isinstance(event, Finish) and not self._left and not self._decided and not self._wants_words:
+        if isinstance(event, Finish) and not self._left and not self._wants_words and not _refuses(self._decided, event):
             written = "".join(self._words)
             doubt = self._doubts.of_text(written)
             if doubt is not None:
@@ -126,3 +126,8 @@ class DoubtingAnswers(Answers):
         if isinstance(event, Finish) and event.stop.reason == "calls" and not self._left:
             return msgspec.structs.replace(event, stop=Stop("stop", event.stop.raw))
         return event
+
+
+def _refuses(decided: list[Decision], event: Finish) -> bool:
+    """A call was meant, and why it is none is told already."""
+    return bool(decided) or any(one.code.startswith("rejected_") for one in event.decisions)

@@ -7,10 +7,9 @@ from functools import cached_property
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.gate import Verdict, gate
-from toolglot.pipeline.ranked_tools import ALL_ABOUT, NAMED, Ranked
+from toolglot.pipeline.ranked_tools import ALL_ABOUT, Ranked
 from toolglot.pipeline.several_calls import Calls
 from toolglot.pipeline.so_far import SoFar
-from toolglot.pipeline.told_values import in_full, not_made
 
 FEW_TOOLS = 8
 MOST_TOLD = 5  # calls or values that a reason tells of
@@ -34,18 +33,9 @@ class Due:
         return self._gated is None or bool(self._gated.calls)
 
     @property
-    def plainly(self) -> Tool | None:
-        """The only tool that is due, where it is spoken of, and by more than one value or one that nobody says by chance."""
-        best = self.best
-        lacks = best is None or best.overlap < NAMED or not (best.filled.sharp or len(best.filled.found) > 1)
-        return None if best is None or lacks else best.tool
-
-    @property
     def to_call(self) -> str:
-        """What is to be called, with its arguments where the question tells them all."""
-        if self.best is None:
-            return ""
-        return f": call {in_full(not_made(self.calls, ())[:MOST_TOLD]) or self.best.tool.full_name}"
+        """What is to be called. Its arguments are the model's to find: told some, it copies them, wrong ones too."""
+        return "" if self.best is None else f": call {self.best.tool.full_name}"
 
     @property
     def best(self) -> Ranked | None:

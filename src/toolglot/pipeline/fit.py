@@ -27,6 +27,7 @@ from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.prompts import GENERAL
 from toolglot.pipeline.room import Room, room
 from toolglot.pipeline.route import Route
+from toolglot.pipeline.second_try import second_try
 from toolglot.pipeline.speak_dialect import speak
 from toolglot.pipeline.turns import Spoken, merged, with_lesson, without_system
 from toolglot.pipeline.ways import SMALL, Tallies, Way, choose_way
@@ -65,6 +66,8 @@ def fit(
     way = choose_way(ask, route.profile, route.provider, choice, tallies)
     if nonce is not None and way.kind != "dialect":
         raise CallerError(f"a nonce goes with a dialect, and this is asked {way.name}", "nonce")
+    if ask == "auto" and nonce is None:
+        way, request = second_try(way, route.provider, request)
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in given)
     asking = _Asking(route, way, nonce, calls, [])

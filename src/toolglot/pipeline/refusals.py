@@ -26,7 +26,8 @@ ADVICE = {
     "rejected_incomplete": "Make all of them in one reply.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
-UNSHOWN = frozenset({"rejected_result", "lacking_answer"})  # replies that the model is not shown again: it would only copy them
+# replies that the model is not shown again: it would only copy them
+UNSHOWN = frozenset({"rejected_result", "rejected_unused", "lacking_answer"})
 _BACK = ("rejected_", "lacking_")  # how the codes begin of what the model is told of, to do it again
 _SHOWN = 300  # characters of what was written, told back
 
@@ -53,6 +54,12 @@ def is_ours(message: Message) -> bool:
     """Whether it tells the model of a reply that named no tool: it stands in the user's place, who did not say it."""
     told = message.parts[0] if message.role == "user" and message.parts else None
     return isinstance(told, Text) and told.text.startswith(NOT_RUN)
+
+
+def told_of(message: Message) -> frozenset[str]:
+    """The codes of the refusals that the model is told of here."""
+    texts = [part.text for part in message.parts if isinstance(part, Text | ToolResult) and part.text.startswith(NOT_RUN)]
+    return frozenset(code for code, advice in ADVICE.items() if any(advice in text for text in texts))
 
 
 def sentence(refused: Decision) -> str:

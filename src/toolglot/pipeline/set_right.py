@@ -6,7 +6,7 @@ What is optional and one of a few, and is the only one of them that the question
 the only date.
 An e-mail address that stands nowhere becomes the one that has the same name before the @, if there is but one.
 A time of day, or a duration, that nobody said becomes the only one that was.
-Of 3.5 % a percentage is 3.5, and a rate 0.035.
+Of 3.5 % a percentage is 3.5, and a rate 0.035. Of 50 million 50 is but a part.
 A kind is named without the word for it: the finish is rosewood, not "rosewood finish". A museum's name may end with "museum".
 A currency has its code wherever money is exchanged: dollars are USD. So have languages, countries, states and well-known
 shares, where codes are asked for, and well-known cities their state.
@@ -38,6 +38,7 @@ _WORDS = re.compile(r"[^\W\d_]{3}")  # what has none is found in any text
 _HALF_A_DAY = 12 * 60  # minutes
 _SHARE = re.compile(r"decimal|fraction|growth|interest|probab|rate\b|\bratio|yield")
 _PRICED = re.compile(r"discount|tax|tip\b|vat\b")  # which are told in percent as often
+_IN_MILLIONS = re.compile(r"thousand|million|billion", re.IGNORECASE)  # in which a number may be asked for
 _OF_A_KIND = """
 algorithm category class color colour complexity condition criterion cuisine finish format genre level method mode order
 platform priority quality season size species style system type
@@ -100,6 +101,8 @@ def _as_said(key: str, own: dict[str, Any], value: object, held: dict[str, Any],
     share = _as_share(f"{key} {about}".lower(), own, value, spoken.percents)
     if share != value:
         return share
+    if value in spoken.shortened and not _IN_MILLIONS.search(f"{key} {about}"):
+        return spoken.shortened[value]
     unit = wanted_unit(key, about)
     if unit is None or unit[0] != TIME or len(spoken.durations) != 1 or spoken.counts(value):
         return value
