@@ -106,6 +106,16 @@ def test_what_the_conversation_sets_right_leaves_so_and_says_so() -> None:
     assert (kept.calls[0].arguments_json, codes(kept)) == (written, [])  # what does not fit the tool is no improvement
 
 
+def test_calls_that_are_one_once_they_are_set_right_leave_once() -> None:
+    plan = small(messages=IN_PARIS, tools=Toolset([WITH_DAYS]))
+    made = [*call(0, "get_weather", '{"city": "Paris", "days": 3}'), *call(1, "get_weather", '{"city": "Paris", "days": 4}')]
+    found = heard(plan, made, end=CALLS)
+    assert [one.arguments for one in found.calls] == [{"city": "Paris"}]
+    assert sorted(codes(found)) == ["dropped_unspoken", "merged_repeat"]
+    twice = [*call(0, "get_weather", PARIS), *call(1, "get_weather", PARIS)]
+    assert len(heard(plan, twice, end=CALLS).calls) == 2  # as its server made them
+
+
 def test_a_result_in_place_of_a_call_goes_back() -> None:
     found = heard(small(messages=IN_PARIS), text("```json\n", '{"temperature": 21}\n```'))
     assert codes(found) == ["rejected_result"]

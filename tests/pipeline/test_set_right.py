@@ -334,3 +334,39 @@ SHARES = Tool(
 def test_a_number_is_told_with_its_millions(text: str, key: str, written: float, left: float) -> None:
     right, codes = set_right(SHARES, {key: written}, asked(text), begun=False)
     assert (right, codes) == ({key: left}, (MISREAD,) if left != written else ())
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "left"),
+    [
+        ("finish", "the dark walnut", "dark walnut"),
+        ("finish", "The Dark Walnut", "The Dark Walnut"),  # a title
+        ("finish", "the amber", "the amber"),  # the model's own words
+    ],
+)
+def test_a_thing_is_named_without_its_article(key: str, written: str, left: str) -> None:
+    found, codes = of_guitar("One in the dark walnut, please.", **{key: written})
+    assert (found[key], codes) == (left, () if written == left else (MISREAD,))
+
+
+def test_a_text_keeps_its_words() -> None:
+    note = Tool("send", "Sends.", {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
+    held = {"text": "the build is green"}
+    assert set_right(note, held, asked("Tell Ann: the build is green"), begun=False) == (held, ())
+
+
+def test_what_is_only_counted_up_is_left_out() -> None:
+    said, held = asked("Find the lamps of all the rooms, on floor 3"), {"query": "lamp", "since": "Room 7"}
+    assert set_right(TOOL, held, said, begun=False, alone=False) == ({"query": "lamp"}, (UNSPOKEN,))
+    assert set_right(TOOL, held, said, begun=False) == (held, ())
+    floor = {"query": "lamp", "since": "Floor 3"}
+    assert set_right(TOOL, floor, said, begun=False, alone=False) == (floor, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [("Chords in C# major", "C#"), ("C++ or not", "C++"), ("From C to C#", "C"), ("C major", "C"), ("A key", "C")],
+)
+def test_a_sign_belongs_to_its_letter(text: str, left: str) -> None:
+    found, codes = of_guitar(text, finish="C")
+    assert (found["finish"], codes) == (left, () if left == "C" else (MISREAD,))

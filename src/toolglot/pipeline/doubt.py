@@ -98,7 +98,9 @@ class Doubts:
         tool, held = self._read(call)
         if tool is None or held is None:
             return None
-        right, codes = set_right(tool, held, self.spoken, self._tells(tool) if alone else {}, begun=self._so_far.has_results)
+        right, codes = set_right(
+            tool, held, self.spoken, self._tells(tool) if alone else {}, begun=self._so_far.has_results, alone=alone
+        )
         if not codes or not checker(tool.schema).fits(right):
             return None
         written = call.arguments_json if call.written is None else call.written

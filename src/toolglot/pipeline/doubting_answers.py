@@ -12,7 +12,7 @@ from toolglot.core.reply import Decision, Stop
 from toolglot.pipeline.answers import Answers, Calls
 from toolglot.pipeline.doubt import Doubts
 from toolglot.pipeline.grounded_answers import GroundedAnswers
-from toolglot.pipeline.guard_calls import Policy, refused, told_fixes
+from toolglot.pipeline.guard_calls import Policy, canonical, refused, told_fixes
 from toolglot.pipeline.plan import Plan
 
 
@@ -23,6 +23,9 @@ def answers_to(plan: Plan, policy: Policy, calls: Calls, make_id: Callable[[], s
     if plan.conversation is None or calls == "pass" or policy == "eager":
         return Answers(plan, policy=policy, calls=calls, make_id=make_id)
     return DoubtingAnswers(plan, plan.conversation, policy=policy, calls=calls, make_id=make_id)
+
+
+_Passed = tuple[Open, Close, ToolCall, ToolCall]  # the call as it was made, and as it was set right
 
 
 class DoubtingAnswers(Answers):
@@ -85,7 +88,7 @@ class DoubtingAnswers(Answers):
 
     def _judge(self, out: list[Event], *, ended: bool) -> None:
         """Each call for itself, and then those that pass together: one of several may be told to come with the others."""
-        passed: list[tuple[Open, Close, ToolCall, ToolCall]] = []
+        passed: list[_Passed] = []
         for opened, end, call in self._whole:
             right = None if self._policy == "strict" else self._doubts.set_right(call, alone=len(self._whole) == 1)
             doubt = self._doubts.of(right or call)
@@ -93,6 +96,7 @@ class DoubtingAnswers(Answers):
                 self._decided.append(refused(right or call, *doubt))
             else:
                 passed.append((opened, end, call, right or call))
+        passed = self._once(passed)
         strays = self._doubts.strays([right for _, _, _, right in passed])
         self._decided += [refused(right, *strays[right.id]) for _, _, _, right in passed if right.id in strays]
         passed = [one for one in passed if one[3].id not in strays]
@@ -113,6 +117,19 @@ class DoubtingAnswers(Answers):
             out += [self._moved(event) for event in (opened, Delta(-at, call.arguments_json), Close(-at))]
             self._decided.append(Decision("rescued_earlier", f"{call.full_name}: it was told to come with others, which came"))
             self._left += 1
+
+    def _once(self, passed: list[_Passed]) -> list[_Passed]:
+        """Calls that only what was set right told apart are one."""
+        kept: list[_Passed] = []
+        made: set[tuple[str, str]] = set()
+        for one in passed:
+            _, _, call, right = one
+            if right is not call and canonical(right) in made:
+                self._decided.append(Decision("merged_repeat", f"{right.full_name}: set right, it is one that was made before"))
+                continue
+            made.add(canonical(right))
+            kept.append(one)
+        return kept
 
     def _ended_with(self, event: Finish | Fault) -> Event:
         if isinstance(event, Finish) and not self._left and not self._wants_words and not _refuses(self._decided, event):

@@ -7,7 +7,8 @@ the only date.
 An e-mail address that stands nowhere becomes the one that has the same name before the @, if there is but one.
 A time of day, or a duration, that nobody said becomes the only one that was.
 Of 3.5 % a percentage is 3.5, and a rate 0.035. Of 50 million 50 is but a part.
-A kind is named without the word for it: the finish is rosewood, not "rosewood finish". A museum's name may end with "museum".
+A kind is named without the word for it: the finish is rosewood, not "rosewood finish". A museum's name may end with "museum". A
+theory is named without "the". C# is not C.
 A currency has its code wherever money is exchanged: dollars are USD. So have languages, countries, states and well-known
 shares, where codes are asked for, and well-known cities their state.
 """
@@ -34,10 +35,14 @@ _UNIT_KEY = re.compile(r"units?$", re.IGNORECASE)
 _CURRENCY_KEY = re.compile(r"currency$", re.IGNORECASE)
 _LONG = 60  # characters: a text of the model's own
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::00)?")
+_NUMBERED = re.compile(r"[^\W\d_]+ (\d{1,3})")  # Mission 7
 _WORDS = re.compile(r"[^\W\d_]{3}")  # what has none is found in any text
 _HALF_A_DAY = 12 * 60  # minutes
 _SHARE = re.compile(r"decimal|fraction|growth|interest|probab|rate\b|\bratio|yield")
 _PRICED = re.compile(r"discount|tax|tip\b|vat\b")  # which are told in percent as often
+_SHORT = 6  # words of a name
+_WORDING = re.compile(r"text|message|content|title|body|note|query|prompt|quer(?:y|ies)|phrase|word|lyric", re.IGNORECASE)
+_ARTICLE = re.compile(r"the (?=[^\W\d_]{2})")  # of a title it is written large
 _IN_MILLIONS = re.compile(r"thousand|million|billion", re.IGNORECASE)  # in which a number may be asked for
 _OF_A_KIND = """
 algorithm category class color colour complexity condition criterion cuisine finish format genre level method mode order
@@ -47,11 +52,17 @@ _KINDS = frozenset(_OF_A_KIND.split())  # what a thing is of, and no part of its
 
 
 def set_right(
-    tool: Tool, held: dict[str, Any], spoken: Conversation, told: Mapping[str, Any] = MappingProxyType({}), *, begun: bool
+    tool: Tool,
+    held: dict[str, Any],
+    spoken: Conversation,
+    told: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    begun: bool,
+    alone: bool = True,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The arguments, and the codes of what was changed. `told` are those that the question leaves no doubt about.
 
-    `begun`: something was called before.
+    `begun`: something was called before. `alone`: nothing else is called now.
     """
     schema = as_function(tool).schema or {}
     properties, required = schema.get("properties"), schema.get("required")
@@ -61,9 +72,11 @@ def set_right(
     codes: dict[str, None] = {}
     for key, value in held.items():
         own = properties.get(key)
-        if isinstance(own, dict) and not begun and not _needs(required, key) and not _is_spoken(key, own, value, spoken):
-            codes[UNSPOKEN] = None
-            continue
+        if isinstance(own, dict) and not begun and not _needs(required, key):
+            counted_up = not alone and _is_counted_up(value, spoken)
+            if counted_up or not _is_spoken(key, own, value, spoken):
+                codes[UNSPOKEN] = None
+                continue
         kept[key], code = _better(key, own, value, spoken)
         if code is not None:
             codes[code] = None
@@ -149,6 +162,18 @@ def _is_spoken(key: str, own: dict[str, Any], value: object, spoken: Conversatio
     return True
 
 
+def _signed(letter: str, text: str) -> str | None:
+    """C# and C++ for C, where nothing but these was said."""
+    said = {found[0] for found in re.finditer(rf"(?<!\w){re.escape(letter)}(?:[#♯]|\+\+)?(?!\w)", text)}
+    return said.pop() if len(said) == 1 and letter not in said else None
+
+
+def _is_counted_up(value: object, spoken: Conversation) -> bool:
+    """Mission 1, Mission 2, and so on, of calls that find no end."""
+    numbered = _NUMBERED.fullmatch(value) if isinstance(value, str) else None
+    return numbered is not None and not spoken.counts(int(numbered[1]))
+
+
 def _better(key: str, own: object, value: object, spoken: Conversation) -> tuple[object, str | None]:
     if not isinstance(value, str):
         return value, None
@@ -160,6 +185,10 @@ def _better(key: str, own: object, value: object, spoken: Conversation) -> tuple
     bare, _, last = value.rpartition(" ")
     if bare and last.lower() in _KINDS and spaced(key).lower().endswith(last.lower()) and spoken.holds(value):
         return bare, MISREAD
+    if len(value) == 1 and (signed := _signed(value, spoken.text)):
+        return signed, MISREAD
+    if _ARTICLE.match(value) and len(value.split()) <= _SHORT and not _WORDING.search(key) and spoken.holds(value):
+        return _ARTICLE.sub("", value), MISREAD
     about = str(own.get("description") or "")
     if wants_state(key, about) and (full := with_state(value)):
         return full, CODED
