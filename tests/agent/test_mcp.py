@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 
 from tests.agent.mcp_server import PIXEL
-from toolglot.agent.mcp import mcp_tools
+from tests.agent.scripted import agent, called, said
+from toolglot.agent.agent import Agent
+from toolglot.agent.mcp import mcp_server, mcp_tools
+from toolglot.agent.record import replay
 from toolglot.agent.results import media
 from toolglot.agent.runnable import Context, Runnable, ToolError, as_result
 from toolglot.core.messages import Media, Text
@@ -24,7 +27,7 @@ from toolglot.text.json_text import decode
 
 SERVER = Path(__file__).parent / "mcp_server.py"
 STDIO = [sys.executable, str(SERVER), "stdio"]
-NAMES = ["add", "picture", "weather", "fail", "slow", "process", "die"]
+NAMES = ["add", "picture", "weather", "fail", "slow", "process", "die", "grow"]
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -206,6 +209,7 @@ def test_a_server_that_does_not_come_up_is_named(server: Any, error: type[Except
 
 BARE = """
 import json, sys
+grown = 0
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" not in asked:
@@ -222,6 +226,16 @@ for line in sys.stdin:
         said["result"] = {"tools": [{"name": "tool", "inputSchema": {"type": "object"}}], "nextCursor": "again"}
     elif asked["method"] == "tools/list" and sys.argv[1] == "silence":
         continue
+    elif asked["method"] == "tools/list" and sys.argv[1] in ("grows", "clashes", "fades"):
+        names = ["first", "first" if sys.argv[1] == "clashes" else "second"][: 1 + grown]
+        if grown and sys.argv[1] == "fades":
+            said["error"] = {"code": -32603, "message": "out of paper"}
+        else:
+            said["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+    elif asked["method"] == "tools/call" and sys.argv[1] in ("grows", "clashes", "fades"):
+        grown = 1
+        print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
+        said["result"] = {"content": [{"type": "text", "text": "done"}]}
     elif asked["method"] == "tools/call":
         blocks = [
             {"type": "audio", "data": "YWJj", "mimeType": "audio/wav"},
@@ -276,5 +290,60 @@ def test_without_the_package_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(CallerError, match=r"pip install 'toolglot\[mcp\]'"):
             async with mcp_tools(STDIO):
                 raise AssertionError
+
+    run(work())
+
+
+# -- a list that changes
+
+
+@pytest.mark.parametrize("server", [STDIO, [sys.executable, "-c", BARE, "grows"]], ids=["new handshake", "old handshake"])
+def test_tools_that_are_added_while_it_runs_are_there_in_its_next_turn_and_in_the_next_run(
+    server: list[str], tmp_path: Path
+) -> None:
+    first, added = ("grow", "grown") if server is STDIO else ("first", "second")
+    record = tmp_path / "runs.jsonl"
+    a, provider = agent(
+        called(("c1", first, "{}")),
+        called(("c2", added, '{"word": "tall"}')),
+        said("done"),
+        said("again"),
+        mcp=[server],
+        record=record,
+    )
+
+    async def work() -> None:
+        async with a:
+            held = await a.run("Grow.")
+            assert [call.name for call in held.calls] == [first, added]
+            assert held.end == "finished"
+            assert replay(record) == held
+            await a.run("And now?")
+
+    run(work())
+    told = [[tool["function"]["name"] for tool in body["tools"]] for body in provider.sent]
+    assert added not in told[0]
+    assert all(added in names for names in told[1:])
+    assert provider.told(2)[1]["content"] == ("grown tall" if server is STDIO else "done")
+
+
+@pytest.mark.parametrize(("how", "warned"), [("clashes", "two tools with the name 'first'"), ("fades", "out of paper")])
+def test_a_changed_list_that_is_no_good_leaves_the_tools_of_before(
+    how: str, warned: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    a, provider = agent(called(("c1", "first", "{}")), said("done"), mcp=[[sys.executable, "-c", BARE, how]])
+    run(_ran(a))
+    assert [tool["function"]["name"] for tool in provider.sent[1]["tools"]] == ["first"]
+    assert warned in caplog.text
+
+
+async def _ran(a: Agent) -> None:
+    assert (await a.run("Go.")).end == "finished"
+
+
+def test_a_list_is_read_once_while_nothing_changes() -> None:
+    async def work() -> None:
+        async with mcp_server([sys.executable, "-c", BARE, "pages"]) as server:
+            assert await server.tools() is await server.tools()
 
     run(work())

@@ -40,10 +40,15 @@ class Workbench:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.state: dict[str, Any] = {} if state is None else state
-        self._tools, self._approve, self._timeout, self._cache, self._clock = tools, approve, timeout, cache, clock
-        self._known = Toolset(held.tool for held in tools.values())
+        self._approve, self._timeout, self._cache, self._clock = approve, timeout, cache, clock
+        self.offer(tools)
         self._asking, self._slots = asyncio.Lock(), asyncio.Semaphore(parallel)
         self._same: dict[tuple[str, str], asyncio.Lock] = {}  # equal calls whose result is kept: the second waits for it
+
+    def offer(self, tools: Mapping[str, Runnable]) -> Toolset:
+        """Other tools than before, from now on; as the model is told of them."""
+        self._tools, self._known = tools, Toolset(held.tool for held in tools.values())
+        return self._known
 
     async def run_all(self, step: RunTools, until: float | None = None) -> AsyncGenerator[ToolRun]:
         """Each run as it ends. OutOfTimeError at that time of the event loop's clock; who leaves cancels what still runs."""
