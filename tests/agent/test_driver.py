@@ -99,9 +99,11 @@ def test_whatever_a_tool_raises_is_a_result() -> None:
             raise TimeoutError("the database is slow")
         if kind == "exit":
             raise SystemExit(3)
+        if kind == "panic":
+            raise BaseException("of Rust's, as extensions raise it")
         raise ValueError("no such town")
 
-    kinds = ["value", "cancelled", "time", "exit"]
+    kinds = ["value", "cancelled", "time", "exit", "panic"]
     first = called(*((kind, "raises", f'{{"kind":"{kind}"}}') for kind in kinds))
     asked, sent = agent(first, said("ok"), tools=[raises])
     assert asked.run_sync("go").end == "finished"

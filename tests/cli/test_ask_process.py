@@ -77,7 +77,7 @@ def test_an_mcp_server_that_prints_is_not_told_of_by_a_traceback(tmp_path: Path)
             [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
         )
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
-    assert len(bodies[0]["tools"]) == 7
+    assert len(bodies[0]["tools"]) == 8
 
 
 def test_streams_that_are_closed_or_know_few_signs() -> None:

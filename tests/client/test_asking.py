@@ -263,6 +263,26 @@ def test_a_key_that_the_server_repeats_is_not_told(tmp_path: Path) -> None:
     run(work())
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_nor_is_it_where_the_answer_had_begun(stream: bool, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            text = b'data: {"choices": [{"index": 0, "delta": {"content": "he"}}]}\n\n'
+            broken = b'data: {"error": {"message": "bad key sk-12345678!"}}\n\n'
+            server.says("/v1/chat/completions", http(text + broken, "text/event-stream"))
+            client = AsyncClient("openai/m", base_url=server.url(""), api_key="sk-12345678", detect=False)
+            events = [event async for event in client.stream("hello")] if stream else []
+            reply = fold(events) if stream else await client.complete("hello")
+            assert reply.text == "he"
+            assert reply.error is not None
+            assert reply.error.message == "bad key ***!"
+            await client.aclose()
+            sent = client._sending(await client._plan("hello", "openai/m", (), stream=stream))
+            assert "sk-12345678" not in repr(sent)
+
+    run(work())
+
+
 def test_the_key_goes_to_its_own_provider_and_into_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
 
@@ -308,6 +328,13 @@ def test_what_worked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ({"retries": 3}, "retries: expected a Policy"),
         ({"limits": 30}, "limits: expected Limits"),
         ({"api_key": 3}, "api_key: expected a text"),
+        ({"base_url": "localhost:8000"}, "base_url: must begin with http"),
+        (
+            {"base_url": "http://me:hush@host/v1"},
+            "base_url: holds a user or password; send them as a header; an address is (?!.*hush)",
+        ),
+        ({"base_url": "http://host/v1?key=hush"}, "base_url: an address is http.*, with nothing behind it$"),
+        ({"headers": {"x-a": None}}, "headers: expected a text"),
         ({"fallbacks": "opnai/b"}, "did you mean openai"),
         ({"fallbacks": ["gpt-5"]}, "provider/model"),
         ({"policy": "bold"}, "policy: there is no policy 'bold'"),

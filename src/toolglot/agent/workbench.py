@@ -105,7 +105,9 @@ class Workbench:
             if task is not None and task.cancelling():  # it is this run that is cancelled, not the tool's own work
                 raise
             failed = error
-        except Exception as error:  # noqa: BLE001  (a tool may raise anything; the model is told)
+        except (KeyboardInterrupt, GeneratorExit):  # of the program, and of a loop that is torn down
+            raise
+        except BaseException as error:  # noqa: BLE001  (a tool may raise anything, Rust's panics too; the model is told)
             failed = error
         return ToolResult(call.id, call.full_name, error_result(failed), is_error=True)
 

@@ -17,6 +17,7 @@ from toolglot.cli.completing import complete_providers
 from toolglot.client.detect import detect
 from toolglot.client.embedded import SCHEME, Embedded
 from toolglot.client.http import HttpTransport
+from toolglot.client.http.url import check_base
 from toolglot.client.keys import auth_headers, find_key
 from toolglot.client.remembered import Entry, Remembered
 from toolglot.client.transport import Transport
@@ -102,7 +103,7 @@ def _asked(name: str, options: dict[str, Any]) -> Profile:
     route = resolve(name if provider is None else f"{provider}/{name.removeprefix(f'{provider}/')}")
     row = route.provider
     if options["base_url"]:
-        row = msgspec.structs.replace(row, base_url=options["base_url"])
+        row = msgspec.structs.replace(row, base_url=check_base(options["base_url"]))
     try:
         headers = auth_headers(row, find_key(row))
     except CallerError:

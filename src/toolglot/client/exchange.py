@@ -39,6 +39,9 @@ class Sending(msgspec.Struct, frozen=True):
     plan: Plan
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Sending to {self.plan.route.provider.name}>"  # its headers hold the key
+
 
 def sending(plan: Plan, transport: Transport, headers: Mapping[str, str], limits: Limits) -> Sending:
     route, notes = plan.route, list(plan.notes)
@@ -116,7 +119,15 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
     last = events[-1]
     if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
         raise _told(last.error, this, answer)
-    return answers.feed(*events) + answers.close()
+    return answers.feed(*_discreet(events, this.headers)) + answers.close()
+
+
+def _discreet(events: list[Event], headers: Mapping[str, str]) -> list[Event]:
+    """A fault after the first event is handed on as it comes, but without the key too."""
+    return [
+        msgspec.structs.replace(event, error=without_key(event.error, headers)) if isinstance(event, Fault) else event
+        for event in events
+    ]
 
 
 def _events_in(body: bytes, this: Sending, answer: Answer) -> list[Event]:
@@ -144,6 +155,10 @@ class Begun(msgspec.Struct, frozen=True):
     chunks: AsyncIterator[bytes]
     reader: Reader[bytes]
     first: list[Event]
+    headers: Mapping[str, str]  # that were sent
+
+    def __repr__(self) -> str:
+        return f"<Begun {self.answer!r}>"
 
 
 async def begin(this: Sending) -> Begun:
@@ -168,13 +183,13 @@ async def begin(this: Sending) -> Begun:
     except BaseException:
         await answer.aclose()
         raise
-    return Begun(answer, chunks, reader, first)
+    return Begun(answer, chunks, reader, first, this.headers)
 
 
 async def events_of(begun: Begun, answers: Answers) -> AsyncIterator[Event]:
     """What leaves, as it comes. A line that breaks is a Fault, and held text leaves before it."""
     try:
-        for left in answers.feed(*begun.first):
+        for left in answers.feed(*_discreet(begun.first, begun.headers)):
             yield left
         async for event in _rest(begun):
             for left in answers.feed(event):
@@ -188,12 +203,12 @@ async def events_of(begun: Begun, answers: Answers) -> AsyncIterator[Event]:
 async def _rest(begun: Begun) -> AsyncIterator[Event]:
     try:
         async for chunk in begun.chunks:
-            for event in begun.reader.feed(chunk):
+            for event in _discreet(begun.reader.feed(chunk), begun.headers):
                 yield event
     except UpstreamError as error:
         for event in [*begun.reader.close(), Fault(error)]:
             if not isinstance(event, Fault) or event.error is error:
                 yield event
         return
-    for event in begun.reader.close():
+    for event in _discreet(begun.reader.close(), begun.headers):
         yield event
