@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import toolglot
 from tests.agent.scripted import HANG, agent, called, fails, said
 from tests.client.running import run
 from toolglot.agent.limits import Limits
+from toolglot.agent.record import replay
 from toolglot.agent.run import ToolRun
 from toolglot.core.messages import ToolCall
 from toolglot.schema.from_function import tool
@@ -198,14 +200,16 @@ def test_a_hook_is_asked_about_one_call_at_a_time_in_order() -> None:
     assert asked_about == [f"c{n}" for n in range(6)]
 
 
-def test_an_error_of_the_hook_is_the_callers() -> None:
+def test_an_error_of_the_hook_is_the_callers(tmp_path: Path) -> None:
     def approve(call: ToolCall) -> bool:
         raise KeyError("policy")
 
-    asked, sent = agent(CALL, tools=[weather], approve=approve)
+    record = tmp_path / "runs.jsonl"
+    asked, sent = agent(CALL, tools=[weather], approve=approve, record=record)
     with pytest.raises(KeyError, match="policy"):
         asked.run_sync("go")
     assert len(sent.sent) == 1
+    assert replay(record).why == "the program raised KeyError"
 
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=50)])

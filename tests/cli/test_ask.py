@@ -188,7 +188,7 @@ def test_who_failed_is_named(ask: Asked) -> None:
 def test_ends_that_are_no_answer_exit_with_1_and_say_why(ask: Asked, tools: str) -> None:
     done = ask("go", "--tools", tools, "--max-turns", "1", answers=[CALL])
     assert done.exit_code == 1
-    assert "turns: the model was asked 1 times, which is the limit" in done.stderr
+    assert "turns: the model was asked once, which is the limit" in done.stderr
     refused = fails(400, "no such model")
     done = ask("go", answers=[refused])
     assert done.exit_code == 1

@@ -10,7 +10,9 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
+from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
 from uuid import uuid4
@@ -40,6 +42,7 @@ from toolglot.schema.checked_fields import check_fields
 
 _OF_THE_CLIENT = ("api_key", "base_url", "fallbacks", "policy", "retries", "headers", "transport", "detect", "remembered")
 _OF_A_QUESTION = ("ask", "nonce", "larger_context")  # how it is asked; the rest of the options are the request's
+_ALIKE = 0.85
 _OWN_CACHE = ResultCache(0)  # a mark: each agent gets one of its own
 
 
@@ -132,6 +135,8 @@ class Agent:
         _must(timeout is None or (isinstance(timeout, (int, float)) and timeout > 0), "timeout", "expected seconds, or None")
         _must(approve is None or callable(approve), "approve", "expected a function that is asked about each call")
         _must(system is None or isinstance(system, str), "system", "expected a text")
+        _must(cache is None or isinstance(cache, ResultCache), "cache", "expected a ResultCache, or None for none")
+        _must(make_id is None or callable(make_id), "make_id", "expected a function that gives an id")
         _must(isinstance(parallel, int) and parallel >= 1, "parallel", "at least one tool must run at a time")
         listed = isinstance(tools, Iterable) and not isinstance(tools, (str, Mapping))
         _must(listed, "tools", "expected a list of tools; put a single one in [brackets]")
@@ -152,7 +157,11 @@ class Agent:
         self._client_options = {key: options.pop(key) for key in _OF_THE_CLIENT if key in options}
         if client is not None and self._client_options:
             raise CallerError(f"{', '.join(self._client_options)}: the client that is given has its own", "client")
+        _must(client is None or callable(getattr(client, "stream", None)), "client", "expected an AsyncClient")
         self._how = {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
+        for key in options:  # a hook that is misspelt would be sent to the model, and never asked
+            close = get_close_matches(key, _NAMED, 1, _ALIKE)
+            _must(not close, key, f"there is no such option; did you mean {''.join(close)}?")
         self._options = options
         self._opened: _Open | None = None  # by `async with`
         self._stack = AsyncExitStack()
@@ -259,6 +268,9 @@ class Agent:
         ready = _Open(client, tuple(self._own.values()), tuple(servers))
         await ready.tools()  # two of one name are told now
         return ready
+
+
+_NAMED = tuple(signature(Agent).parameters)[1:-1] + _OF_THE_CLIENT + _OF_A_QUESTION
 
 
 def _must(holds: bool, where: str, told: str) -> None:

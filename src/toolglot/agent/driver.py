@@ -69,9 +69,9 @@ class Driver:
                     async for event in told:
                         yield event
                 step = self._advance()
-        finally:
-            if self.run is None:
-                self._break_off()
+        except BaseException as error:
+            self._break_off(error)
+            raise
 
     def _doing(self, step: AskModel | RunTools) -> AsyncGenerator[Event | ToolRun]:
         return self._asked(step) if isinstance(step, AskModel) else self._worked(step)
@@ -111,10 +111,14 @@ class Driver:
             self._record = None
             log.warning("the record of run %s breaks off: %s", entry.run, error)
 
-    def _break_off(self) -> None:
+    def _break_off(self, error: BaseException) -> None:
         """An error or a cancellation: the loop ends too, so that there is a Run, and a record of it."""
+        if self.run is not None:  # it was over
+            return
         if not isinstance(self._seen, Interrupted):
-            self._seen = self._broken("stopped", "the run was cancelled")
+            own = isinstance(error, Exception)  # of a hook, mostly
+            why = f"the program raised {type(error).__name__}" if own else "the run was cancelled"
+            self._seen = self._broken("stopped", why)
         self._advance()
 
     def _broken(self, end: Literal["stopped", "time"], why: str) -> Interrupted:

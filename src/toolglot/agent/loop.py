@@ -125,7 +125,8 @@ class Loop:
     def _over(self, now: float) -> tuple[End, str] | None:
         most = self.limits
         if self._asked >= most.turns:
-            return "turns", f"the model was asked {most.turns} times, which is the limit"
+            often = "once" if most.turns == 1 else f"{most.turns} times"
+            return "turns", f"the model was asked {often}, which is the limit"
         if most.tokens is not None and total_tokens(self._usage) >= most.tokens:
             return "tokens", f"{total_tokens(self._usage)} tokens were spent, and {most.tokens} is the limit"
         return self._late(now)

@@ -18,7 +18,6 @@ from toolglot.agent.runnable import Context, Runnable, as_result, error_result
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Toolset
 from toolglot.errors import ToolglotError
-from toolglot.pipeline.guard_calls import canonical
 from toolglot.text.json_text import shown
 
 PARALLEL = 8
@@ -43,7 +42,6 @@ class Workbench:
         self._approve, self._timeout, self._cache, self._clock = approve, timeout, cache, clock
         self.offer(tools)
         self._asking, self._slots = asyncio.Lock(), asyncio.Semaphore(parallel)
-        self._same: dict[tuple[str, str], asyncio.Lock] = {}  # equal calls whose result is kept: the second waits for it
 
     def offer(self, tools: Mapping[str, Runnable]) -> Toolset:
         """Other tools than before, from now on; as the model is told of them."""
@@ -76,7 +74,7 @@ class Workbench:
             return _failed(call, f"{todo.full_name} has no code behind it here.")
         if self._cache is None or not held.cache_for:
             return await self._ran(held, call, todo, messages)
-        async with self._same.setdefault(canonical(todo), asyncio.Lock()):
+        async with self._cache.turn(todo):
             kept = self._cache.get(todo)
             if kept is not None:
                 return ToolRun(call, _told(kept, call, todo), cached=True)
