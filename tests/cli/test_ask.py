@@ -95,6 +95,7 @@ def test_fixes_refusals_and_errors_are_shown(ask: Asked, tmp_path: Path) -> None
 
 def test_colours_only_where_they_are_wanted(ask: Asked, tools: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[" in ask("go", "--tools", tools, answers=[CALL, said("ok")], color=True).stderr
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in ask("go", "--tools", tools, answers=[CALL, said("ok")], color=True).stderr
@@ -121,6 +122,12 @@ def test_options_reach_the_request(ask: Asked, tmp_path: Path) -> None:
     assert sent["messages"][0]["content"] == "Be brief."
     assert (sent["temperature"], sent["user"]) == (0, "me")
     assert sent["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+
+def test_a_schema_may_be_piped_in(ask: Asked) -> None:
+    done = ask("go", "--schema", "-", answers=[said("{}")], given='{"type": "object"}')
+    assert (done.exit_code, done.stdout) == (0, "{}\n")
+    assert ask.transport.sent[0]["messages"][-1]["content"] == "go"
 
 
 def test_an_answer_that_misses_its_schema_is_no_answer(ask: Asked, tmp_path: Path) -> None:

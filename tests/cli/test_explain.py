@@ -126,6 +126,7 @@ def test_a_run_that_never_began_to_answer(path: Path) -> None:
 def test_colours_where_they_are_wanted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded(path, CALL, said("ok"))
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[" in explain(path, color=True).stdout
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in explain(path, color=True).stdout

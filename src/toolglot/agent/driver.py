@@ -103,12 +103,13 @@ class Driver:
         """A record that can't be begun is told at once; one that breaks off later, by a full disk, costs no run its result."""
         if self._record is None:
             return
+        record, self._record = self._record, None  # one that failed is tried no more
         try:
-            self._record.add(entry)
+            record.add(entry)
+            self._record = record
         except CallerError as error:
             if isinstance(entry, Begun):
                 raise
-            self._record = None
             log.warning("the record of run %s breaks off: %s", entry.run, error)
 
     def _break_off(self, error: BaseException) -> None:

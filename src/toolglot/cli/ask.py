@@ -25,7 +25,7 @@ from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
 from toolglot.cli.completing import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
-from toolglot.cli.streams import results_apart
+from toolglot.cli.streams import results_apart, uncoloured
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.text.json_text import BadJson, decode_leniently, encode, sound
@@ -99,13 +99,13 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
 
     Exit codes: 0 it was answered, 1 it was not (stderr says why), 2 wrong use.
     """
-    if os.environ.get("NO_COLOR"):
+    if uncoloured():
         ctx.color = False
     for name in ("toolglot", "mcp"):  # the view shows what the log would say; mcp's shows whole tracebacks
         logging.getLogger(name).addHandler(logging.NullHandler())
     try:
+        agent = _agent(given)  # first, for a schema may be piped in
         asked = _question(question)
-        agent = _agent(given)
         if dry_run:
             click.echo(asyncio.run(_prepared(agent, asked or "...", as_json=as_json)))
         elif asked is None and as_json:
@@ -222,10 +222,13 @@ async def _approve(call: ToolCall) -> bool | str:
         click.echo(f"    as the model wrote it: {plain(call.raw.strip())}", err=True)
     click.echo("  run it? [y]es, [n]o, or say why not: ", err=True, nl=False)
     try:
-        said = (await _typed()).strip()
+        line = await _typed()
     except OSError:
         click.echo("there is nobody to ask", err=True)
         return "there is nobody to ask"
+    if not line:  # Ctrl-D, which leaves the line open
+        click.echo(err=True)
+    said = line.strip()
     if said.lower() in ("y", "yes"):
         return True
     return False if said.lower() in ("", "n", "no") else said
