@@ -61,7 +61,7 @@ STORIES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
     "half": (
         [[*said("Well")[:2], HANG]],
         {"limits": Limits(seconds=0.5)},
-        ["turn 1", "said: Well", "no call: the run ended while the model spoke", "time: 0.5 seconds are over (1 turns"],
+        ["turn 1", "said: Well", "no call: the run ended while the model spoke", "time: 0.5 seconds are over (1 turn,"],
     ),
     "failed": ([CALL, fails(503, "busy")], {}, ["failed: the model could not be asked: busy"]),
 }

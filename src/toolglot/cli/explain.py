@@ -122,7 +122,8 @@ def _lines(story: Story) -> list[str]:
         lines += ["", *_turn(turn)]
     ok = story.end == "finished"
     end = click.style(story.end, fg="green" if ok else "red", bold=True)
-    return [*lines, "", f"{end}: {plain(story.why)} ({len(story.turns)} turns, {story.seconds:.1f} s)"]
+    turns = "1 turn" if len(story.turns) == 1 else f"{len(story.turns)} turns"
+    return [*lines, "", f"{end}: {plain(story.why)} ({turns}, {story.seconds:.1f} s)"]
 
 
 def _turn(turn: Turn) -> list[str]:

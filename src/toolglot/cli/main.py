@@ -48,8 +48,9 @@ class Lazy(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             close = get_close_matches(args[0], COMMANDS, 1)
-            error.message += f" Did you mean {close[0]!r}?" if close else ""
-            raise
+            if not close:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {close[0]!r}?", ctx) from None
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:

@@ -43,6 +43,9 @@ HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "DEC
 _YES = {True: "yes", False: "no"}
 
 
+_OF_MEMORY = {"--export": "out", "--import": "taken", "--forget": "forget"}
+
+
 @click.command("models", epilog=EXAMPLES)
 @click.argument("name", required=False)
 @click.option("--provider", help="As it is on this provider's kind of server.", shell_complete=complete_providers)
@@ -63,7 +66,10 @@ def command(name: str | None, as_json: bool, **options: Any) -> None:
         known = Remembered()
         if options["base_url"] and not options["ask_server"]:
             raise CallerError("--base-url goes with --ask-server")
-        if options["out"] or options["taken"] or options["forget"]:
+        kept = [option for option, name_of in _OF_MEMORY.items() if options[name_of]]
+        if len(kept) > 1:
+            raise CallerError(f"{' and '.join(kept)}: one at a time")
+        if kept:
             click.echo(_kept(known, name, options), err=True)
         elif name is not None:
             found = _asked(name, options) if options["ask_server"] else check_dialects(profile(name, options["provider"]))
