@@ -226,6 +226,10 @@ for line in sys.stdin:
         said["result"] = {"tools": [{"name": "tool", "inputSchema": {"type": "object"}}], "nextCursor": "again"}
     elif asked["method"] == "tools/list" and sys.argv[1] == "silence":
         continue
+    elif asked["method"] == "tools/list" and sys.argv[1] == "odd":
+        said["result"] = {"tools": [{"name": "tool"}]}
+    elif asked["method"] == "tools/call" and (asked["params"]["arguments"] or {}).get("odd"):
+        said["result"] = {"content": [{"type": "hologram"}]}
     elif asked["method"] == "tools/list" and sys.argv[1] in ("grows", "clashes", "fades"):
         names = ["first", "first" if sys.argv[1] == "clashes" else "second"][: 1 + grown]
         if grown and sys.argv[1] == "fades":
@@ -270,12 +274,30 @@ def test_a_list_that_goes_round_in_circles_is_left() -> None:
     run(work())
 
 
-@pytest.mark.parametrize(("how", "told"), [("none", "no such method"), ("silence", "no answer within 3 s")])
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("none", "no such method"),
+        ("silence", "no answer within 3 s"),
+        ("odd", "what it sent is not as the protocol has it: tools.0.inputSchema: Field required"),
+    ],
+)
 def test_a_server_without_a_list_of_tools_is_named(how: str, told: str) -> None:
     async def work() -> None:
-        with pytest.raises(UpstreamError, match=f"does not list its tools: {told}"):
+        with pytest.raises(UpstreamError, match=f"does not list its tools: {told}") as caught:
             async with mcp_tools([sys.executable, "-c", BARE, how], connect_timeout=3):
                 raise AssertionError
+        assert len(caught.value.message.splitlines()) == 1
+        assert len(caught.value.message) < 300
+
+    run(work())
+
+
+def test_an_answer_that_is_not_of_the_protocol_is_told_in_a_line() -> None:
+    async def work() -> None:
+        async with mcp_tools([sys.executable, "-c", BARE, "pages"]) as tools:
+            with pytest.raises(ToolError, match=r"^tool0: the server could not run it: what it sent is not as .*required$"):
+                await asked(tools, "tool0", odd=True)
 
     run(work())
 

@@ -53,8 +53,8 @@ class McpServer:
             async with asyncio.timeout(self._patience):
                 found = await _listed(session)
         except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
-            late = f"no answer within {self._patience:g} s" if isinstance(error, TimeoutError) else type(error).__name__
-            said = without_secrets(str(error)) or late
+            late = f"no answer within {self._patience:g} s" if isinstance(error, TimeoutError) else ""
+            said = late or without_secrets(_in_words(error))
             raise UpstreamError(f"{self._label} does not list its tools: {said}", code=FAILED) from None
         source = f"mcp:{self._label}"
         return tuple(
@@ -157,13 +157,21 @@ def _work(session: Any, name: str, timeout: float | None) -> Work:
         except TimeoutError:
             raise ToolError(f"{name} took longer than {timeout:g} s") from None
         except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
-            raise ToolError(f"{name}: the server could not run it: {str(error) or type(error).__name__}") from None
+            raise ToolError(f"{name}: the server could not run it: {_in_words(error)}") from None
         parts = _parts(result)
         if result.get("isError"):
             raise ToolError(parts or "the tool failed and said nothing")
         return parts
 
     return run
+
+
+def _in_words(error: Exception) -> str:
+    """One line. What comes is checked by pydantic, whose errors are long: the first thing that is wrong is enough."""
+    if callable(listed := getattr(error, "errors", None)) and (wrong := listed()):
+        where = ".".join(map(str, wrong[0]["loc"]))
+        return f"what it sent is not as the protocol has it: {where}: {wrong[0]['msg']}"
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def _parts(result: Block) -> Parts:

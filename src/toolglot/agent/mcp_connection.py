@@ -30,6 +30,7 @@ _CHANGED = "notifications/tools/list_changed"
 _SUBSCRIBED = "2026-07-28"  # the version of the protocol from which on changes are told to subscribers only
 _ACKNOWLEDGED = 5.0  # seconds for a server to agree that it will tell of changes
 _CLOSING = 10.0  # seconds for a server to end, of which the package itself takes six at most before it kills
+_SHOWN = 120  # characters of a command
 _LAST_WORDS = 400  # characters of what a server wrote to its error output
 
 
@@ -46,7 +47,8 @@ class Server(msgspec.Struct, frozen=True):
     def label(self) -> str:
         """For people: no query, no password, no key."""
         if self.url is None:
-            return without_secrets(shlex.join(self.command))
+            line = " ".join(shlex.join(self.command).split())  # a script may stand in it
+            return shown(without_secrets(line), _SHOWN)
         split = urlsplit(self.url)
         return f"{split.scheme}://{split.netloc.rpartition('@')[2]}{split.path}"
 
