@@ -346,6 +346,21 @@ def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
         AsyncClient(**{"model": "openai/m", "api_key": "k", **options})
 
 
+def test_whether_it_streams_is_said_by_the_method() -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", chat("hi"))
+            client = AsyncClient("openai/m", base_url=server.url(""), api_key="k", detect=False)
+            assert (await client.complete("hello", stream=False)).text == "hi"
+            assert fold([event async for event in client.stream("hello", stream=True)]).text == "hi"
+            for asked in (client.complete("hello", stream=True), anext(client.stream("hello", stream=False))):
+                with pytest.raises(CallerError, match="stream: complete"):
+                    await asked
+            await client.aclose()
+
+    run(work())
+
+
 def test_without_a_model_key_and_address_are_the_first_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
 

@@ -98,6 +98,7 @@ class AsyncClient:
 
     async def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
         """The whole reply: calls checked, text, usage, notes and decisions."""
+        _must_agree(options, stream=False)
         failed = _Failed()
         tools = _lasting(tools)
         for name in self._names(messages, model):
@@ -116,6 +117,7 @@ class AsyncClient:
         self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
     ) -> AsyncIterator[Event]:
         """Events as they come; `fold` makes a Reply of them. Leaving the loop early closes the upstream at once."""
+        _must_agree(options, stream=True)
         failed = _Failed()
         tools = _lasting(tools)
         for name in self._names(messages, model):
@@ -211,6 +213,12 @@ class AsyncClient:
 
     async def _whole(self, plan: Plan) -> list[Event]:
         return await whole(self._sending(plan), self._answers(plan))
+
+
+def _must_agree(options: dict[str, Any], *, stream: bool) -> None:
+    """`prepare` has to be told whether it is a stream; here the method says it."""
+    if options.pop("stream", stream) is not stream:
+        raise CallerError("complete() gives the whole reply, stream() its events: it need not be said", "stream")
 
 
 def _lasting(tools: Iterable[Any]) -> Iterable[Any]:

@@ -9,6 +9,8 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from toolglot.errors import CallerError
+
 T = TypeVar("T")
 
 
@@ -25,8 +27,16 @@ class LoopThread:
         """Within the loop's own work: nothing can be waited for."""
         return self._thread is threading.current_thread()
 
+    @property
+    def _left_behind(self) -> bool:
+        """In a process that was forked off there is no such thread, and who waits for it waits for ever."""
+        return not self._ended and not self._thread.is_alive()
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for it. An interrupt here ends the work there; after `end`, or cut off by it, a CancelledError of futures."""
+        if self._left_behind:
+            work.close()
+            raise CallerError("it was made before this process was forked off: make one in each process", "client")
         with self._door:
             if self._ended:
                 work.close()
@@ -44,6 +54,8 @@ class LoopThread:
 
     def end(self, before: Callable[[], Awaitable[object]] | None = None) -> None:
         """After `before`, what still runs is cancelled, or who waits for it would wait for ever; then loop and thread go."""
+        if self._left_behind:
+            return
         here = self._here
         with self._door:
             self._ended = True
