@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from toolglot.errors import CallerError
 
 T = TypeVar("T")
+_LOOK = 0.1  # seconds
 
 
 class LoopThread:
@@ -61,7 +62,7 @@ class LoopThread:
             self._ended = True
         try:
             if not here:
-                _waited_for(asyncio.run_coroutine_threadsafe(_cleared(before), self._loop))
+                asyncio.run_coroutine_threadsafe(_cleared(before), self._loop).result()
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             if not here:
@@ -71,10 +72,31 @@ class LoopThread:
 
 def _waited_for(future: Future[T]) -> T:
     try:
-        return future.result()
+        return _given(future)
     except BaseException:
         future.cancel()
         raise
+
+
+def _given(future: Future[T]) -> T:
+    """Its result. Who waits within a task blocks the loop that would tell that the task is cancelled: it has to look itself.
+
+    So it is with Ctrl-C in `asyncio.run`, which cancels the task, and trusts the loop for the rest.
+    """
+    task = _task_here()
+    while task is not None and not future.done():
+        with suppress(TimeoutError):
+            future.exception(_LOOK)
+        if task.cancelling() and not future.done():
+            raise asyncio.CancelledError
+    return future.result()
+
+
+def _task_here() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop runs in this thread
+        return None
 
 
 async def _cleared(before: Callable[[], Awaitable[object]] | None) -> None:
