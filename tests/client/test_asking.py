@@ -219,6 +219,8 @@ PAGE = http(b"<html>log in</html>", "text/html; charset=utf-8")
         (http(b"[1]"), "bad_answer", "no JSON object", 1),
         (http(b""), "cut_off", "breaks off", 3),
         (http(b'{"choices": ['), "cut_off", "breaks off", 3),
+        (http(b'{"detail": "Not Found"}'), "bad_answer", "no reply in the answer: check base_url.*Not Found", 3),
+        (http(b'{"choices": []}'), "bad_answer", "no reply in the answer", 3),
     ],
 )
 def test_an_answer_of_another_kind_is_named_and_not_asked_for_again(
@@ -236,15 +238,22 @@ def test_an_answer_of_another_kind_is_named_and_not_asked_for_again(
     run(work())
 
 
-@pytest.mark.parametrize("answer", [PAGE, http(b"", status="301 Moved", headers="Location: https://h/\r\n")])
-def test_so_it_is_where_a_stream_was_asked_for(answer: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        (PAGE, 1),
+        (http(b"", status="301 Moved", headers="Location: https://h/\r\n"), 1),
+        (http(b'{"detail": "Not Found"}'), 3),
+    ],
+)
+def test_so_it_is_where_a_stream_was_asked_for(answer: bytes, asked: int, tmp_path: Path) -> None:
     async def work() -> None:
         async with fault_server() as server:
             server.says("/v1/chat/completions", answer)
             client = asking(server, tmp=tmp_path)
             with pytest.raises(UpstreamError, match="base_url"):
                 await anext(client.stream("hello"))
-            assert len(server.requests) == 1
+            assert len(server.requests) == asked
             await client.aclose()
 
     run(work())
