@@ -155,6 +155,51 @@ def test_a_chat_on_a_terminal(tools: str) -> None:
     assert "/new begins anew" in err
 
 
+TWO = """
+import asyncio, sys
+
+def quick() -> str:
+    'Quick.'
+    return "done"
+
+async def slow() -> str:
+    'Slow.'
+    print("begun", file=sys.stderr, flush=True)
+    await asyncio.sleep(60)
+    return ""
+"""
+
+
+def test_what_was_done_before_an_interrupt_stays_in_the_chat(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(TWO)
+    with serving(called(("a", "quick", "{}")), called(("b", "slow", "{}")), said("Well.")) as (address, bodies):
+        words = ["-m", "openai/gpt-5", "--tools", str(tmp_path / "t.py"), "--base-url", address]
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-c", HEEDING + PROGRAM, *words],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        ) as process:
+            assert process.stderr is not None
+            os.write(ours, b"Go.\n")
+            while process.stderr.readline() != "begun\n":
+                continue
+            process.send_signal(signal.SIGINT)
+            while process.stderr.readline() != "stopped\n":
+                continue
+            os.write(ours, b"And?\n\x04")
+            out, err = process.communicate(timeout=60)
+        os.close(ours)
+        os.close(theirs)
+    assert (process.returncode, out) == (0, "Well.\n"), err
+    roles = [message["role"] for message in bodies[2]["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant", "tool", "user"]
+    assert bodies[2]["messages"][4]["content"].startswith("Error: Broken off, maybe half done")
+
+
 def test_an_interrupt_while_it_asks_for_approval_ends_it(tools: str) -> None:
     with serving(CALL) as (address, _):
         words = ["go", "-m", "openai/gpt-5", "--tools", tools, "--approve", "--base-url", address]

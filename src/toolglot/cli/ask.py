@@ -15,7 +15,7 @@ from typing import Any
 import click
 import msgspec
 
-from toolglot.agent.agent import Agent
+from toolglot.agent.agent import Agent, RunStream
 from toolglot.agent.mcp_connection import FAILED
 from toolglot.agent.record import encode_run
 from toolglot.agent.run import Run
@@ -113,7 +113,7 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
         elif asked is None:
             _chat(agent)
         else:
-            _end(asyncio.run(_asked(agent, asked, quiet=as_json)), as_json=as_json)
+            _end(asyncio.run(_shown(agent.stream(asked), quiet=as_json)), as_json=as_json)
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -176,8 +176,7 @@ def _schema(file: Any) -> Any:
 # -- one question
 
 
-async def _asked(agent: Agent, question: Any, *, quiet: bool = False) -> Run:
-    stream = agent.stream(question)
+async def _shown(stream: RunStream, *, quiet: bool = False) -> Run:
     with results_apart() as out:  # what tools print is no result
         view = View(out, quiet=quiet)
         async with aclosing(stream):
@@ -284,11 +283,14 @@ def _line() -> str | None:
 
 
 def _turn(runner: asyncio.Runner, agent: Agent, asked: tuple[Message, ...]) -> tuple[Message, ...]:
-    """One question; what goes wrong is told, and the conversation goes on."""
+    """One question; what goes wrong is told, and the conversation goes on. What was done by then is not forgotten."""
+    stream = agent.stream(asked)
     try:
-        return runner.run(_asked(agent, asked)).history
+        return runner.run(_shown(stream)).history
     except UpstreamError as error:
         click.echo(f"error: {error}", err=True)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
+        with suppress(CallerError):  # it had not begun
+            return stream.run.history if stream.run.calls else asked[:-1]
     return asked[:-1]
