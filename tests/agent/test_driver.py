@@ -13,6 +13,7 @@ import pytest
 import toolglot
 from tests.agent.scripted import HANG, agent, called, fails, said
 from tests.client.running import run
+from toolglot.agent import workbench
 from toolglot.agent.limits import Limits
 from toolglot.agent.record import replay
 from toolglot.agent.run import ToolRun
@@ -90,6 +91,32 @@ def test_a_tool_that_takes_too_long_is_an_error_and_the_rest_goes_on(kind: str) 
     never.set()
     assert "no result within 0.05 seconds" in sent.told(1)[0]["content"]
     assert sent.told(1)[1]["content"] == "18C in Rome"
+
+
+def test_a_tool_that_does_not_heed_its_cancellation_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbench, "_HEEDED", 0.05)
+
+    async def work() -> None:
+        never = asyncio.Event()
+
+        @tool(timeout=0.05)
+        async def stubborn() -> str:
+            """Stubborn."""
+            while not never.is_set():
+                try:
+                    await never.wait()
+                except asyncio.CancelledError:
+                    continue
+            raise ValueError("too late")
+
+        asked, sent = agent(called(("a", "stubborn", "{}")), said("ok"), tools=[stubborn])
+        assert (await asked.run("go")).text == "ok"
+        assert "no result within 0.05 seconds" in sent.told(1)[0]["content"]
+        never.set()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    run(work())
 
 
 def test_whatever_a_tool_raises_is_a_result() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
 from toolglot.agent.approval import Approve, Denied, allowed
-from toolglot.agent.in_time import in_time
+from toolglot.agent.in_time import OutOfTimeError, in_time
 from toolglot.agent.loop import RunTools
 from toolglot.agent.result_cache import ResultCache
 from toolglot.agent.run import ToolRun
@@ -22,6 +22,8 @@ from toolglot.text.json_text import shown
 
 PARALLEL = 8
 TIMEOUT = 120.0  # seconds, of a tool that names none itself
+_HEEDED = 1.0  # seconds for a tool that is cancelled to clean up
+T = TypeVar("T")
 
 
 class Workbench:
@@ -93,11 +95,10 @@ class Workbench:
         seconds = self._timeout if held.timeout is None else held.timeout
         failed: BaseException
         try:
-            async with asyncio.timeout(seconds) as limit:
-                value = await held.run(call.arguments, Context(messages, call, self.state))
+            value = await _within(held.run(call.arguments, Context(messages, call, self.state)), seconds)
             return ToolResult(call.id, call.full_name, as_result(value))
-        except TimeoutError as error:
-            failed = ToolglotError(f"there was no result within {seconds:g} seconds") if limit.expired() else error
+        except OutOfTimeError:
+            failed = ToolglotError(f"there was no result within {seconds:g} seconds")
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():  # it is this run that is cancelled, not the tool's own work
@@ -108,6 +109,27 @@ class Workbench:
         except BaseException as error:  # noqa: BLE001  (a tool may raise anything, Rust's panics too; the model is told)
             failed = error
         return ToolResult(call.id, call.full_name, error_result(failed), is_error=True)
+
+
+async def _within(work: Awaitable[T], seconds: float | None) -> T:
+    """OutOfTimeError after so many. Work that does not heed its cancellation is left to itself: nobody waits for it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise OutOfTimeError
+        return task.result()
+    finally:
+        if not task.done():
+            task.add_done_callback(_no_matter)
+            task.cancel()
+            await asyncio.wait({task}, timeout=_HEEDED)
+
+
+def _no_matter(task: asyncio.Future[Any]) -> None:
+    """How it ended at last: looked at, so that nobody is told that nobody looked."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _failed(call: ToolCall, why: str) -> ToolRun:
