@@ -55,7 +55,19 @@ def die() -> str:
     os._exit(3)
 
 
-for tool in (add, picture, weather, fail, slow, process, die):
+def grown(word: str) -> str:
+    """Was not there before."""
+    return f"grown {word}"
+
+
+async def grow(ctx: kit.Context) -> str:
+    """Adds a tool, and tells of it."""
+    server.add_tool(grown)
+    await (ctx.notify_tools_changed() if hasattr(ctx, "notify_tools_changed") else ctx.session.send_tool_list_changed())
+    return "it grows"
+
+
+for tool in (add, picture, weather, fail, slow, process, die, grow):
     server.add_tool(tool)
 
 if __name__ == "__main__":

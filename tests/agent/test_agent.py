@@ -205,7 +205,8 @@ def test_run_sync_works_inside_a_running_loop() -> None:
     run(work())
 
 
-def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once() -> None:
+@pytest.mark.parametrize("runner", ["a notebook's", "asyncio's"])
+def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once(runner: str) -> None:
     async def long() -> str:
         """Takes long."""
         os.kill(os.getpid(), signal.SIGINT)
@@ -219,8 +220,11 @@ def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once() -> None:
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
     try:
-        with closing(asyncio.new_event_loop()) as loop, pytest.raises(KeyboardInterrupt):
-            loop.run_until_complete(work())
+        with closing(asyncio.new_event_loop()) as loop:
+            # asyncio's takes the signal itself, and only cancels the task
+            begin = asyncio.run if runner == "asyncio's" else loop.run_until_complete
+            with pytest.raises(KeyboardInterrupt):
+                begin(work())
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(sent.sent) == 1
@@ -285,6 +289,14 @@ def test_what_would_be_sent() -> None:
         ({"limits": 60}, "limits: expected Limits"),
         ({"limits": Limits(seconds="9")}, "limits: Expected `float . null`, got `str` - at `seconds`"),  # type: ignore[arg-type]
         ({"limits": Limits(repeats=1)}, "limits.repeats: .* at least 2"),
+        ({"limits": Limits(refusals=-1)}, "limits: Expected `int` >= 0 - at `refusals`"),
+        ({"limits": Limits(seconds=float("nan"))}, "limits: Expected `float` >= 0.0 - at `seconds`"),
+        ({"limits": Limits(tokens=-1)}, "limits: Expected `int` >= 0 - at `tokens`"),
+        ({"cache": 60}, "cache: expected a ResultCache"),
+        ({"make_id": "run"}, "make_id: expected a function"),
+        ({"client": 5}, "client: expected an AsyncClient"),
+        ({"aprove": print}, "aprove: there is no such option; did you mean approve"),
+        ({"max_turn": 3}, "did you mean max_turns"),
         ({"timeout": 0}, "timeout: expected seconds"),
         ({"record": 3}, "record: expected a file"),
         ({"mcp": 3}, "mcp: expected commands"),

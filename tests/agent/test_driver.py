@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ import pytest
 import toolglot
 from tests.agent.scripted import HANG, agent, called, fails, said
 from tests.client.running import run
+from toolglot.agent import workbench
 from toolglot.agent.limits import Limits
+from toolglot.agent.record import replay
 from toolglot.agent.run import ToolRun
 from toolglot.core.messages import ToolCall
 from toolglot.schema.from_function import tool
@@ -90,6 +93,32 @@ def test_a_tool_that_takes_too_long_is_an_error_and_the_rest_goes_on(kind: str) 
     assert sent.told(1)[1]["content"] == "18C in Rome"
 
 
+def test_a_tool_that_does_not_heed_its_cancellation_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbench, "_HEEDED", 0.05)
+
+    async def work() -> None:
+        never = asyncio.Event()
+
+        @tool(timeout=0.05)
+        async def stubborn() -> str:
+            """Stubborn."""
+            while not never.is_set():
+                try:
+                    await never.wait()
+                except asyncio.CancelledError:
+                    continue
+            raise ValueError("too late")
+
+        asked, sent = agent(called(("a", "stubborn", "{}")), said("ok"), tools=[stubborn])
+        assert (await asked.run("go")).text == "ok"
+        assert "no result within 0.05 seconds" in sent.told(1)[0]["content"]
+        never.set()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    run(work())
+
+
 def test_whatever_a_tool_raises_is_a_result() -> None:
     def raises(kind: str) -> str:
         """Raises."""
@@ -99,9 +128,11 @@ def test_whatever_a_tool_raises_is_a_result() -> None:
             raise TimeoutError("the database is slow")
         if kind == "exit":
             raise SystemExit(3)
+        if kind == "panic":
+            raise BaseException("of Rust's, as extensions raise it")
         raise ValueError("no such town")
 
-    kinds = ["value", "cancelled", "time", "exit"]
+    kinds = ["value", "cancelled", "time", "exit", "panic"]
     first = called(*((kind, "raises", f'{{"kind":"{kind}"}}') for kind in kinds))
     asked, sent = agent(first, said("ok"), tools=[raises])
     assert asked.run_sync("go").end == "finished"
@@ -196,14 +227,16 @@ def test_a_hook_is_asked_about_one_call_at_a_time_in_order() -> None:
     assert asked_about == [f"c{n}" for n in range(6)]
 
 
-def test_an_error_of_the_hook_is_the_callers() -> None:
+def test_an_error_of_the_hook_is_the_callers(tmp_path: Path) -> None:
     def approve(call: ToolCall) -> bool:
         raise KeyError("policy")
 
-    asked, sent = agent(CALL, tools=[weather], approve=approve)
+    record = tmp_path / "runs.jsonl"
+    asked, sent = agent(CALL, tools=[weather], approve=approve, record=record)
     with pytest.raises(KeyError, match="policy"):
         asked.run_sync("go")
     assert len(sent.sent) == 1
+    assert replay(record).why == "the program raised KeyError"
 
 
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=50)])

@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 
 from tests.agent.mcp_server import PIXEL
-from toolglot.agent.mcp import mcp_tools
+from tests.agent.scripted import agent, called, said
+from toolglot.agent.agent import Agent
+from toolglot.agent.mcp import mcp_server, mcp_tools
+from toolglot.agent.record import replay
 from toolglot.agent.results import media
 from toolglot.agent.runnable import Context, Runnable, ToolError, as_result
 from toolglot.core.messages import Media, Text
@@ -24,7 +27,7 @@ from toolglot.text.json_text import decode
 
 SERVER = Path(__file__).parent / "mcp_server.py"
 STDIO = [sys.executable, str(SERVER), "stdio"]
-NAMES = ["add", "picture", "weather", "fail", "slow", "process", "die"]
+NAMES = ["add", "picture", "weather", "fail", "slow", "process", "die", "grow"]
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -206,6 +209,7 @@ def test_a_server_that_does_not_come_up_is_named(server: Any, error: type[Except
 
 BARE = """
 import json, sys
+grown = 0
 for line in sys.stdin:
     asked = json.loads(line)
     if "id" not in asked:
@@ -222,6 +226,20 @@ for line in sys.stdin:
         said["result"] = {"tools": [{"name": "tool", "inputSchema": {"type": "object"}}], "nextCursor": "again"}
     elif asked["method"] == "tools/list" and sys.argv[1] == "silence":
         continue
+    elif asked["method"] == "tools/list" and sys.argv[1] == "odd":
+        said["result"] = {"tools": [{"name": "tool"}]}
+    elif asked["method"] == "tools/call" and (asked["params"]["arguments"] or {}).get("odd"):
+        said["result"] = {"content": [{"type": "hologram"}]}
+    elif asked["method"] == "tools/list" and sys.argv[1] in ("grows", "clashes", "fades"):
+        names = ["first", "first" if sys.argv[1] == "clashes" else "second"][: 1 + grown]
+        if grown and sys.argv[1] == "fades":
+            said["error"] = {"code": -32603, "message": "out of paper"}
+        else:
+            said["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+    elif asked["method"] == "tools/call" and sys.argv[1] in ("grows", "clashes", "fades"):
+        grown = 1
+        print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
+        said["result"] = {"content": [{"type": "text", "text": "done"}]}
     elif asked["method"] == "tools/call":
         blocks = [
             {"type": "audio", "data": "YWJj", "mimeType": "audio/wav"},
@@ -256,12 +274,30 @@ def test_a_list_that_goes_round_in_circles_is_left() -> None:
     run(work())
 
 
-@pytest.mark.parametrize(("how", "told"), [("none", "no such method"), ("silence", "no answer within 3 s")])
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("none", "no such method"),
+        ("silence", "no answer within 3 s"),
+        ("odd", "what it sent is not as the protocol has it: tools.0.inputSchema: Field required"),
+    ],
+)
 def test_a_server_without_a_list_of_tools_is_named(how: str, told: str) -> None:
     async def work() -> None:
-        with pytest.raises(UpstreamError, match=f"does not list its tools: {told}"):
+        with pytest.raises(UpstreamError, match=f"does not list its tools: {told}") as caught:
             async with mcp_tools([sys.executable, "-c", BARE, how], connect_timeout=3):
                 raise AssertionError
+        assert len(caught.value.message.splitlines()) == 1
+        assert len(caught.value.message) < 300
+
+    run(work())
+
+
+def test_an_answer_that_is_not_of_the_protocol_is_told_in_a_line() -> None:
+    async def work() -> None:
+        async with mcp_tools([sys.executable, "-c", BARE, "pages"]) as tools:
+            with pytest.raises(ToolError, match=r"^tool0: the server could not run it: what it sent is not as .*required$"):
+                await asked(tools, "tool0", odd=True)
 
     run(work())
 
@@ -276,5 +312,60 @@ def test_without_the_package_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(CallerError, match=r"pip install 'toolglot\[mcp\]'"):
             async with mcp_tools(STDIO):
                 raise AssertionError
+
+    run(work())
+
+
+# -- a list that changes
+
+
+@pytest.mark.parametrize("server", [STDIO, [sys.executable, "-c", BARE, "grows"]], ids=["new handshake", "old handshake"])
+def test_tools_that_are_added_while_it_runs_are_there_in_its_next_turn_and_in_the_next_run(
+    server: list[str], tmp_path: Path
+) -> None:
+    first, added = ("grow", "grown") if server is STDIO else ("first", "second")
+    record = tmp_path / "runs.jsonl"
+    a, provider = agent(
+        called(("c1", first, "{}")),
+        called(("c2", added, '{"word": "tall"}')),
+        said("done"),
+        said("again"),
+        mcp=[server],
+        record=record,
+    )
+
+    async def work() -> None:
+        async with a:
+            held = await a.run("Grow.")
+            assert [call.name for call in held.calls] == [first, added]
+            assert held.end == "finished"
+            assert replay(record) == held
+            await a.run("And now?")
+
+    run(work())
+    told = [[tool["function"]["name"] for tool in body["tools"]] for body in provider.sent]
+    assert added not in told[0]
+    assert all(added in names for names in told[1:])
+    assert provider.told(2)[1]["content"] == ("grown tall" if server is STDIO else "done")
+
+
+@pytest.mark.parametrize(("how", "warned"), [("clashes", "two tools with the name 'first'"), ("fades", "out of paper")])
+def test_a_changed_list_that_is_no_good_leaves_the_tools_of_before(
+    how: str, warned: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    a, provider = agent(called(("c1", "first", "{}")), said("done"), mcp=[[sys.executable, "-c", BARE, how]])
+    run(_ran(a))
+    assert [tool["function"]["name"] for tool in provider.sent[1]["tools"]] == ["first"]
+    assert warned in caplog.text
+
+
+async def _ran(a: Agent) -> None:
+    assert (await a.run("Go.")).end == "finished"
+
+
+def test_a_list_is_read_once_while_nothing_changes() -> None:
+    async def work() -> None:
+        async with mcp_server([sys.executable, "-c", BARE, "pages"]) as server:
+            assert await server.tools() is await server.tools()
 
     run(work())

@@ -113,3 +113,31 @@ def test_a_run_says_that_its_result_is_an_old_one() -> None:
         return [event.cached async for event in asked.stream("go") if isinstance(event, ToolRun)]
 
     assert asyncio.run(work()) == [False, True]
+
+
+def test_equal_calls_of_several_runs_at_a_time_are_run_once() -> None:
+    ran: list[int] = []
+    waits = asyncio.Event()
+
+    @tool(cache_for=60)
+    async def kept(n: int) -> int:
+        """Kept."""
+        ran.append(n)
+        await waits.wait()
+        return n
+
+    turns = [called((f"k{at}", "kept", '{"n":1}')) for at in range(2)]
+    asked, sent = agent(*turns, said("ok"), said("ok"), tools=[kept])
+
+    async def work() -> None:
+        runs = asyncio.gather(asked.run("go"), asked.run("go"))
+        while not ran:
+            await asyncio.sleep(0)
+        for _ in range(20):  # the other one comes to its call, too
+            await asyncio.sleep(0)
+        waits.set()
+        await runs
+
+    asyncio.run(work())
+    assert ran == [1]
+    assert [sent.told(at)[0]["content"] for at in (2, 3)] == ["1", "1"]

@@ -83,7 +83,16 @@ def test_generators_give_all_they_have() -> None:
         yield 1
         yield 2
 
-    assert ran(counts) == ran(waits) == [1, 2]
+    async def hands_on() -> Iterator[int]:
+        return map(int, "12")
+
+    def opened() -> Iterator[int]:
+        return iter([1, 2])
+
+    async def forgets() -> Any:
+        return asyncio.sleep(0, [1, 2])
+
+    assert ran(counts) == ran(waits) == ran(hands_on) == ran(opened) == ran(forgets) == [1, 2]
 
 
 def test_the_context_is_handed_in_and_its_state_is_shared() -> None:
@@ -205,6 +214,14 @@ class Mute:
         raise ValueError("no")
 
 
+class Broken:
+    def model_dump(self, mode: str) -> Any:
+        raise LookupError(mode)
+
+    def __str__(self) -> str:
+        return "what it says"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -225,6 +242,7 @@ class Mute:
         ([Plain()], '["plain words"]'),
         ({(1, 2): 3}, '{"(1, 2)":3}'),
         (["\ud800"], "['\\ud800']"),
+        (Broken(), "what it says"),
         (Mute(), "(a Mute that can't be shown: ValueError)"),
         (b"bytes of text", "bytes of text"),
         (Text("said"), "said"),

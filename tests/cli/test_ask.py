@@ -95,6 +95,7 @@ def test_fixes_refusals_and_errors_are_shown(ask: Asked, tmp_path: Path) -> None
 
 def test_colours_only_where_they_are_wanted(ask: Asked, tools: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[" in ask("go", "--tools", tools, answers=[CALL, said("ok")], color=True).stderr
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in ask("go", "--tools", tools, answers=[CALL, said("ok")], color=True).stderr
@@ -121,6 +122,12 @@ def test_options_reach_the_request(ask: Asked, tmp_path: Path) -> None:
     assert sent["messages"][0]["content"] == "Be brief."
     assert (sent["temperature"], sent["user"]) == (0, "me")
     assert sent["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+
+def test_a_schema_may_be_piped_in(ask: Asked) -> None:
+    done = ask("go", "--schema", "-", answers=[said("{}")], given='{"type": "object"}')
+    assert (done.exit_code, done.stdout) == (0, "{}\n")
+    assert ask.transport.sent[0]["messages"][-1]["content"] == "go"
 
 
 def test_an_answer_that_misses_its_schema_is_no_answer(ask: Asked, tmp_path: Path) -> None:
@@ -188,7 +195,7 @@ def test_who_failed_is_named(ask: Asked) -> None:
 def test_ends_that_are_no_answer_exit_with_1_and_say_why(ask: Asked, tools: str) -> None:
     done = ask("go", "--tools", tools, "--max-turns", "1", answers=[CALL])
     assert done.exit_code == 1
-    assert "turns: the model was asked 1 times, which is the limit" in done.stderr
+    assert "turns: the model was asked once, which is the limit" in done.stderr
     refused = fails(400, "no such model")
     done = ask("go", answers=[refused])
     assert done.exit_code == 1

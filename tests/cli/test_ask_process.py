@@ -77,7 +77,7 @@ def test_an_mcp_server_that_prints_is_not_told_of_by_a_traceback(tmp_path: Path)
             [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
         )
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
-    assert len(bodies[0]["tools"]) == 7
+    assert len(bodies[0]["tools"]) == 8
 
 
 def test_streams_that_are_closed_or_know_few_signs() -> None:
@@ -153,6 +153,51 @@ def test_a_chat_on_a_terminal(tools: str) -> None:
     assert out.splitlines() == ["Mild.", "Rome.", "New."]
     assert [len(body["messages"]) for body in bodies] == [1, 3, 5, 1]
     assert "/new begins anew" in err
+
+
+TWO = """
+import asyncio, sys
+
+def quick() -> str:
+    'Quick.'
+    return "done"
+
+async def slow() -> str:
+    'Slow.'
+    print("begun", file=sys.stderr, flush=True)
+    await asyncio.sleep(60)
+    return ""
+"""
+
+
+def test_what_was_done_before_an_interrupt_stays_in_the_chat(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(TWO)
+    with serving(called(("a", "quick", "{}")), called(("b", "slow", "{}")), said("Well.")) as (address, bodies):
+        words = ["-m", "openai/gpt-5", "--tools", str(tmp_path / "t.py"), "--base-url", address]
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-c", HEEDING + PROGRAM, *words],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        ) as process:
+            assert process.stderr is not None
+            os.write(ours, b"Go.\n")
+            while process.stderr.readline() != "begun\n":
+                continue
+            process.send_signal(signal.SIGINT)
+            while process.stderr.readline() != "stopped\n":
+                continue
+            os.write(ours, b"And?\n\x04")
+            out, err = process.communicate(timeout=60)
+        os.close(ours)
+        os.close(theirs)
+    assert (process.returncode, out) == (0, "Well.\n"), err
+    roles = [message["role"] for message in bodies[2]["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant", "tool", "user"]
+    assert bodies[2]["messages"][4]["content"].startswith("Error: Broken off, maybe half done")
 
 
 def test_an_interrupt_while_it_asks_for_approval_ends_it(tools: str) -> None:

@@ -61,7 +61,7 @@ STORIES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
     "half": (
         [[*said("Well")[:2], HANG]],
         {"limits": Limits(seconds=0.5)},
-        ["turn 1", "said: Well", "no call: the run ended while the model spoke", "time: 0.5 seconds are over (1 turns"],
+        ["turn 1", "said: Well", "no call: the run ended while the model spoke", "time: 0.5 seconds are over (1 turn,"],
     ),
     "failed": ([CALL, fails(503, "busy")], {}, ["failed: the model could not be asked: busy"]),
 }
@@ -126,6 +126,7 @@ def test_a_run_that_never_began_to_answer(path: Path) -> None:
 def test_colours_where_they_are_wanted(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded(path, CALL, said("ok"))
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[" in explain(path, color=True).stdout
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in explain(path, color=True).stdout

@@ -23,6 +23,12 @@ def test_help_names_every_command_and_how_the_shell_learns_them() -> None:
         assert word in told
 
 
+def test_a_command_that_is_misspelt_is_told_of_the_right_one() -> None:
+    done = CliRunner().invoke(main, ["modles"])
+    assert (done.exit_code, "No such command 'modles'. Did you mean 'models'?" in done.stderr) == (2, True)
+    assert "Did you mean" not in CliRunner().invoke(main, ["xyz"]).stderr
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_json_and_tells_its_exit_codes(name: str) -> None:
     told = CliRunner().invoke(main, [name, "--help"]).stdout
@@ -34,8 +40,12 @@ def test_each_command_has_json_and_tells_its_exit_codes(name: str) -> None:
 def test_colours_where_they_are_wanted(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "SECONDS", 0.001)
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     assert "\x1b[" in CliRunner().invoke(main, words, color=True).stdout
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b[" not in CliRunner().invoke(main, words, color=True).stdout
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     done = CliRunner().invoke(main, words, color=True)
     assert (done.exit_code, "\x1b[" in done.stdout) == (0, False)
 

@@ -85,6 +85,7 @@ def test_wrong_use_ends_with_2(tmp_path: Path) -> None:
         (("--provider", "ollama"), "needs the name"),
         (("--ask-server",), "--ask-server needs the name"),
         (("m", "--base-url", "http://x"), "--base-url goes with --ask-server"),
+        (("--export", "-", "--forget"), "--export and --forget: one at a time"),
         (("qwen3", "--ask-server"), "provider/model"),
         (("--nope",), "nope"),
     ]:

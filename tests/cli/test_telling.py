@@ -16,6 +16,7 @@ def test_a_line_takes_the_place_of_the_one_before(
 ) -> None:
     """Also where there are no colours (NO_COLOR): else a shorter line leaves the end of the longer one."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
     with click.Context(click.Command("x"), color=colour):
         tell(1, 2, "a long step")
         tell(2, 2, "short")
@@ -23,7 +24,12 @@ def test_a_line_takes_the_place_of_the_one_before(
     assert capsys.readouterr().err == "\r\033[K1/2 a long step ...\r\033[K2/2 short ...\r\033[K"
 
 
-def test_elsewhere_each_step_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_elsewhere_each_step_has_its_line(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    monkeypatch.setenv("TERM", "dumb")
     tell(1, 2, "a step")
     told_all()
     assert capsys.readouterr().err == "1/2 a step\n"

@@ -219,6 +219,8 @@ PAGE = http(b"<html>log in</html>", "text/html; charset=utf-8")
         (http(b"[1]"), "bad_answer", "no JSON object", 1),
         (http(b""), "cut_off", "breaks off", 3),
         (http(b'{"choices": ['), "cut_off", "breaks off", 3),
+        (http(b'{"detail": "Not Found"}'), "bad_answer", "no reply in the answer: check base_url.*Not Found", 3),
+        (http(b'{"choices": []}'), "bad_answer", "no reply in the answer", 3),
     ],
 )
 def test_an_answer_of_another_kind_is_named_and_not_asked_for_again(
@@ -236,15 +238,22 @@ def test_an_answer_of_another_kind_is_named_and_not_asked_for_again(
     run(work())
 
 
-@pytest.mark.parametrize("answer", [PAGE, http(b"", status="301 Moved", headers="Location: https://h/\r\n")])
-def test_so_it_is_where_a_stream_was_asked_for(answer: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        (PAGE, 1),
+        (http(b"", status="301 Moved", headers="Location: https://h/\r\n"), 1),
+        (http(b'{"detail": "Not Found"}'), 3),
+    ],
+)
+def test_so_it_is_where_a_stream_was_asked_for(answer: bytes, asked: int, tmp_path: Path) -> None:
     async def work() -> None:
         async with fault_server() as server:
             server.says("/v1/chat/completions", answer)
             client = asking(server, tmp=tmp_path)
             with pytest.raises(UpstreamError, match="base_url"):
                 await anext(client.stream("hello"))
-            assert len(server.requests) == 1
+            assert len(server.requests) == asked
             await client.aclose()
 
     run(work())
@@ -259,6 +268,26 @@ def test_a_key_that_the_server_repeats_is_not_told(tmp_path: Path) -> None:
                 with pytest.raises(UpstreamError, match=r"bad key \*\*\*!"):
                     await asked
             await client.aclose()
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_nor_is_it_where_the_answer_had_begun(stream: bool, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            text = b'data: {"choices": [{"index": 0, "delta": {"content": "he"}}]}\n\n'
+            broken = b'data: {"error": {"message": "bad key sk-12345678!"}}\n\n'
+            server.says("/v1/chat/completions", http(text + broken, "text/event-stream"))
+            client = AsyncClient("openai/m", base_url=server.url(""), api_key="sk-12345678", detect=False)
+            events = [event async for event in client.stream("hello")] if stream else []
+            reply = fold(events) if stream else await client.complete("hello")
+            assert reply.text == "he"
+            assert reply.error is not None
+            assert reply.error.message == "bad key ***!"
+            await client.aclose()
+            sent = client._sending(await client._plan("hello", "openai/m", (), stream=stream))
+            assert "sk-12345678" not in repr(sent)
 
     run(work())
 
@@ -308,6 +337,13 @@ def test_what_worked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ({"retries": 3}, "retries: expected a Policy"),
         ({"limits": 30}, "limits: expected Limits"),
         ({"api_key": 3}, "api_key: expected a text"),
+        ({"base_url": "localhost:8000"}, "base_url: must begin with http"),
+        (
+            {"base_url": "http://me:hush@host/v1"},
+            "base_url: holds a user or password; send them as a header; an address is (?!.*hush)",
+        ),
+        ({"base_url": "http://host/v1?key=hush"}, "base_url: an address is http.*, with nothing behind it$"),
+        ({"headers": {"x-a": None}}, "headers: expected a text"),
         ({"fallbacks": "opnai/b"}, "did you mean openai"),
         ({"fallbacks": ["gpt-5"]}, "provider/model"),
         ({"policy": "bold"}, "policy: there is no policy 'bold'"),
@@ -317,6 +353,21 @@ def test_what_worked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
     with pytest.raises(CallerError, match=told):
         AsyncClient(**{"model": "openai/m", "api_key": "k", **options})
+
+
+def test_whether_it_streams_is_said_by_the_method() -> None:
+    async def work() -> None:
+        async with fault_server() as server:
+            server.says("/v1/chat/completions", chat("hi"))
+            client = AsyncClient("openai/m", base_url=server.url(""), api_key="k", detect=False)
+            assert (await client.complete("hello", stream=False)).text == "hi"
+            assert fold([event async for event in client.stream("hello", stream=True)]).text == "hi"
+            for asked in (client.complete("hello", stream=True), anext(client.stream("hello", stream=False))):
+                with pytest.raises(CallerError, match="stream: complete"):
+                    await asked
+            await client.aclose()
+
+    run(work())
 
 
 def test_without_a_model_key_and_address_are_the_first_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -72,3 +75,27 @@ def test_a_blocking_stream_may_be_dropped_by_the_clients_own_thread() -> None:
         client._thread._loop.call_soon_threadsafe(drop)
         assert ended.wait(10)
         assert client._thread.run(asyncio.sleep(0, "alive")) == "alive"
+
+
+FORKED = """
+import os, sys
+from toolglot import CallerError, Client
+client = Client("openai/m", base_url="http://127.0.0.1:9", api_key="k")
+if os.fork() == 0:
+    try:
+        client.complete("hello")
+    except CallerError as error:
+        print(error, flush=True)
+    sys.exit()  # what is done at a program's end is done here too
+_, status = os.wait()
+client.close()
+print("left with", status)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_in_a_forked_process_it_says_so_and_neither_waits_nor_keeps_the_process() -> None:
+    ended = subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60, capture_output=True, text=True)
+    told, left = ended.stdout.splitlines()
+    assert told == "client: it was made before this process was forked off: make one in each process"
+    assert left == "left with 0"

@@ -147,6 +147,8 @@ LATE = {
         },
         5,
     ),
+    "retry-after as a time": ({"retry-after": str(int(NOW + 20))}, 20),
+    "retry-after that never comes": ({"retry-after": "inf"}, float("inf")),
     "nonsense": ({"retry-after": "soon", "x-ratelimit-reset": "later", "ratelimit-reset": "-3"}, None),
 }
 

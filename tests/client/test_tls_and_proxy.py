@@ -188,6 +188,16 @@ def test_a_proxy_that_refuses(answer: bytes, again: bool, said: str) -> None:
     run(work())
 
 
+def test_a_proxy_that_lets_nobody_in_is_named_without_connect_too() -> None:
+    async def work() -> None:
+        async with proxy_server(PROXY_AUTH) as proxy, HttpTransport(proxies=through(proxy.port, user="u:wrong@")) as client:
+            error = await fault_of(client, "http://upstream.invalid/")
+            assert (error.code, error.retryable) == ("proxy_failed", False)
+            assert error.message.startswith(f"proxy 127.0.0.1:{proxy.port}: the proxy refused (status 407)")
+
+    run(work())
+
+
 def test_a_proxy_that_is_silent_or_not_there() -> None:
     async def work() -> None:
         async with proxy_server() as proxy:

@@ -10,7 +10,9 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
+from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
 from uuid import uuid4
@@ -40,6 +42,7 @@ from toolglot.schema.checked_fields import check_fields
 
 _OF_THE_CLIENT = ("api_key", "base_url", "fallbacks", "policy", "retries", "headers", "transport", "detect", "remembered")
 _OF_A_QUESTION = ("ask", "nonce", "larger_context")  # how it is asked; the rest of the options are the request's
+_ALIKE = 0.85
 _OWN_CACHE = ResultCache(0)  # a mark: each agent gets one of its own
 
 
@@ -54,11 +57,22 @@ class Asking(Protocol):
     def route(self, model: str) -> Route: ...
 
 
+class Server(Protocol):
+    """What gives tools while it is open, and may come to give others; an MCP server is one."""
+
+    async def tools(self) -> tuple[Runnable, ...]: ...
+
+
 class _Open(msgspec.Struct, frozen=True):
-    """A client that is open, and the tools: what a run needs."""
+    """A client and servers that are open, and the agent's own tools: what a run needs."""
 
     client: Asking
-    tools: dict[str, Runnable]
+    own: tuple[Runnable, ...]
+    servers: tuple[Server, ...]
+
+    async def tools(self) -> dict[str, Runnable]:
+        """As they are now."""
+        return _by_name([*self.own, *[held for server in self.servers for held in await server.tools()]])
 
 
 class RunStream:
@@ -91,7 +105,8 @@ class Agent:
     keeps results of tools that allow it; None turns that off. `limits` has the budgets beside `max_turns`. `options` are
     those of `prepare` (temperature, tool_choice, response_schema, ask, ...) and of AsyncClient (api_key, base_url, ...).
 
-    Each run opens its connections and MCP servers and closes them; `async with agent:` keeps them open over many.
+    Each run opens its connections and MCP servers and closes them; `async with agent:` keeps them open over many. Tools that
+    a server comes to offer, or no longer does, are seen from the model's next turn on.
     """
 
     def __init__(
@@ -120,6 +135,8 @@ class Agent:
         _must(timeout is None or (isinstance(timeout, (int, float)) and timeout > 0), "timeout", "expected seconds, or None")
         _must(approve is None or callable(approve), "approve", "expected a function that is asked about each call")
         _must(system is None or isinstance(system, str), "system", "expected a text")
+        _must(cache is None or isinstance(cache, ResultCache), "cache", "expected a ResultCache, or None for none")
+        _must(make_id is None or callable(make_id), "make_id", "expected a function that gives an id")
         _must(isinstance(parallel, int) and parallel >= 1, "parallel", "at least one tool must run at a time")
         listed = isinstance(tools, Iterable) and not isinstance(tools, (str, Mapping))
         _must(listed, "tools", "expected a list of tools; put a single one in [brackets]")
@@ -140,7 +157,11 @@ class Agent:
         self._client_options = {key: options.pop(key) for key in _OF_THE_CLIENT if key in options}
         if client is not None and self._client_options:
             raise CallerError(f"{', '.join(self._client_options)}: the client that is given has its own", "client")
+        _must(client is None or callable(getattr(client, "stream", None)), "client", "expected an AsyncClient")
         self._how = {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
+        for key in options:  # a hook that is misspelt would be sent to the model, and never asked
+            close = get_close_matches(key, _NAMED, 1, _ALIKE)
+            _must(not close, key, f"there is no such option; did you mean {''.join(close)}?")
         self._options = options
         self._opened: _Open | None = None  # by `async with`
         self._stack = AsyncExitStack()
@@ -179,15 +200,15 @@ class Agent:
     async def _events(self, question: Any, options: dict[str, Any], held: list[Driver]) -> AsyncGenerator[Event | ToolRun]:
         async with self._ready() as ready:
             how = self._how | {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
-            request = self.request(question, ready.tools, ready.client.route(self.model), **options)
+            tools = await ready.tools()
+            request = self.request(question, tools, ready.client.route(self.model), **options)
 
             def ask(asked: Request) -> AsyncGenerator[Event]:
                 return cast("AsyncGenerator[Event]", ready.client.stream(asked, self.model, **how))
 
-            bench = Workbench(
-                ready.tools, approve=self._approve, parallel=self._parallel, timeout=self._timeout, cache=self._cache
-            )
-            driver = Driver(Loop(request, self.limits, id=self._make_id()), ask, bench, record=self._record)
+            bench = Workbench(tools, approve=self._approve, parallel=self._parallel, timeout=self._timeout, cache=self._cache)
+            loop = Loop(request, self.limits, id=self._make_id())
+            driver = Driver(loop, ask, bench, record=self._record, offered=ready.tools if ready.servers else None)
             held.append(driver)
             async with aclosing(driver.events()) as events:
                 async for event in events:
@@ -212,7 +233,7 @@ class Agent:
         async with self._ready() as ready:
             how = self._how | {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
             route = ready.client.route(self.model)
-            request = self.request(question, ready.tools, route, **options)
+            request = self.request(question, await ready.tools(), route, **options)
             request = msgspec.structs.replace(request, model=route.model, stream=True, stream_usage=True)
             return to_call(fit(request, route, **how))
 
@@ -243,10 +264,13 @@ class Agent:
         client = self._client
         if client is None:
             client = await stack.enter_async_context(AsyncClient(self.model, **self._client_options))
-        found = list(self._own.values())
-        for server in self._mcp:
-            found += await stack.enter_async_context(server())
-        return _Open(client, _by_name(found))
+        servers = [await stack.enter_async_context(server()) for server in self._mcp]
+        ready = _Open(client, tuple(self._own.values()), tuple(servers))
+        await ready.tools()  # two of one name are told now
+        return ready
+
+
+_NAMED = tuple(signature(Agent).parameters)[1:-1] + _OF_THE_CLIENT + _OF_A_QUESTION
 
 
 def _must(holds: bool, where: str, told: str) -> None:
@@ -254,13 +278,13 @@ def _must(holds: bool, where: str, told: str) -> None:
         raise CallerError(told, where)
 
 
-def _servers(given: tuple[Any, ...]) -> list[Callable[[], AbstractAsyncContextManager[tuple[Runnable, ...]]]]:
+def _servers(given: tuple[Any, ...]) -> list[Callable[[], AbstractAsyncContextManager[Server]]]:
     """Each opens a server. What is wrong with one is told now, not when it is opened."""
     if not given:
         return []
-    from toolglot.agent.mcp import mcp_tools, options_of  # noqa: PLC0415  (an extra, needed by few)
+    from toolglot.agent.mcp import mcp_server, options_of  # noqa: PLC0415  (an extra, needed by few)
 
-    return [partial(mcp_tools, **options_of(server)) for server in given]
+    return [partial(mcp_server, **options_of(server)) for server in given]
 
 
 def _check(limits: Limits) -> None:

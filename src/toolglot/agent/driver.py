@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Literal
 
@@ -19,12 +19,14 @@ from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools, See
 from toolglot.agent.record import Begun, Broke, Ended, Entry, Ran, Record, Replied
 from toolglot.agent.results import without_secrets
 from toolglot.agent.run import Run, ToolRun
+from toolglot.agent.runnable import Runnable
 from toolglot.agent.workbench import Workbench
 from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
-from toolglot.errors import CallerError, UpstreamError
+from toolglot.core.tools import Toolset
+from toolglot.errors import CallerError, ToolglotError, UpstreamError
 
 log = logging.getLogger("toolglot")
 
@@ -32,7 +34,7 @@ Ask = Callable[[Request], AsyncGenerator[Event]]
 
 
 class Driver:
-    """Drives one Loop. `ask` is a client's stream; the workbench runs the tools."""
+    """Drives one Loop. `ask` is a client's stream; the workbench runs the tools; `offered` are those that there are by now."""
 
     def __init__(
         self,
@@ -41,16 +43,18 @@ class Driver:
         bench: Workbench,
         *,
         record: Record | None = None,
+        offered: Callable[[], Awaitable[Mapping[str, Runnable]]] | None = None,
         clock: Callable[[], float] = time.monotonic,
         time_of_day: Callable[[], float] = time.time,
     ) -> None:
         self.run: Run | None = None  # once it is over
         self._loop, self._ask, self._bench, self._record = loop, ask, bench, record
-        self._clock, self._time_of_day = clock, time_of_day
+        self._offered, self._clock, self._time_of_day = offered, clock, time_of_day
         self._deadline: float | None = None
         self._seen: Seen = None
         self._said: list[Event] = []  # in the step that is under way
         self._ran: list[ToolRun] = []
+        self._new_tools: Toolset | None = None  # since it began
         self._since = 0.0  # when that step began
 
     async def events(self) -> AsyncGenerator[Event | ToolRun]:
@@ -65,9 +69,9 @@ class Driver:
                     async for event in told:
                         yield event
                 step = self._advance()
-        finally:
-            if self.run is None:
-                self._break_off()
+        except BaseException as error:
+            self._break_off(error)
+            raise
 
     def _doing(self, step: AskModel | RunTools) -> AsyncGenerator[Event | ToolRun]:
         return self._asked(step) if isinstance(step, AskModel) else self._worked(step)
@@ -78,7 +82,7 @@ class Driver:
         entry = self._entry(now)
         step = self._loop.next(self._seen, now=now)
         self._note(entry)
-        self._since, self._said, self._ran = now, [], []
+        self._since, self._said, self._ran, self._new_tools = now, [], [], None
         if isinstance(step, Done):
             self.run = run = step.run
             at = self._time_of_day()
@@ -93,24 +97,29 @@ class Driver:
             return Replied(run, at, now, seen, now - self._since)
         if isinstance(seen, Interrupted):
             return Broke(run, at, now, seen, tuple(self._ran))
-        return Ran(run, at, now, tuple(self._ran))
+        return Ran(run, at, now, tuple(self._ran), self._new_tools)
 
     def _note(self, entry: Entry) -> None:
         """A record that can't be begun is told at once; one that breaks off later, by a full disk, costs no run its result."""
         if self._record is None:
             return
+        record, self._record = self._record, None  # one that failed is tried no more
         try:
-            self._record.add(entry)
+            record.add(entry)
+            self._record = record
         except CallerError as error:
             if isinstance(entry, Begun):
                 raise
-            self._record = None
             log.warning("the record of run %s breaks off: %s", entry.run, error)
 
-    def _break_off(self) -> None:
+    def _break_off(self, error: BaseException) -> None:
         """An error or a cancellation: the loop ends too, so that there is a Run, and a record of it."""
+        if self.run is not None:  # it was over
+            return
         if not isinstance(self._seen, Interrupted):
-            self._seen = self._broken("stopped", "the run was cancelled")
+            own = isinstance(error, Exception)  # of a hook, mostly
+            why = f"the program raised {type(error).__name__}" if own else "the run was cancelled"
+            self._seen = self._broken("stopped", why)
         self._advance()
 
     def _broken(self, end: Literal["stopped", "time"], why: str) -> Interrupted:
@@ -156,12 +165,26 @@ class Driver:
                 async for run in told:
                     self._ran.append(run)
                     yield run
+            await in_time(self._look_again(), self._until())
         except OutOfTimeError:
             self._seen = self._late()
         else:
             order = {call.id: at for at, call in enumerate(step.calls)}
             self._ran.sort(key=lambda run: order[run.call.id])
             self._seen = [run.result for run in self._ran]
+
+    async def _look_again(self) -> None:
+        """A server may offer other tools after a call than before it, and says so: the model is to know."""
+        if self._offered is None:
+            return
+        try:
+            found = await self._offered()
+        except ToolglotError as error:  # two of one name: those of before are still there
+            log.warning("the tools have changed, and can't be used as they are now: %s", error)
+            return
+        if [held.tool for held in found.values()] != list(self._loop.request.tools):
+            self._new_tools = self._bench.offer(found)
+            self._loop.offer(self._new_tools)
 
 
 def _without_secrets(error: UpstreamError) -> UpstreamError:

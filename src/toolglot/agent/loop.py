@@ -19,7 +19,7 @@ from toolglot.agent.structured import missed
 from toolglot.core.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
-from toolglot.core.tools import Choice
+from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.pipeline.doubt import DOUBTED
 from toolglot.pipeline.guard_calls import canonical
@@ -68,7 +68,7 @@ class Loop:
         self.id, self.limits, self.request = id, limits, request
         self._history: list[Message] = list(request.messages)
         self._ids = {part.id for message in request.messages for part in message.parts if isinstance(part, ToolCall)}
-        self._served = {tool.full_name for tool in request.tools if tool.kind == "server"}
+        self._served = _served(request.tools)
         self._asked = 0
         self._waits: Literal["begin", "reply", "results", "done"] = "begin"
         self._calls: tuple[ToolCall, ...] = ()  # being run
@@ -102,6 +102,11 @@ class Loop:
             return self._ran(seen, now)
         raise CallerError(f"the loop waits for {self._waits}, and got {type(seen).__name__}", "seen")
 
+    def offer(self, tools: tuple[Tool, ...]) -> None:
+        """Other tools than before: the model is told of them when it is asked next."""
+        self.request = msgspec.structs.replace(self.request, tools=tools)
+        self._served = _served(tools)
+
     # -- asking
 
     def _ask(self, now: float) -> Step:
@@ -120,7 +125,8 @@ class Loop:
     def _over(self, now: float) -> tuple[End, str] | None:
         most = self.limits
         if self._asked >= most.turns:
-            return "turns", f"the model was asked {most.turns} times, which is the limit"
+            often = "once" if most.turns == 1 else f"{most.turns} times"
+            return "turns", f"the model was asked {often}, which is the limit"
         if most.tokens is not None and total_tokens(self._usage) >= most.tokens:
             return "tokens", f"{total_tokens(self._usage)} tokens were spent, and {most.tokens} is the limit"
         return self._late(now)
@@ -301,6 +307,10 @@ class Loop:
                 error,
             )
         )
+
+
+def _served(tools: tuple[Tool, ...]) -> set[str]:
+    return {tool.full_name for tool in tools if tool.kind == "server"}
 
 
 def _without(call: ToolCall, why: str) -> ToolResult:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from inspect import signature
 from typing import Any
 
-from toolglot.agent.mcp_connection import FAILED, connect, read_server
+from toolglot.agent.mcp_connection import FAILED, Connection, connect, log, read_server
 from toolglot.agent.results import Parts, ToolError, media_kind, without_secrets
 from toolglot.agent.runnable import Context, Runnable, Work
 from toolglot.core.messages import Media, Text
@@ -19,6 +19,67 @@ from toolglot.text.json_text import dumps
 Block = dict[str, Any]
 
 _MOST_PAGES = 100  # of a list of tools: a server that never comes to the end does not hold us up
+
+
+class McpServer:
+    """A server that is connected. Its tools may change while it is: it says so, and they are read anew."""
+
+    def __init__(
+        self, label: str, connection: Connection, namespace: str | None, timeout: float | None, patience: float
+    ) -> None:
+        self._label, self._connection, self._namespace = label, connection, namespace
+        self._timeout, self._patience = timeout, patience
+        self._tools: tuple[Runnable, ...] | None = None
+
+    async def tools(self) -> tuple[Runnable, ...]:
+        """As they are now. Where the server no longer answers, those of before: it is their calls that fail."""
+        if self._tools is not None and not (self._connection.changed or self._connection.deaf):
+            return self._tools
+        self._connection.changed = False
+        try:
+            found = await self._read()
+        except UpstreamError as error:
+            if self._tools is None:
+                raise
+            log.warning("%s; those that it had are kept", error)
+            return self._tools
+        if self._tools is None or [held.tool for held in self._tools] != [held.tool for held in found]:
+            self._tools = found
+        return self._tools
+
+    async def _read(self) -> tuple[Runnable, ...]:
+        session, timeout = self._connection.session, self._timeout
+        try:
+            async with asyncio.timeout(self._patience):
+                found = await _listed(session)
+        except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
+            late = f"no answer within {self._patience:g} s" if isinstance(error, TimeoutError) else ""
+            said = late or without_secrets(_in_words(error))
+            raise UpstreamError(f"{self._label} does not list its tools: {said}", code=FAILED) from None
+        source = f"mcp:{self._label}"
+        return tuple(
+            Runnable(_tool(held, self._namespace), _work(session, held["name"], timeout), timeout, source=source)
+            for held in found
+        )
+
+
+@asynccontextmanager
+async def mcp_server(
+    server: str | Sequence[str],
+    *,
+    headers: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    namespace: str | None = None,
+    timeout: float | None = 60.0,
+    connect_timeout: float = 30.0,
+) -> AsyncIterator[McpServer]:
+    """As `mcp_tools`, for those who stay connected: `await server.tools()` gives the tools as they are by then."""
+    there = read_server(server, headers or {}, env or {}, cwd)
+    async with connect(there, connect_timeout) as connection:
+        held = McpServer(there.label, connection, namespace, timeout, connect_timeout)
+        await held.tools()
+        yield held
 
 
 @asynccontextmanager
@@ -38,19 +99,16 @@ async def mcp_tools(
     seconds. `headers` are for HTTP; `env` and `cwd` for a server that is started, which sees no other variables but the
     usual few (PATH, HOME, ...). At the end the connection is closed and the process is gone.
     """
-    there = read_server(server, headers or {}, env or {}, cwd)
-    async with connect(there, connect_timeout) as session:
-        try:
-            async with asyncio.timeout(connect_timeout):
-                found = await _listed(session)
-        except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
-            late = f"no answer within {connect_timeout:g} s" if isinstance(error, TimeoutError) else type(error).__name__
-            said = without_secrets(str(error)) or late
-            raise UpstreamError(f"{there.label} does not list its tools: {said}", code=FAILED) from None
-        yield tuple(
-            Runnable(_tool(held, namespace), _work(session, held["name"], timeout), timeout, source=f"mcp:{there.label}")
-            for held in found
-        )
+    async with mcp_server(
+        server,
+        headers=headers,
+        env=env,
+        cwd=cwd,
+        namespace=namespace,
+        timeout=timeout,
+        connect_timeout=connect_timeout,
+    ) as held:
+        yield await held.tools()
 
 
 _OPTIONS = tuple(signature(mcp_tools).parameters)
@@ -99,13 +157,21 @@ def _work(session: Any, name: str, timeout: float | None) -> Work:
         except TimeoutError:
             raise ToolError(f"{name} took longer than {timeout:g} s") from None
         except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
-            raise ToolError(f"{name}: the server could not run it: {str(error) or type(error).__name__}") from None
+            raise ToolError(f"{name}: the server could not run it: {_in_words(error)}") from None
         parts = _parts(result)
         if result.get("isError"):
             raise ToolError(parts or "the tool failed and said nothing")
         return parts
 
     return run
+
+
+def _in_words(error: Exception) -> str:
+    """One line. What comes is checked by pydantic, whose errors are long: the first thing that is wrong is enough."""
+    if callable(listed := getattr(error, "errors", None)) and (wrong := listed()):
+        where = ".".join(map(str, wrong[0]["loc"]))
+        return f"what it sent is not as the protocol has it: {where}: {wrong[0]['msg']}"
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def _parts(result: Block) -> Parts:

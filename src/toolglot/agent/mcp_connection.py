@@ -26,7 +26,11 @@ log = logging.getLogger("toolglot")
 
 FAILED = "mcp_failed"  # the code of errors that are no model's
 
+_CHANGED = "notifications/tools/list_changed"
+_SUBSCRIBED = "2026-07-28"  # the version of the protocol from which on changes are told to subscribers only
+_ACKNOWLEDGED = 5.0  # seconds for a server to agree that it will tell of changes
 _CLOSING = 10.0  # seconds for a server to end, of which the package itself takes six at most before it kills
+_SHOWN = 120  # characters of a command
 _LAST_WORDS = 400  # characters of what a server wrote to its error output
 
 
@@ -43,9 +47,24 @@ class Server(msgspec.Struct, frozen=True):
     def label(self) -> str:
         """For people: no query, no password, no key."""
         if self.url is None:
-            return without_secrets(shlex.join(self.command))
+            line = " ".join(shlex.join(self.command).split())  # a script may stand in it
+            return shown(without_secrets(line), _SHOWN)
         split = urlsplit(self.url)
         return f"{split.scheme}://{split.netloc.rpartition('@')[2]}{split.path}"
+
+
+class Connection:
+    """A session with a server, and whether its list of tools may be another than the one that was read last."""
+
+    def __init__(self) -> None:
+        self.session: Any = None
+        self.changed = False  # the server said so; who reads the list anew takes it back
+        self.deaf = False  # it can't say so any more
+
+    async def hear(self, message: Any) -> None:
+        """What the server says of its own accord; version 1 of the package wraps it once more."""
+        if getattr(getattr(message, "root", message), "method", None) == _CHANGED:
+            self.changed = True
 
 
 def read_server(server: str | Sequence[str], headers: Mapping[str, str], env: Mapping[str, str], cwd: str | None) -> Server:
@@ -74,32 +93,33 @@ def package(part: str = "") -> Any:
 
 
 @asynccontextmanager
-async def connect(server: Server, seconds: float) -> AsyncIterator[Any]:
-    """A session with the server, ready for use, and closed behind: a server that was started is ended, at the worst killed."""
+async def connect(server: Server, seconds: float) -> AsyncIterator[Connection]:
+    """A connection to the server, ready for use, and closed behind: a server that was started is ended, at the worst killed."""
     package()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as heard:
-        ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
         leave = asyncio.Event()
         task = asyncio.create_task(_keep(server, heard, ready, leave))
         try:
             try:
                 async with asyncio.timeout(seconds):
-                    session = await asyncio.shield(ready)
+                    connection = await asyncio.shield(ready)
             except TimeoutError:
                 task.cancel()
                 said = f"{server.label} did not answer within {seconds:g} s{_last_words(heard)}"
                 raise UpstreamError(said, code=FAILED) from None
-            yield session
+            yield connection
         finally:
             leave.set()
             await _ended(task, ready)
 
 
-async def _keep(server: Server, heard: IO[str], ready: asyncio.Future[Any], leave: asyncio.Event) -> None:
+async def _keep(server: Server, heard: IO[str], ready: asyncio.Future[Connection], leave: asyncio.Event) -> None:
     try:
         async with AsyncExitStack() as stack:
-            session = await _session(server, heard, stack)
-            ready.set_result(session)
+            connection = Connection()
+            connection.session = await _session(server, heard, connection, stack)
+            ready.set_result(connection)
             await leave.wait()
     except Exception as error:  # noqa: BLE001  (told to whoever waits; behind it, there is nobody)
         if ready.done():
@@ -108,7 +128,7 @@ async def _keep(server: Server, heard: IO[str], ready: asyncio.Future[Any], leav
             ready.set_exception(_fault(error, server, heard))
 
 
-async def _ended(task: asyncio.Task[None], ready: asyncio.Future[Any]) -> None:
+async def _ended(task: asyncio.Task[None], ready: asyncio.Future[Connection]) -> None:
     """Until the connection is closed, also where the one who closes it is cancelled meanwhile."""
     if not ready.done():
         ready.cancel()
@@ -120,15 +140,42 @@ async def _ended(task: asyncio.Task[None], ready: asyncio.Future[Any]) -> None:
         raise
 
 
-async def _session(server: Server, heard: IO[str], stack: AsyncExitStack) -> Any:
+async def _session(server: Server, heard: IO[str], connection: Connection, stack: AsyncExitStack) -> Any:
     mcp = package()
     transport = await _over_http(server, stack) if server.url else _started(server, heard)
     if hasattr(mcp, "Client"):  # version 2; it knows servers of both the old and the new handshake
-        return await stack.enter_async_context(mcp.Client(transport))
+        client = await stack.enter_async_context(mcp.Client(transport, message_handler=connection.hear))
+        await _subscribe(client, connection, stack)
+        return client
     read, write, *_ = await stack.enter_async_context(transport)
-    session = await stack.enter_async_context(mcp.ClientSession(read, write))
+    session = await stack.enter_async_context(mcp.ClientSession(read, write, message_handler=connection.hear))
     await session.initialize()
     return session
+
+
+async def _subscribe(client: Any, connection: Connection, stack: AsyncExitStack) -> None:
+    """By the new handshake, a server tells of changes only those who ask for it. One that won't is no worse than before."""
+    if client.protocol_version < _SUBSCRIBED or not getattr(client.server_capabilities.tools, "list_changed", False):
+        return
+    try:
+        async with asyncio.timeout(_ACKNOWLEDGED):
+            told = await stack.enter_async_context(client.listen(tools_list_changed=True))
+    except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
+        log.debug("it tells of no changes: %s", type(error).__name__)
+        connection.deaf = True
+        return
+    task = asyncio.create_task(_follow(told, connection))
+    stack.callback(task.cancel)
+
+
+async def _follow(told: Any, connection: Connection) -> None:
+    """Until the server, or the network, ends it: from then on the list has to be read each time."""
+    try:
+        async for _ in told:
+            connection.changed = True
+    except Exception as error:  # noqa: BLE001  (the package's own)
+        log.debug("changes are no longer told: %s", type(error).__name__)
+    connection.deaf = True
 
 
 def _started(server: Server, heard: IO[str]) -> Any:

@@ -24,6 +24,7 @@ from toolglot.agent.run import Run, ToolRun
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision, Reply
 from toolglot.core.request import Request
+from toolglot.core.tools import Tool
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.text.json_text import dumps, encode
 
@@ -59,6 +60,7 @@ class Ran(msgspec.Struct, frozen=True, omit_defaults=True, tag="ran", tag_field=
     at: float
     now: float
     runs: tuple[ToolRun, ...] = ()
+    tools: tuple[Tool, ...] | None = None  # from here on, where others are offered than before
 
 
 class Broke(msgspec.Struct, frozen=True, omit_defaults=True, tag="broke", tag_field="step"):
@@ -214,6 +216,8 @@ def _again(begun: Begun, rest: list[Entry]) -> Run:
         if isinstance(entry, Replied):
             step = loop.next(entry.reply, now=entry.now)
         elif isinstance(entry, Ran):
+            if entry.tools is not None:
+                loop.offer(entry.tools)
             step = loop.next([one.result for one in entry.runs], now=entry.now)
         elif isinstance(entry, Broke):
             step = loop.next(entry.how, now=entry.now)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -18,9 +20,15 @@ class ResultCache:
     def __init__(self, most: int = 1000, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
         self._kept: OrderedDict[tuple[str, str], tuple[float, ToolResult]] = OrderedDict()
+        self._turns: WeakValueDictionary[tuple[int, tuple[str, str]], asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def turn(self, call: ToolCall) -> asyncio.Lock:
+        """Equal calls, of several runs too, go one after the other: the second finds the first one's result. For each loop."""
+        own = asyncio.Lock()  # held by who uses it
+        return self._turns.setdefault((id(asyncio.get_running_loop()), canonical(call)), own)
 
     def get(self, call: ToolCall) -> ToolResult | None:
         """The result of an equal call, under this one's id."""

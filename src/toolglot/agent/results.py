@@ -105,7 +105,7 @@ def _picture(value: Any) -> Media | None:
 def _json(value: Any) -> str:
     try:
         return msgspec.json.encode(value, enc_hook=_plain).decode()
-    except (TypeError, ValueError, RecursionError, UnicodeError, OverflowError):
+    except Exception:  # noqa: BLE001  (what it holds is the user's: a model's own dump may raise anything)
         try:
             return sound(str(value))
         except Exception as error:  # noqa: BLE001  (an object of the user's)

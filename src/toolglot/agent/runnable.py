@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
@@ -67,9 +67,11 @@ def _work(read: ReadFunction) -> Work:
                 value = read.function(*bound.args, **bound.kwargs)
             else:
                 value = await in_thread(lambda: _whole(read.function(*bound.args, **bound.kwargs)), read.tool.name)
+            while inspect.isawaitable(value):  # a wrapper that is async may give what it should have awaited
+                value = await value
             if inspect.isasyncgen(value):
                 return [item async for item in value]
-            return await value if inspect.isawaitable(value) else value
+            return await in_thread(lambda: _whole(value), read.tool.name) if isinstance(value, Iterator) else value
         except SystemExit:
             raise ToolError("the tool tried to end the program") from None
 
@@ -77,8 +79,8 @@ def _work(read: ReadFunction) -> Work:
 
 
 def _whole(value: Any) -> Any:
-    """A generator's values, made in the thread that runs it."""
-    return list(value) if inspect.isgenerator(value) else value
+    """The values of a generator, a map, a file, made in the thread that runs it: by itself it says nothing."""
+    return list(value) if isinstance(value, Iterator) else value
 
 
 async def in_thread(work: Callable[[], T], name: str) -> T:

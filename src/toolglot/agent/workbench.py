@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
 from toolglot.agent.approval import Approve, Denied, allowed
-from toolglot.agent.in_time import in_time
+from toolglot.agent.in_time import OutOfTimeError, in_time
 from toolglot.agent.loop import RunTools
 from toolglot.agent.result_cache import ResultCache
 from toolglot.agent.run import ToolRun
@@ -18,11 +18,12 @@ from toolglot.agent.runnable import Context, Runnable, as_result, error_result
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Toolset
 from toolglot.errors import ToolglotError
-from toolglot.pipeline.guard_calls import canonical
 from toolglot.text.json_text import shown
 
 PARALLEL = 8
 TIMEOUT = 120.0  # seconds, of a tool that names none itself
+_HEEDED = 1.0  # seconds for a tool that is cancelled to clean up
+T = TypeVar("T")
 
 
 class Workbench:
@@ -40,10 +41,14 @@ class Workbench:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.state: dict[str, Any] = {} if state is None else state
-        self._tools, self._approve, self._timeout, self._cache, self._clock = tools, approve, timeout, cache, clock
-        self._known = Toolset(held.tool for held in tools.values())
+        self._approve, self._timeout, self._cache, self._clock = approve, timeout, cache, clock
+        self.offer(tools)
         self._asking, self._slots = asyncio.Lock(), asyncio.Semaphore(parallel)
-        self._same: dict[tuple[str, str], asyncio.Lock] = {}  # equal calls whose result is kept: the second waits for it
+
+    def offer(self, tools: Mapping[str, Runnable]) -> Toolset:
+        """Other tools than before, from now on; as the model is told of them."""
+        self._tools, self._known = tools, Toolset(held.tool for held in tools.values())
+        return self._known
 
     async def run_all(self, step: RunTools, until: float | None = None) -> AsyncGenerator[ToolRun]:
         """Each run as it ends. OutOfTimeError at that time of the event loop's clock; who leaves cancels what still runs."""
@@ -71,7 +76,7 @@ class Workbench:
             return _failed(call, f"{todo.full_name} has no code behind it here.")
         if self._cache is None or not held.cache_for:
             return await self._ran(held, call, todo, messages)
-        async with self._same.setdefault(canonical(todo), asyncio.Lock()):
+        async with self._cache.turn(todo):
             kept = self._cache.get(todo)
             if kept is not None:
                 return ToolRun(call, _told(kept, call, todo), cached=True)
@@ -90,19 +95,41 @@ class Workbench:
         seconds = self._timeout if held.timeout is None else held.timeout
         failed: BaseException
         try:
-            async with asyncio.timeout(seconds) as limit:
-                value = await held.run(call.arguments, Context(messages, call, self.state))
+            value = await _within(held.run(call.arguments, Context(messages, call, self.state)), seconds)
             return ToolResult(call.id, call.full_name, as_result(value))
-        except TimeoutError as error:
-            failed = ToolglotError(f"there was no result within {seconds:g} seconds") if limit.expired() else error
+        except OutOfTimeError:
+            failed = ToolglotError(f"there was no result within {seconds:g} seconds")
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
             if task is not None and task.cancelling():  # it is this run that is cancelled, not the tool's own work
                 raise
             failed = error
-        except Exception as error:  # noqa: BLE001  (a tool may raise anything; the model is told)
+        except (KeyboardInterrupt, GeneratorExit):  # of the program, and of a loop that is torn down
+            raise
+        except BaseException as error:  # noqa: BLE001  (a tool may raise anything, Rust's panics too; the model is told)
             failed = error
         return ToolResult(call.id, call.full_name, error_result(failed), is_error=True)
+
+
+async def _within(work: Awaitable[T], seconds: float | None) -> T:
+    """OutOfTimeError after so many. Work that does not heed its cancellation is left to itself: nobody waits for it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            raise OutOfTimeError
+        return task.result()
+    finally:
+        if not task.done():
+            task.add_done_callback(_no_matter)
+            task.cancel()
+            await asyncio.wait({task}, timeout=_HEEDED)
+
+
+def _no_matter(task: asyncio.Future[Any]) -> None:
+    """How it ended at last: looked at, so that nobody is told that nobody looked."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _failed(call: ToolCall, why: str) -> ToolRun:

@@ -15,7 +15,7 @@ from typing import Any
 import click
 import msgspec
 
-from toolglot.agent.agent import Agent
+from toolglot.agent.agent import Agent, RunStream
 from toolglot.agent.mcp_connection import FAILED
 from toolglot.agent.record import encode_run
 from toolglot.agent.run import Run
@@ -25,7 +25,7 @@ from toolglot.agent.tool_file import load_tools
 from toolglot.cli.asking_view import View, plain
 from toolglot.cli.completing import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
-from toolglot.cli.streams import results_apart
+from toolglot.cli.streams import results_apart, uncoloured
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.text.json_text import BadJson, decode_leniently, encode, sound
@@ -99,13 +99,13 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
 
     Exit codes: 0 it was answered, 1 it was not (stderr says why), 2 wrong use.
     """
-    if os.environ.get("NO_COLOR"):
+    if uncoloured():
         ctx.color = False
     for name in ("toolglot", "mcp"):  # the view shows what the log would say; mcp's shows whole tracebacks
         logging.getLogger(name).addHandler(logging.NullHandler())
     try:
+        agent = _agent(given)  # first, for a schema may be piped in
         asked = _question(question)
-        agent = _agent(given)
         if dry_run:
             click.echo(asyncio.run(_prepared(agent, asked or "...", as_json=as_json)))
         elif asked is None and as_json:
@@ -113,7 +113,7 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
         elif asked is None:
             _chat(agent)
         else:
-            _end(asyncio.run(_asked(agent, asked, quiet=as_json)), as_json=as_json)
+            _end(asyncio.run(_shown(agent.stream(asked), quiet=as_json)), as_json=as_json)
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -176,8 +176,7 @@ def _schema(file: Any) -> Any:
 # -- one question
 
 
-async def _asked(agent: Agent, question: Any, *, quiet: bool = False) -> Run:
-    stream = agent.stream(question)
+async def _shown(stream: RunStream, *, quiet: bool = False) -> Run:
     with results_apart() as out:  # what tools print is no result
         view = View(out, quiet=quiet)
         async with aclosing(stream):
@@ -222,10 +221,13 @@ async def _approve(call: ToolCall) -> bool | str:
         click.echo(f"    as the model wrote it: {plain(call.raw.strip())}", err=True)
     click.echo("  run it? [y]es, [n]o, or say why not: ", err=True, nl=False)
     try:
-        said = (await _typed()).strip()
+        line = await _typed()
     except OSError:
         click.echo("there is nobody to ask", err=True)
         return "there is nobody to ask"
+    if not line:  # Ctrl-D, which leaves the line open
+        click.echo(err=True)
+    said = line.strip()
     if said.lower() in ("y", "yes"):
         return True
     return False if said.lower() in ("", "n", "no") else said
@@ -281,11 +283,14 @@ def _line() -> str | None:
 
 
 def _turn(runner: asyncio.Runner, agent: Agent, asked: tuple[Message, ...]) -> tuple[Message, ...]:
-    """One question; what goes wrong is told, and the conversation goes on."""
+    """One question; what goes wrong is told, and the conversation goes on. What was done by then is not forgotten."""
+    stream = agent.stream(asked)
     try:
-        return runner.run(_asked(agent, asked)).history
+        return runner.run(_shown(stream)).history
     except UpstreamError as error:
         click.echo(f"error: {error}", err=True)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
+        with suppress(CallerError):  # it had not begun
+            return stream.run.history if stream.run.calls else asked[:-1]
     return asked[:-1]

@@ -14,6 +14,7 @@ from toolglot.agent.record import Begun, Entry, Record, as_json
 from toolglot.agent.story import CallStory, Story, Turn, tell
 from toolglot.cli.asking_view import colour, plain
 from toolglot.cli.explain_request import GATEWAY, fetched, lines
+from toolglot.cli.streams import uncoloured
 from toolglot.core.reply import Decision
 from toolglot.errors import CallerError
 from toolglot.text.json_text import encode
@@ -54,7 +55,7 @@ def command(
     RUN is a file that was recorded to, the id of a run in it (--record), or the id of a request that a running gateway has
     answered. A gateway keeps codes only, unless it was told to record.
     """
-    if os.environ.get("NO_COLOR"):
+    if uncoloured():
         ctx.color = False
     try:
         if record is None and not os.path.isfile(os.path.expanduser(run)) and not only_list:
@@ -121,7 +122,8 @@ def _lines(story: Story) -> list[str]:
         lines += ["", *_turn(turn)]
     ok = story.end == "finished"
     end = click.style(story.end, fg="green" if ok else "red", bold=True)
-    return [*lines, "", f"{end}: {plain(story.why)} ({len(story.turns)} turns, {story.seconds:.1f} s)"]
+    turns = "1 turn" if len(story.turns) == 1 else f"{len(story.turns)} turns"
+    return [*lines, "", f"{end}: {plain(story.why)} ({turns}, {story.seconds:.1f} s)"]
 
 
 def _turn(turn: Turn) -> list[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
 
 from toolglot import __version__
-from toolglot.cli.streams import failed, give_up, ready
+from toolglot.cli.streams import failed, give_up, ready, uncoloured
 
 # command -> what it is for; the file cli/<command>.py exports `command`
 COMMANDS = {
@@ -43,6 +43,15 @@ class Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = get_close_matches(args[0], COMMANDS, 1)
+            if not close:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {close[0]!r}?", ctx) from None
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
@@ -68,7 +77,7 @@ Completion of commands, options, models and files, for good:
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Any client, any model, reliable tool calls."""
-    if os.environ.get("NO_COLOR"):
+    if uncoloured():
         ctx.color = False  # of every command: their contexts are made from this one
 
 

@@ -17,6 +17,7 @@ from toolglot.cli.completing import complete_providers
 from toolglot.client.detect import detect
 from toolglot.client.embedded import SCHEME, Embedded
 from toolglot.client.http import HttpTransport
+from toolglot.client.http.url import check_base
 from toolglot.client.keys import auth_headers, find_key
 from toolglot.client.remembered import Entry, Remembered
 from toolglot.client.transport import Transport
@@ -42,6 +43,9 @@ HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "DEC
 _YES = {True: "yes", False: "no"}
 
 
+_OF_MEMORY = {"--export": "out", "--import": "taken", "--forget": "forget"}
+
+
 @click.command("models", epilog=EXAMPLES)
 @click.argument("name", required=False)
 @click.option("--provider", help="As it is on this provider's kind of server.", shell_complete=complete_providers)
@@ -62,7 +66,10 @@ def command(name: str | None, as_json: bool, **options: Any) -> None:
         known = Remembered()
         if options["base_url"] and not options["ask_server"]:
             raise CallerError("--base-url goes with --ask-server")
-        if options["out"] or options["taken"] or options["forget"]:
+        kept = [option for option, name_of in _OF_MEMORY.items() if options[name_of]]
+        if len(kept) > 1:
+            raise CallerError(f"{' and '.join(kept)}: one at a time")
+        if kept:
             click.echo(_kept(known, name, options), err=True)
         elif name is not None:
             found = _asked(name, options) if options["ask_server"] else check_dialects(profile(name, options["provider"]))
@@ -102,7 +109,7 @@ def _asked(name: str, options: dict[str, Any]) -> Profile:
     route = resolve(name if provider is None else f"{provider}/{name.removeprefix(f'{provider}/')}")
     row = route.provider
     if options["base_url"]:
-        row = msgspec.structs.replace(row, base_url=options["base_url"])
+        row = msgspec.structs.replace(row, base_url=check_base(options["base_url"]))
     try:
         headers = auth_headers(row, find_key(row))
     except CallerError:

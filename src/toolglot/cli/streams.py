@@ -1,4 +1,4 @@
-"""The three streams of the process: closed ones, those that know few signs, and results that can't be written."""
+"""The three streams of the process: closed ones, plain ones, those that know few signs, and results that can't be written."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ def ready() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def is_dumb() -> bool:
+    """A terminal that knows no control sequences: an editor's, a log's."""
+    return os.environ.get("TERM") == "dumb"
+
+
+def uncoloured() -> bool:
+    return bool(os.environ.get("NO_COLOR")) or is_dumb()
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from toolglot.catalog.providers import Provider
 from toolglot.client.carriers import Carriers
 from toolglot.client.detect import detect
 from toolglot.client.exchange import Sending, begin, events_of, new_call_id, sending, whole
+from toolglot.client.http.url import check_base
 from toolglot.client.keys import auth_headers, find_key, named_by
 from toolglot.client.remembered import Remembered, server_name, went_well
 from toolglot.client.retry import Policy as RetryPolicy
@@ -66,6 +67,8 @@ class AsyncClient:
         for name, given in (("api_key", api_key), ("base_url", base_url)):
             if given is not None and not isinstance(given, str):
                 raise CallerError("expected a text", name)
+        if base_url is not None:
+            check_base(base_url)
         if not isinstance(retries, RetryPolicy):
             raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
         if not isinstance(limits, Limits):
@@ -77,6 +80,8 @@ class AsyncClient:
         self._calls: Literal["hold", "pass"] = calls
         self._retries, self._limits = retries, limits
         self._headers = dict(headers or {})
+        if not all(isinstance(word, str) for pair in self._headers.items() for word in pair):
+            raise CallerError("expected a text for each name", "headers")
         self._transport = Carriers() if transport is None else transport
         self._detect = detect
         self._remembered = Remembered() if remembered is None else remembered
@@ -93,6 +98,7 @@ class AsyncClient:
 
     async def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
         """The whole reply: calls checked, text, usage, notes and decisions."""
+        _must_agree(options, stream=False)
         failed = _Failed()
         tools = _lasting(tools)
         for name in self._names(messages, model):
@@ -111,6 +117,7 @@ class AsyncClient:
         self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
     ) -> AsyncIterator[Event]:
         """Events as they come; `fold` makes a Reply of them. Leaving the loop early closes the upstream at once."""
+        _must_agree(options, stream=True)
         failed = _Failed()
         tools = _lasting(tools)
         for name in self._names(messages, model):
@@ -206,6 +213,12 @@ class AsyncClient:
 
     async def _whole(self, plan: Plan) -> list[Event]:
         return await whole(self._sending(plan), self._answers(plan))
+
+
+def _must_agree(options: dict[str, Any], *, stream: bool) -> None:
+    """`prepare` has to be told whether it is a stream; here the method says it."""
+    if options.pop("stream", stream) is not stream:
+        raise CallerError("complete() gives the whole reply, stream() its events: it need not be said", "stream")
 
 
 def _lasting(tools: Iterable[Any]) -> Iterable[Any]:

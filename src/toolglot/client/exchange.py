@@ -11,7 +11,7 @@ import msgspec
 from toolglot.client.keys import without_key
 from toolglot.client.retry import with_late_wait
 from toolglot.client.transport import Answer, Limits, Transport
-from toolglot.core.events import Event, Fault, Open, Start
+from toolglot.core.events import Event, Fault, Finish, Open, Start
 from toolglot.core.interfaces import Reader
 from toolglot.errors import UpstreamError
 from toolglot.pipeline.answers import Answers
@@ -19,9 +19,11 @@ from toolglot.pipeline.convert import open_reader
 from toolglot.pipeline.plan import Plan
 from toolglot.pipeline.route import Speech
 from toolglot.pipeline.translate import write_request_bytes
+from toolglot.reading.framed import TRUNCATED
 from toolglot.text.json_text import BadJson, decode_leniently
 
 _JSON = "json"
+_JSON_TYPE = "application/json"
 
 
 def new_call_id() -> str:
@@ -38,6 +40,9 @@ class Sending(msgspec.Struct, frozen=True):
     limits: Limits
     plan: Plan
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Sending to {self.plan.route.provider.name}>"  # its headers hold the key
 
 
 def sending(plan: Plan, transport: Transport, headers: Mapping[str, str], limits: Limits) -> Sending:
@@ -93,6 +98,20 @@ def _unreadable(answer: Answer, body: bytes) -> UpstreamError:
     return UpstreamError(f"the answer is {what}: check base_url. It begins: {said!r}", None, "bad_answer", should_retry=False)
 
 
+def _no_reply(body: bytes) -> UpstreamError:
+    """JSON that says nothing of what a reply holds: a proxy's words, another API's. Some servers do better a moment later."""
+    said = body[:200].decode("utf-8", "replace").strip()
+    return UpstreamError(f"there is no reply in the answer: check base_url. It begins: {said!r}", None, "bad_answer")
+
+
+def _is_empty(events: list[Event]) -> bool:
+    """Neither content nor usage, nor a word on why it ended."""
+    last = events[-1]
+    if not isinstance(last, Finish) or any(isinstance(event, Open) for event in events):
+        return False
+    return last.stop.reason == "other" and last.stop.raw is None and last.usage is None
+
+
 def _is_page(answer: Answer) -> bool:
     return answer.headers.get("content-type", "").startswith("text/html")
 
@@ -116,7 +135,17 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
     last = events[-1]
     if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
         raise _told(last.error, this, answer)
-    return answers.feed(*events) + answers.close()
+    if _is_empty(events):
+        raise _told(_no_reply(body), this, answer)
+    return answers.feed(*_discreet(events, this.headers)) + answers.close()
+
+
+def _discreet(events: list[Event], headers: Mapping[str, str]) -> list[Event]:
+    """A fault after the first event is handed on as it comes, but without the key too."""
+    return [
+        msgspec.structs.replace(event, error=without_key(event.error, headers)) if isinstance(event, Fault) else event
+        for event in events
+    ]
 
 
 def _events_in(body: bytes, this: Sending, answer: Answer) -> list[Event]:
@@ -144,6 +173,10 @@ class Begun(msgspec.Struct, frozen=True):
     chunks: AsyncIterator[bytes]
     reader: Reader[bytes]
     first: list[Event]
+    headers: Mapping[str, str]  # that were sent
+
+    def __repr__(self) -> str:
+        return f"<Begun {self.answer!r}>"
 
 
 async def begin(this: Sending) -> Begun:
@@ -163,18 +196,26 @@ async def begin(this: Sending) -> Begun:
             heard = heard or chunk
         fault = next((event for event in first if not isinstance(event, Start)), None)
         if isinstance(fault, Fault):
-            error = _unreadable(answer, heard) if _is_page(answer) and heard else fault.error
-            raise _told(error, this, answer)
+            raise _told(_better(fault.error, answer, heard), this, answer)
     except BaseException:
         await answer.aclose()
         raise
-    return Begun(answer, chunks, reader, first)
+    return Begun(answer, chunks, reader, first, this.headers)
+
+
+def _better(error: UpstreamError, answer: Answer, heard: bytes) -> UpstreamError:
+    """The error that says more: what was no stream at all did not break off."""
+    if heard and _is_page(answer):
+        return _unreadable(answer, heard)
+    if error.code == TRUNCATED and heard.startswith(b"{") and answer.headers.get("content-type", "").startswith(_JSON_TYPE):
+        return _no_reply(heard)
+    return error
 
 
 async def events_of(begun: Begun, answers: Answers) -> AsyncIterator[Event]:
     """What leaves, as it comes. A line that breaks is a Fault, and held text leaves before it."""
     try:
-        for left in answers.feed(*begun.first):
+        for left in answers.feed(*_discreet(begun.first, begun.headers)):
             yield left
         async for event in _rest(begun):
             for left in answers.feed(event):
@@ -188,12 +229,12 @@ async def events_of(begun: Begun, answers: Answers) -> AsyncIterator[Event]:
 async def _rest(begun: Begun) -> AsyncIterator[Event]:
     try:
         async for chunk in begun.chunks:
-            for event in begun.reader.feed(chunk):
+            for event in _discreet(begun.reader.feed(chunk), begun.headers):
                 yield event
     except UpstreamError as error:
         for event in [*begun.reader.close(), Fault(error)]:
             if not isinstance(event, Fault) or event.error is error:
                 yield event
         return
-    for event in begun.reader.close():
+    for event in _discreet(begun.reader.close(), begun.headers):
         yield event

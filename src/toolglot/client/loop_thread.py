@@ -9,7 +9,10 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from toolglot.errors import CallerError
+
 T = TypeVar("T")
+_LOOK = 0.1  # seconds
 
 
 class LoopThread:
@@ -25,8 +28,16 @@ class LoopThread:
         """Within the loop's own work: nothing can be waited for."""
         return self._thread is threading.current_thread()
 
+    @property
+    def _left_behind(self) -> bool:
+        """In a process that was forked off there is no such thread, and who waits for it waits for ever."""
+        return not self._ended and not self._thread.is_alive()
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits for it. An interrupt here ends the work there; after `end`, or cut off by it, a CancelledError of futures."""
+        if self._left_behind:
+            work.close()
+            raise CallerError("it was made before this process was forked off: make one in each process", "client")
         with self._door:
             if self._ended:
                 work.close()
@@ -44,12 +55,14 @@ class LoopThread:
 
     def end(self, before: Callable[[], Awaitable[object]] | None = None) -> None:
         """After `before`, what still runs is cancelled, or who waits for it would wait for ever; then loop and thread go."""
+        if self._left_behind:
+            return
         here = self._here
         with self._door:
             self._ended = True
         try:
             if not here:
-                _waited_for(asyncio.run_coroutine_threadsafe(_cleared(before), self._loop))
+                asyncio.run_coroutine_threadsafe(_cleared(before), self._loop).result()
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             if not here:
@@ -59,10 +72,31 @@ class LoopThread:
 
 def _waited_for(future: Future[T]) -> T:
     try:
-        return future.result()
+        return _given(future)
     except BaseException:
         future.cancel()
         raise
+
+
+def _given(future: Future[T]) -> T:
+    """Its result. Who waits within a task blocks the loop that would tell that the task is cancelled: it has to look itself.
+
+    So it is with Ctrl-C in `asyncio.run`, which cancels the task, and trusts the loop for the rest.
+    """
+    task = _task_here()
+    while task is not None and not future.done():
+        with suppress(TimeoutError):
+            future.exception(_LOOK)
+        if task.cancelling() and not future.done():
+            raise asyncio.CancelledError
+    return future.result()
+
+
+def _task_here() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop runs in this thread
+        return None
 
 
 async def _cleared(before: Callable[[], Awaitable[object]] | None) -> None:

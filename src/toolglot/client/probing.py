@@ -16,6 +16,7 @@ from toolglot.client.detection import listed
 from toolglot.client.detection.questions import Question as Asked
 from toolglot.client.detection.told import Told
 from toolglot.client.exchange import begin, events_of, new_call_id, sending, whole
+from toolglot.client.http.url import check_base
 from toolglot.client.keys import auth_headers, find_key
 from toolglot.client.probe.findings import content
 from toolglot.client.probe.refusals import blocking
@@ -82,7 +83,7 @@ async def probe(
 ) -> Verdict:
     """`model` is provider/model. `only` names questions by id; `ways` are asked instead of all. Bad use is a CallerError."""
     route = resolve(model)
-    row = route.provider if base_url is None else msgspec.structs.replace(route.provider, base_url=base_url)
+    row = route.provider if base_url is None else msgspec.structs.replace(route.provider, base_url=check_base(base_url))
     named = read_ways(ways, row)
     headers = auth_headers(row, find_key(row, api_key))
     said = ServerAnswers()

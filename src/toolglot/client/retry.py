@@ -87,7 +87,7 @@ def with_late_wait(error: UpstreamError, headers: Mapping[str, str], now: float)
     """The error with its retry time, where only the time of day tells it. `now`: seconds since 1970; names in lower case."""
     if error.retry_after is not None:
         return error
-    wait = _until_date(headers.get("retry-after", ""), now)
+    wait = _reset_time(headers.get("retry-after", "").strip(), now)
     if wait is None and error.status == 429:
         wait = _until_reset(headers, now)
     if wait is None:

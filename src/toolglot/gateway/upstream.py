@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -13,13 +12,13 @@ from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import Provider, unknown
 from toolglot.client import weights
 from toolglot.client.embedded import SCHEME
+from toolglot.client.http.url import check_base
 from toolglot.client.keys import Secret, auth_headers, find_key
 from toolglot.errors import CallerError
 from toolglot.pipeline.route import Route
 from toolglot.wires import NAMES, find_wire
 
 _LAST_SEGMENT = re.compile(r"/(?:v\d+[a-z0-9]*|api)/*$")
-_SCHEMES = ("http", "https", SCHEME)
 
 
 class Upstream(msgspec.Struct, frozen=True):
@@ -61,9 +60,8 @@ def as_upstream(
 ) -> Upstream:
     key = find_key(row, api_key, environ)
     if base_url is not None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in _SCHEMES or (parts.scheme != SCHEME and not parts.hostname) or parts.username is not None:
-            raise CallerError(f"an address is http(s)://host[:port][/path]; got {base_url!r}", "base_url")
+        if not base_url.startswith(f"{SCHEME}:"):
+            check_base(base_url)
         row = msgspec.structs.replace(row, base_url=base_url.rstrip("/"))
     if wire is not None and wire != row.wire:
         if find_wire(wire) is None:

@@ -11,6 +11,8 @@ from toolglot.reading.faults import error_in
 from toolglot.text.json_text import BadJson, decode, shown, values
 from toolglot.text.sse import Frame
 
+TRUNCATED = "stream_truncated"
+
 
 class Frames(Protocol):
     def feed(self, piece: bytes, /) -> list[Frame]: ...
@@ -48,7 +50,7 @@ class Framed:
             self._frame(event, data)
         if not self._blocks.ended:
             self._chunks.cut()
-            self._blocks.fault(UpstreamError("the stream broke off before its end", code="stream_truncated"))
+            self._blocks.fault(UpstreamError("the stream broke off before its end", code=TRUNCATED))
         return self._blocks.drain()
 
     def _frame(self, event: str | None, data: bytes) -> None:

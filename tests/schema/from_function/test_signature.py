@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Literal, Optional
+from typing import TYPE_CHECKING, Any, Literal, Optional, Required, TypedDict, Unpack
 
 import msgspec
 import pydantic
@@ -112,6 +112,35 @@ def test_what_is_injected_is_not_shown() -> None:
     assert called(whole, {"city": "Rome"}, held) == ("Rome", held, held)
     with pytest.raises(ArgumentsError, match="context: there is no such parameter"):
         called(whole, {"city": "Rome", "context": {}}, held)
+
+
+class Where(TypedDict, total=False):
+    city: Required[str]
+    unit: str
+
+
+def test_keywords_of_a_typed_dict_are_parameters() -> None:
+    def weather(day: int, **where: Unpack[Where]) -> Any:
+        """The weather.
+
+        Args:
+            city: of the world
+        """
+        return day, where
+
+    assert read_function(weather).tool.schema == {
+        "type": "object",
+        "properties": {
+            "day": {"type": "integer"},
+            "city": {"type": "string", "description": "of the world"},
+            "unit": {"type": "string"},
+        },
+        "required": ["day", "city"],
+    }
+    assert called(weather, {"day": 1, "city": "Rome"}) == (1, {"city": "Rome"})
+    assert called(weather, {"day": 1, "city": "Rome", "unit": "C"}) == (1, {"city": "Rome", "unit": "C"})
+    with pytest.raises(ArgumentsError, match="city: is missing"):
+        called(weather, {"day": 1})
 
 
 class Station:

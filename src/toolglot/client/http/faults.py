@@ -25,7 +25,9 @@ CODES: dict[str, Meaning] = {
         "no secure connection", "check https, the host name and the certificate (own authority: SSL_CERT_FILE)", False
     ),
     "proxy_failed": Meaning(
-        "the proxy refused", "check HTTPS_PROXY and its user and password, or name the host in NO_PROXY", False
+        "the proxy refused",
+        "check its variable (HTTPS_PROXY, HTTP_PROXY), user and password, or name the host in NO_PROXY",
+        False,
     ),
     "timeout_connect": Meaning("no connection in time", "check host, port and firewall, or allow a longer connect time"),
     "timeout_pool": Meaning("all connections stayed busy", "close answers that are read, or allow more connections a host"),

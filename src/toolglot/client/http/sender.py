@@ -20,6 +20,7 @@ from toolglot.client.transport import Limits
 
 _Place = tuple[bool, str, int]
 _DEFAULT = Limits()
+_NOT_LET_IN = 407  # only proxies say so
 
 
 class HttpTransport:
@@ -62,6 +63,9 @@ class HttpTransport:
             connection = await self._connect(pool, target, limits, fresh=True)
             answer = await self._exchange(connection, data, limits, headless=method == "HEAD")
         answer.must_have_begun()
+        if proxy is not None and absolute and answer.status == _NOT_LET_IN:
+            await answer.aclose()
+            raise fault("proxy_failed", proxy.shown, f"status {answer.status}")
         return answer
 
     async def aclose(self) -> None:

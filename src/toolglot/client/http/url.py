@@ -54,6 +54,17 @@ def parse_url(url: str) -> Target:
     return Target(parts.scheme == "https", host, port or default, named if port in {None, default} else f"{named}:{port}", path)
 
 
+def check_base(url: str) -> str:
+    """Itself: an API's address, below which its paths are. What is wrong is told where it is given, and not repeated."""
+    try:
+        parse_url(url)
+    except CallerError as error:
+        raise CallerError(f"{error.problem}; an address is http(s)://host[:port][/path]", "base_url") from None
+    if "?" in url or "#" in url:
+        raise CallerError("an address is http(s)://host[:port][/path], with nothing behind it", "base_url")
+    return url
+
+
 def _ascii_host(host: str) -> str:
     if host.isascii():
         return host

@@ -14,7 +14,7 @@ from toolglot.core.tools import Tool
 from toolglot.errors import CallerError
 from toolglot.schema.from_function.constraints import Schema
 from toolglot.schema.from_function.docstrings import read_docstring
-from toolglot.schema.from_function.fields import MISSING, Field
+from toolglot.schema.from_function.fields import MISSING, Field, fields_of
 from toolglot.schema.from_function.hints import Schemas
 from toolglot.schema.from_function.names import hints_of
 from toolglot.schema.from_function.shapes import is_injected
@@ -34,6 +34,7 @@ class ReadFunction(msgspec.Struct, frozen=True):
     fields: list[Field]
     many: str | None = None  # the name of *args, which the model sees as a list
     rest: Field | None = None  # **kwargs: what has no parameter of its own
+    packed: tuple[str, frozenset[str]] = ("", frozenset())  # the name of `**kwargs: Unpack[...]`, and those of its fields
     injected: tuple[str, ...] = ()  # the parameters that take the context
     notes: tuple[str, ...] = ()
     is_async: bool = False  # to be called on the event loop: a coroutine function, or an async generator
@@ -55,7 +56,11 @@ class ReadFunction(msgspec.Struct, frozen=True):
             own = {name: value for name, value in arguments.items() if name in known}
             extra = {name: read_value(value, self.rest.hint, name) for name, value in arguments.items() if name not in known}
             bound.arguments[self.rest.name] = extra
-        bound.arguments.update(read_fields(own, self.fields, ""))
+        values = read_fields(own, self.fields, "")
+        into, names = self.packed
+        if into:
+            bound.arguments[into] = {name: values.pop(name) for name in names & values.keys()}
+        bound.arguments.update(values)
         bound.arguments.update(dict.fromkeys(self.injected, context))
         bound.apply_defaults()
         if self.many is not None:
@@ -95,12 +100,18 @@ def _read(function: Callable[..., Any], name: str, description: str | None, stri
     notes: list[str] = []
     many: str | None = None
     rest: Field | None = None
+    packed: tuple[str, frozenset[str]] = ("", frozenset())
     for parameter in signature.parameters.values():
         if parameter.name in fixed:
             continue
         hint = hints.get(parameter.name, _EMPTY)
         if is_injected(hint):
             injected.append(parameter.name)
+            continue
+        if typing.get_origin(hint) is typing.Unpack and parameter.kind is _REST:
+            held = [_described(field, said.parameters.get(field.name)) for field in fields_of(typing.get_args(hint)[0])]
+            packed = parameter.name, frozenset(field.name for field in held)
+            fields += held
             continue
         if hint is _EMPTY:
             notes.append(f"{name}({parameter.name}): no type hint; any value is accepted")
@@ -114,7 +125,12 @@ def _read(function: Callable[..., Any], name: str, description: str | None, stri
     if description is None:
         notes.append(f"{name}: no docstring; the model sees the name and the parameters alone")
     tool = Tool(name, description, _schema(fields, rest), strict)
-    return ReadFunction(tool, function, signature, fields, many, rest, tuple(injected), tuple(notes), _waits(function))
+    waits = _waits(function)
+    return ReadFunction(tool, function, signature, fields, many, rest, packed, tuple(injected), tuple(notes), waits)
+
+
+def _described(field: Field, said: str | None) -> Field:
+    return msgspec.structs.replace(field, description=said) if said else field
 
 
 def _field(parameter: inspect.Parameter, hint: Any, description: str | None) -> Field:
