@@ -22,6 +22,7 @@ _ARGUMENTS = ("arguments", "parameters", "args", "params", "tool_input", "input"
 _IDS = ("id", "tool_call_id", "call_id")
 _WRAPPERS = ("function", "tool_call", "function_call")
 ABOUT = frozenset({*_NAMES, *_IDS, "type", "index"})  # said about a call, and no argument
+_DEFINED = re.compile(r"""\{\s*["'](?:type|properties)["']\s*:""")  # how the schema of a tool's parameters begins
 _DEEPEST = 3  # wrappers in wrappers
 
 
@@ -84,6 +85,8 @@ def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -
     if not name or name.startswith(("{", "[")):
         return []
     held = _first(fields, keys.arguments, _ARGUMENTS)
+    if held is not None and "description" in fields and _DEFINED.match(held.value):
+        return []  # a tool as it is described, not called
     if held is not None:
         return [_heard(name, held, _id(fields, keys), ended=ended)]
     return [_flat(name, fields, _id(fields, keys), ended=ended)]
