@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from toolglot.grammars.arrow_calls import ArrowCalls
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import each_call, result_text, tool_lines
 from toolglot.grammars.tagged_json import TaggedJson
@@ -11,6 +12,9 @@ _OTHERS = {
     "<tool>": "</tool>",
     "<function>": "</function>",
     "[TOOL_CALL]": "[/TOOL_CALL]",
+    "<tools>": "</tools>",
+    "<invoke>": "</invoke>",
+    "<tool-call>": "</tool-call>",
     "<|tool_calls|>": "<|/tool_calls|>",
     "<tool-use>": "</tool-use>",
 }
@@ -20,6 +24,7 @@ DIALECT = Dialect(
     grammars=(
         TaggedJson(("[TOOL_REQUEST]",), ("[END_TOOL_REQUEST]",)),
         *(TaggedJson((opener,), (closer,)) for opener, closer in _OTHERS.items()),
+        ArrowCalls(("[TOOL_CALL]",), ("[/TOOL_CALL]",)),
     ),
     render_tools=tool_lines(),
     render_calls=each_call("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"),

@@ -13,7 +13,8 @@ from toolglot.grammars.render_json import arguments, result_text, tool_lines
 
 def _render_calls(calls: tuple[ToolCall, ...]) -> str:
     return "\n".join(
-        f"<tool_use>\n  <name>{call.full_name}</name>\n  <arguments>{arguments(call)}</arguments>\n</tool_use>" for call in calls
+        f"<tool_use>\n  <name>{call.full_name}</name>\n  <arguments>{arguments(call)}</arguments>\n</tool_use>"
+        for call in calls
     )
 
 

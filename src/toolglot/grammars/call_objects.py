@@ -17,12 +17,14 @@ from toolglot.text.json_text import BadJson, decode, dumps
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _KEY_FIRST = re.compile(r"""\[\s*["']?\w+["']?\s*:""")
-_NAMES = ("name", "tool_name", "function_name", "tool", "function")
-_ARGUMENTS = ("arguments", "parameters", "args", "params", "tool_input", "input", "kwargs")
+_NAMES = ("name", "tool_name", "function_name", "tool", "function", "toolName", "functionName")
+_ARGUMENTS = (
+    *("arguments", "parameters", "args", "params", "tool_input", "input", "kwargs"),
+    *("tool_arguments", "tool_args", "functionArgs", "toolArgs"),
+)
 _IDS = ("id", "tool_call_id", "call_id")
-_WRAPPERS = ("function", "tool_call", "function_call")
+_WRAPPERS = ("function", "tool_call", "function_call", "tool", "functionCall", "toolCall")
 ABOUT = frozenset({*_NAMES, *_IDS, "type", "index"})  # said about a call, and no argument
-_DEFINED = re.compile(r"""\{\s*["'](?:type|properties)["']\s*:""")  # how the schema of a tool's parameters begins
 _DEEPEST = 3  # wrappers in wrappers
 
 
@@ -85,7 +87,7 @@ def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -
     if not name or name.startswith(("{", "[")):
         return []
     held = _first(fields, keys.arguments, _ARGUMENTS)
-    if held is not None and "description" in fields and _DEFINED.match(held.value):
+    if "description" in fields and "parameters" in fields and "arguments" not in fields:
         return []  # a tool as it is described, not called
     if held is not None:
         return [_heard(name, held, _id(fields, keys), ended=ended)]

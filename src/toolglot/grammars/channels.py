@@ -17,7 +17,7 @@ _NOBODY = frozenset({"assistant", "user", "self", "all"})  # addressed so, a mes
 class Channels:
     """The header, opener and all, matches `header`, with a group `name`; `body` finds where it ends and the message begins."""
 
-    __slots__ = ("ends", "frame", "keys", "openers", "prefix", "text_mode")
+    __slots__ = ("at_line_start", "ends", "frame", "keys", "openers", "prefix", "text_mode")
 
     def __init__(
         self,
@@ -31,7 +31,9 @@ class Channels:
         prefix: str = "",  # before a function's name; a name without it counts only if it is known
         keys: Keys | None = None,  # the body is the whole call, not only its arguments
         text_mode: str = "",  # in a header: the body is free text
+        at_line_start: bool = False,
     ) -> None:
+        self.at_line_start = at_line_start
         self.openers, self.ends, self.prefix, self.keys, self.text_mode = openers, ends, prefix, keys, text_mode
         tail = meanings(noise=("}",), end=ends, back=others)
         self.frame = Frame(re.compile(body), re.compile(header), re.compile(hopeless), tail, Stops((*ends, *others)), raw=True)

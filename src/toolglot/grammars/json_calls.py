@@ -19,10 +19,23 @@ from toolglot.text.json_text import BadJson, decode, dumps
 from toolglot.text.python_end import skip_value, string_end
 from toolglot.text.python_literals import read_value
 
-_NAMES = ("name", "tool", "tool_name", "function", "function_name", "action", "recipient_name")
-_ARGUMENTS = ("arguments", "parameters", "args", "params", "tool_input", "action_input", "input", "tool_args", "kwargs")
+_NAMES = (
+    *("name", "tool", "tool_name", "function", "function_name", "action", "recipient_name"),
+    *("toolName", "functionName"),
+)
+_ARGUMENTS = (
+    *("arguments", "parameters", "args", "params", "tool_input", "action_input", "input", "tool_args", "kwargs"),
+    *("tool_arguments", "functionArgs", "toolArgs"),
+)
 _WRAPPERS = ("tool_calls", "function_calls", "tool_uses", "calls")
-_INNER = ("function", "function_call", "tool_call")  # {"type": "function", "function": {...}}
+_INNER = (
+    "function",
+    "function_call",
+    "tool_call",
+    "tool",
+    "functionCall",
+    "toolCall",
+)  # {"type": "function", "function": {...}}
 _IDS = ("id", "call_id", "tool_call_id")
 _BESIDE = {*_IDS, "type", "index", "role", "content", "thought", "thoughts", "reasoning", "explanation", "rationale"}
 _TYPES = {"function", "function_call", "tool", "tool_call", "tool_use"}

@@ -51,7 +51,9 @@ class Elements(TaggedXml):
         if children is None:
             return super().arguments(text, call, tool)
         schema = tool.schema if tool else None
-        return dumps({key: typed_value(raw, property_schema(schema, key)) if tool else loose_value(raw) for key, raw in children})
+        return dumps(
+            {key: typed_value(raw, property_schema(schema, key)) if tool else loose_value(raw) for key, raw in children}
+        )
 
     def _children(self, text: str, call: Call) -> list[tuple[str, str]] | None:
         inner = text[call.body : call.end].removesuffix(self.tags.call[1]) if call.body >= 0 else ""

@@ -12,7 +12,7 @@ from toolglot.grammars.json_region import Frame, JsonRegion, meanings, value_of
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.unfold_json import UnfoldJson, unfold_objects
 
-_BETWEEN = meanings(noise=("}", "]"), join=(",", ";", "```"), value=("{", "["))
+_BETWEEN = meanings(noise=("}", "]", "</parameter>", "</function>"), join=(",", ";", "```"), value=("{", "["))
 _EXPRESSION = re.compile(r"\s*\[?\s*[A-Za-z_][\w.]*\(")  # a Python call: another grammar's
 _QUOTED_KEY = re.compile(r"""["']\w+["']\s*:""")
 
