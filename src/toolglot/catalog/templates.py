@@ -42,6 +42,7 @@ MARKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("olmo3", ("<function_calls>",)),
     ("tool_request", ("[TOOL_REQUEST]",)),
     ("tool_use_xml", ("<tool_use>",)),
+    ("qwen_agent", ("✿FUNCTION✿",)),
     ("granite_20b_fc", ("<function_call>",)),
     ("phi4_mini", ("functools[",)),
     ("phi4_mini", ("<|tool|>", "<|/tool|>")),

@@ -1,7 +1,7 @@
 """DeepSeek V3.2 (DSML): tags with fullwidth bars; `string` says whether a value is text or JSON.
 
-Its wrapper is `function_calls`, V4's is `tool_calls`: neither takes the other's. Both are read where the mark is misspelt: models
-double its bars, servers and copies write them in ASCII, and then any wrapper may stand around.
+Its wrapper is `function_calls`, V4's is `tool_calls`: neither takes the other's. Both are read where the mark is misspelt:
+models double its bars, servers and copies write them in ASCII, and then any wrapper may stand around.
 """
 
 from __future__ import annotations

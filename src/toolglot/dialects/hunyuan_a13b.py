@@ -1,4 +1,7 @@
-"""Hunyuan-A13B: one array in `<tool_calls>` tags; answers stand in `<answer>`. Its smaller kin write a name and a fenced object."""
+"""Hunyuan-A13B: one array in `<tool_calls>` tags; answers stand in `<answer>`.
+
+Its smaller kin write a name and a fenced object.
+"""
 
 from __future__ import annotations
 

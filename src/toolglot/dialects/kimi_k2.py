@@ -1,7 +1,8 @@
 """Kimi K2, K2.5, Kimi-Linear: calls in a section, each named by its id, `functions.f:0`, which must go back verbatim.
 
 Read as well: `f:0`, `functionsf0`, an id that names no tool (a bare `0`, `call_...`), the singular section token, missing
-section and end tokens, several sections; `functions.f:0` where the tokens before it got lost, a JSON object with the name in it.
+section and end tokens, several sections; `functions.f:0` where the tokens before it got lost, and a JSON object with the name
+in it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Qwen3-Coder, Qwen3.5 and later, MiMo, Nemotron 3: the name behind `=`, values on lines of their own.
 
-The opening <tool_call> is often missing, and its closing tag then belongs to the call all the same; so is the `>` behind a name.
+The opening <tool_call> is often missing, and its closing tag then belongs to the call all the same. The `>` behind a name
+may be missing too.
 """
 
 from __future__ import annotations

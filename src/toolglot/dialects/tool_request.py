@@ -1,4 +1,7 @@
-"""LM Studio's own form for models without one: each call a JSON object in `[TOOL_REQUEST]`. Other wrappers of the same are read too."""
+"""LM Studio's own form for models without one: each call a JSON object in `[TOOL_REQUEST]`.
+
+Other wrappers of the same, which models make up, are read too.
+"""
 
 from __future__ import annotations
 

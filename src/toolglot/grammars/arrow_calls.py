@@ -13,7 +13,10 @@ from toolglot.text.json_text import BadJson, decode, dumps
 
 _CALL = re.compile(r"""\{\s*tool\s*=>\s*["']([^"'\n]+)["']\s*,?\s*args\s*=>\s*(\{.*\})\s*\}\s*""", re.DOTALL)
 _PAIR = re.compile(
-    r"""\s*--([\w.-]+)[ \t]*[:=]?[ \t]*(?:("[^"\\]*(?:\\.[^"\\]*)*")|([^\s"][^\n]*?))(?=\s*(?:\Z|--[\w.-]|\n))""", re.DOTALL
+    r"""\s*--([\w.-]+)[ \t]*[:=]?[ \t]*
+    (?:("[^"\\]*(?:\\.[^"\\]*)*")|([^\s"][^\n]*?))
+    (?=\s*(?:\Z|--[\w.-]|\n))""",
+    re.DOTALL | re.VERBOSE,
 )
 
 
@@ -25,7 +28,7 @@ class ArrowCalls(TaggedJson):
 
 
 class ArrowRegion(TaggedRegion):
-    def unfolding(self, tools: Tools) -> None:  # type: ignore[override]
+    def unfolding(self, tools: Tools) -> None:
         return None
 
     def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
@@ -49,7 +52,7 @@ def _arguments(name: str, written: str, tools: Tools) -> str | None:
     while pair := _PAIR.match(inside, at):
         raw = _string(pair[2]) if pair[2] else pair[3]
         schema = property_schema(tool.schema, pair[1]) if tool else None
-        pairs[pair[1]] = raw if pair[2] and not tool else typed_value(raw, schema) if tool else loose_value(raw)
+        pairs[pair[1]] = typed_value(raw, schema) if tool else raw if pair[2] else loose_value(raw)
         at = pair.end()
     return dumps(pairs) if not inside[at:].strip() else None
 

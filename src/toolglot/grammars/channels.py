@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from toolglot.grammars.call_objects import Keys, calls_in
+import msgspec
+
+from toolglot.grammars.call_objects import USUAL, Keys, calls_in
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
 from toolglot.grammars.loose_json import Stops
@@ -12,6 +14,8 @@ from toolglot.grammars.unfold_json import UnfoldJson, unfold_arguments, unfold_o
 from toolglot.text.json_text import dumps, loads_object
 
 _NOBODY = frozenset({"assistant", "user", "self", "all"})  # addressed so, a message is no call
+
+_PARALLEL = "multi_tool_use.parallel"  # no tool, but OpenAI's models know it: its body lists calls
 
 
 class Channels:
@@ -80,6 +84,9 @@ class ChannelRegion:
             found = calls_in(value, grammar.keys, ended=mark.end >= 0)
             if found:
                 return found
+        if (header["name"] or "").endswith(_PARALLEL):
+            found = calls_in(value, USUAL, ended=mark.end >= 0)
+            return [msgspec.structs.replace(call, name=_name(call.name, grammar.prefix, tools)[0]) for call in found]
         name, known = _name(header["name"] or "", grammar.prefix, tools)
         if not (name and known) or not (value or name in tools):
             return []

@@ -28,14 +28,8 @@ _ARGUMENTS = (
     *("tool_arguments", "functionArgs", "toolArgs"),
 )
 _WRAPPERS = ("tool_calls", "function_calls", "tool_uses", "calls")
-_INNER = (
-    "function",
-    "function_call",
-    "tool_call",
-    "tool",
-    "functionCall",
-    "toolCall",
-)  # {"type": "function", "function": {...}}
+# As in {"type": "function", "function": {...}}.
+_INNER = ("function", "function_call", "tool_call", "tool", "functionCall", "toolCall")
 _IDS = ("id", "call_id", "tool_call_id")
 _BESIDE = {*_IDS, "type", "index", "role", "content", "thought", "thoughts", "reasoning", "explanation", "rationale"}
 _TYPES = {"function", "function_call", "tool", "tool_call", "tool_use"}
@@ -204,7 +198,7 @@ class _Frame:
         member = keys[key]
         written = self.text[member.start : member.end].strip()
         if written.startswith("{"):
-            if _is_schema(written, tool):
+            if is_schema(written, tool):
                 return None
             fixes = () if member.closed or cut else ("missing_closer",)
             return Heard(name, written, fixes=fixes, closed=member.closed or not cut)
@@ -309,7 +303,7 @@ def arguments_of(written: str, tool: Tool, *, closed: bool = True) -> bool:
     if closed and (not whole or (not found and required(tool))):
         return False
     known = parameters(tool)
-    if _is_schema(written, tool) or not all(member.key in known for member in found):
+    if is_schema(written, tool) or not all(member.key in known for member in found):
         return False
     values = [(written[member.start : member.end].strip(), known[member.key]) for member in found]
     if any(_left_open(value, schema, known) for value, schema in values):
@@ -332,7 +326,7 @@ def _names_a_type(value: str, schema: Any) -> bool:
     return (string_of(value) or "").lower() in _TYPE_NAMES and not (isinstance(schema, dict) and "enum" in schema)
 
 
-def _is_schema(written: str, tool: Tool | None) -> bool:
+def is_schema(written: str, tool: Tool | None) -> bool:
     """Whether this is the description of a tool's parameters, and no arguments."""
     if '"properties"' not in written or '"type"' not in written:
         return False

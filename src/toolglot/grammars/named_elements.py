@@ -2,6 +2,7 @@
 
 <tool_use> <name>f</name> <arguments>{"a": 1}</arguments> </tool_use>
 <tool_call name="f"> {"a": 1} </tool_call>
+<tool>f</tool> <tool_input>{"a": 1}</tool_input>
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from toolglot.core.tools import Tool
 from toolglot.grammars.heard import Heard, Tools
+from toolglot.grammars.json_calls import positional
 from toolglot.grammars.nested_tags import flat_tags
 from toolglot.grammars.tag_walk import Call, Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml, find_tool
@@ -26,7 +28,7 @@ _NO_NAME = re.compile(
     rf"|<{_NAME}[^<]*</{_NAME}\s*(?:[^\s<]|<[^/atip]))"
 )
 _NAME_ATTRIBUTE = re.compile(
-    r"""(?:[^<>\n]*?\s)?(?:tool_|function_)?name\s*=\s*["'](?P<name>[^"'<>\n]{1,200})["'](?:\s[^<>\n]*?)?(?P<empty>/?)>"""
+    r"""(?:[^<>\n]*?\s)?(?:tool_|function_)?name\s*=\s*["'](?P<name>[^"'<>\n]{1,200})["'](?:\s[^<>\n/]*)?>"""
 )
 _NO_ATTRIBUTE = re.compile(r"[^<>]*[<>]")
 _HOLDER_ENDS = tuple(f"</{holder}>" for holder in _HOLDERS)
@@ -42,22 +44,30 @@ def _named(found: re.Match[str]) -> str:
 class Elements(TaggedXml):
     """Where no value has a tag that says so, every tag inside is a value; anything else inside, and it is no call."""
 
+    text_input: bool = False  # unless it is the argument itself
+
     def heard(self, text: str, call: Call, tools: Tools) -> Iterator[Heard]:
-        if call.json or call.values or not call.closed or self._children(text, call) is not None:
+        if call.body < 0:
+            return
+        begun = not call.closed and self._inner(text, call).lstrip().startswith("<")
+        if call.json or call.values or begun or (call.closed and self._children(text, call) is not None):
             yield from super().heard(text, call, tools)
+        elif self.text_input and call.closed and (arguments := positional(call.name, self._inner(text, call).strip(), tools)):
+            yield Heard(call.name, arguments, text[call.start : call.end], fixes=("positional_arguments",))
 
     def arguments(self, text: str, call: Call, tool: Tool | None) -> str:
         children = None if call.json or call.values else self._children(text, call)
         if children is None:
             return super().arguments(text, call, tool)
-        schema = tool.schema if tool else None
-        return dumps(
-            {key: typed_value(raw, property_schema(schema, key)) if tool else loose_value(raw) for key, raw in children}
-        )
+        if tool is None:
+            return dumps({key: loose_value(raw) for key, raw in children})
+        return dumps({key: typed_value(raw, property_schema(tool.schema, key)) for key, raw in children})
 
     def _children(self, text: str, call: Call) -> list[tuple[str, str]] | None:
-        inner = text[call.body : call.end].removesuffix(self.tags.call[1]) if call.body >= 0 else ""
-        return flat_tags(_HOLDER_TAG.sub("", inner))
+        return flat_tags(_HOLDER_TAG.sub("", self._inner(text, call)))
+
+    def _inner(self, text: str, call: Call) -> str:
+        return text[call.body : call.end].removesuffix(self.tags.call[1]) if call.body >= 0 else ""
 
     def _plausible(self, name: str, call: Call, tools: Tools) -> bool:
         """A call that takes nothing says so by its whole form: half of one is none."""
@@ -67,6 +77,14 @@ class Elements(TaggedXml):
 def with_name_element(tag: str) -> Elements:
     tags = Tags((f"<{tag}>", f"</{tag}>"), {}, _NAME_ELEMENT, _NO_NAME, skipped=_HOLDER_ENDS, loose=True, name_of=_named)
     return Elements(tags, ATTRIBUTE)
+
+
+def with_input_element(tag: str, holder: str) -> Elements:
+    """`<tool>f</tool> <tool_input>text</tool_input>`: text is the only argument of a tool that takes no other."""
+    head = rf"\s*(?P<name>[^<>\s]{{1,200}})\s*</{tag}>\s*<{holder}>"
+    dead = rf"\s*(?:[<{{\[]|[^<>\s]+\s+[^<\s]|[^<>\s]+\s*<[^/]|[^<>\s]+\s*</{tag}>\s*(?:[^<\s]|<[^{holder[0]}]))"
+    tags = Tags((f"<{tag}>", f"</{holder}>"), {}, re.compile(head), re.compile(dead), loose=True, name_of=_named)
+    return Elements(tags, ATTRIBUTE, text_input=True)
 
 
 def with_name_attribute(tag: str, outer: str = "") -> Elements:

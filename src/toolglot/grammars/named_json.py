@@ -111,14 +111,15 @@ class NamedRegion:
 
 
 class NameFirst:
-    """The opener stood in the prompt already, or got lost: a tool's name begins it, and what stands around names in `form`.
+    """The opener stood in the prompt already, or got lost: a line begins with a tool's name, as `form` has it.
 
-    Without a form it begins the text, on a line of its own, with its arguments behind it.
+    Without a form the name has that line to itself, and its arguments stand behind it.
     """
+
+    at_line_start = True
 
     def __init__(self, grammar: NamedJson, form: str = "", tools: Tools | None = None) -> None:
         self._grammar, self._form = grammar, form
-        self.at_line_start = not form
         self.openers = tuple((form or "{}\n{{").format(name) for name in tools or ())
 
     def for_tools(self, tools: Tools) -> NameFirst:
