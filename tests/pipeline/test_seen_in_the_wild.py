@@ -25,6 +25,7 @@ RUN = {"command": "ls -la"}
 
 CALLS = {
     "Gemma's call without its tokens": ("call:run{command:ls -la,timeout:3}", "run", {**RUN, "timeout": 3}),
+    "Gemma's call with parentheses": ('<|tool_call>call:run(command: "ls -la")<tool_call|>', "run", RUN),
     "Gemini's declaration": ("declaration:default_api:run{command:ls -la}", "run", RUN),
     "a name and braces": ("note{text:All is well,title:News}", "note", {"text": "All is well", "title": "News"}),
     "printed": ('tool_code\nprint(default_api.run(command="ls -la"))', "run", RUN),

@@ -32,6 +32,7 @@ _WRAPPERS = ("tool_calls", "function_calls", "tool_uses", "calls")
 _INNER = ("function", "function_call", "tool_call", "tool", "functionCall", "toolCall")
 _IDS = ("id", "call_id", "tool_call_id")
 _BESIDE = {*_IDS, "type", "index", "role", "content", "thought", "thoughts", "reasoning", "explanation", "rationale"}
+_RPC = {"jsonrpc", "id", "method", "params"}  # as MCP asks for a call
 _TYPES = {"function", "function_call", "tool", "tool_call", "tool_use"}
 _UNTOLD = {"", "null", "None", '""', "''"}  # arguments that are none
 _MAX_DEPTH = 6
@@ -173,6 +174,9 @@ class _Frame:
         if "type" in held and self._text_of(held["type"]) not in _TYPES:
             return None
         ids = [self._text_of(held[key]) for key in _IDS if key in held]
+        if set(held) <= _RPC and "method" in held and self._text_of(held["method"]) == "tools/call":
+            params = held.get("params")
+            return params and self._object(params.start, params.end, depth + 1, closed=params.closed, cut=cut)
         for key in _INNER:
             if key in held and self.text.startswith("{", held[key].start) and set(held) <= {key, *_BESIDE}:
                 member = held[key]
