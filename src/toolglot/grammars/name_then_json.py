@@ -91,7 +91,7 @@ class NameThenRegion:
 
 
 NAME_THEN_JSON = NameThenJson(
-    *(("", ""), ("`", ""), ("**", ""), (_FENCE, "\n{"), (f"{_FENCE}tool ", "\n{"), (f"{_FENCE}tool_call ", "\n{")),
+    *(("", ""), ("`", ""), ("**", ""), (_FENCE, "\n{"), (f"{_FENCE}tool ", "\n{")),
     *((before, "{") for before in LOST),
     alone=True,
 )
