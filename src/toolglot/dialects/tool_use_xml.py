@@ -8,6 +8,7 @@ from __future__ import annotations
 from toolglot.core.messages import ToolCall
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.named_elements import with_input_element, with_name_attribute, with_name_element
+from toolglot.grammars.named_json import NamedJson
 from toolglot.grammars.render_json import arguments, result_text, tool_lines
 
 
@@ -18,8 +19,14 @@ def _render_call(call: ToolCall) -> str:
 DIALECT = Dialect(
     name="tool_use_xml",
     grammars=(
-        with_name_element("tool_use"),
-        *map(with_name_element, ("tool_call", "function_call", "function", "use_tool")),
+        NamedJson(
+            ("<tool_use>",),
+            r"\s*<name>\s*(?P<name>[^<>\s]+)\s*</name>\s*<arguments>\s*",
+            ends=("</tool_use>",),
+            noise=("</arguments>",),
+            hopeless=r"\s*(?:[^\s<]|<[^n]|<name>[^<]*</name>\s*(?:[^\s<]|<[^a]))",
+        ),
+        *map(with_name_element, ("tool_use", "tool_call", "function_call", "function", "use_tool")),
         *map(with_name_attribute, ("tool_use", "tool_call", "function_call")),
         with_name_attribute("function", outer="tool_call"),
         with_input_element("tool", "tool_input"),
