@@ -238,7 +238,7 @@ def test_each_character_is_looked_at_once(name: str, flood: str) -> None:
 def test_the_other_deepseek_wrapper_is_refused_and_said_so(name: str, outer: str) -> None:
     opener, closer = f"<｜DSML｜{outer}>", f"</｜DSML｜{outer}>"
     body = f'\n<｜DSML｜invoke name="get_time"/>\n{closer}'
-    [grammar] = grammars_of(name, TOOLS)
+    grammar, *_ = grammars_of(name, TOOLS)
     region = grammar.open(opener)
     assert region.feed(body) == len(body)
     parsed = region.parse(opener + body, TOOLS, complete=True)

@@ -1,6 +1,7 @@
 """DeepSeek V3.2 (DSML): tags with fullwidth bars; `string` says whether a value is text or JSON.
 
-Its wrapper is `function_calls`, V4's is `tool_calls`: neither takes the other's.
+Its wrapper is `function_calls`, V4's is `tool_calls`: neither takes the other's. Both are read where the mark is misspelt:
+models double its bars, servers and copies write them in ASCII, and then any wrapper may stand around.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from toolglot.grammars.tag_walk import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
 _MARK = "｜DSML｜"
+_MISSPELT = ("｜｜DSML｜｜", "｜｜DSML｜｜ ", "|DSML|", "||DSML||", "‖DSML‖", " | DSML | ", "DSML ")
+_WRAPPERS = ("tool_calls", "function_calls", "calls", "tool_use")
 
 
-def dsml_tags(outer: str) -> Tags:
+def dsml_tags(outer: str, mark: str = _MARK) -> Tags:
     return Tags(
-        (f"<{_MARK}invoke name=", f"</{_MARK}invoke>"),
-        {f"<{_MARK}parameter name=": f"</{_MARK}parameter>"},
+        (f"<{mark}invoke name=", f"</{mark}invoke>"),
+        {f"<{mark}parameter name=": f"</{mark}parameter>"},
         ATTRIBUTE,
         BROKEN,
-        outer=(f"<{_MARK}{outer}>", f"</{_MARK}{outer}>"),
+        outer=(f"<{mark}{outer}>", f"</{mark}{outer}>"),
     )
 
 
@@ -30,6 +33,15 @@ def dsml(outer: str, refused: str) -> TaggedXml:
     """A call without its wrapper may be followed by either's end: only the beginning says which one was meant."""
     tags, foreign = dsml_tags(outer), dsml_tags(refused)
     return TaggedXml(replace(tags, closers=foreign.outer[1:] if foreign.outer else ()), ATTRIBUTE, strong=True, foreign=foreign)
+
+
+def _misspelt(mark: str) -> TaggedXml:
+    first, *others = _WRAPPERS
+    tags = replace(dsml_tags(first, mark), closers=tuple(f"</{mark}{other}>" for other in others))
+    return TaggedXml(tags, ATTRIBUTE, strong=True, headers=tuple(f"<{mark}{other}>" for other in others))
+
+
+MISSPELT = tuple(map(_misspelt, _MISSPELT))
 
 
 def dsml_calls(outer: str) -> RenderCalls:
@@ -44,7 +56,7 @@ _CALLS = dsml_calls("function_calls")
 
 DIALECT = Dialect(
     name="deepseek_v32",
-    grammars=(dsml("function_calls", "tool_calls"),),
+    grammars=(dsml("function_calls", "tool_calls"), *MISSPELT),
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<function_results>\n<result>", "</result>\n</function_results>"),

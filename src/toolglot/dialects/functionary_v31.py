@@ -1,4 +1,7 @@
-"""Functionary v3.1: `<function=f>{json}</function>` for each call."""
+"""Functionary v3.1, and Llama where it is asked so: `<function=f>{json}</function>` for each call.
+
+Llama forgets the `>`, or puts it behind the arguments, or writes `(f)` for `=f>`: read for registered tools.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ DIALECT = Dialect(
     name="functionary_v31",
     grammars=(
         NamedJson(
-            ("<function=",),
-            r"(?P<name>[^\s>{]+)>\s*",
+            ("<function=", "<function("),
+            r"(?P<name>[^\s>{(\[)]+)\)?[ \t]*(?:\[\])?[ \t]*(?:>\s*)?",
+            exact=r"[^\s>{]+>\s*",
             ends=("</function>",),
-            hopeless=r"[^>\n]*(?:\n|>\s*[^\s{])",
+            noise=(">",),
+            hopeless=r"[^>\n{]*(?:\n|>\s*[^\s{])",
         ),
     ),
     render_tools=tool_lines("", ""),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.gemma import Gemma
+from toolglot.grammars.gemma import Gemma, LostGemma
 from toolglot.grammars.render_gemma import gemma_calls, gemma_result, gemma_tools
 
 _FORM = Gemma("<start_function_call>", "<end_function_call>", "<escape>")
 
 DIALECT = Dialect(
     name="functiongemma",
-    grammars=(_FORM, msgspec.structs.replace(_FORM, lost=True)),
+    grammars=(_FORM, LostGemma(_FORM.opener, _FORM.closer, _FORM.mark)),
     render_tools=gemma_tools(_FORM, "<start_function_declaration>", "<end_function_declaration>"),
     render_calls=gemma_calls(_FORM),
     render_result=gemma_result(_FORM, "<start_function_response>", "<end_function_response>"),

@@ -12,24 +12,30 @@ from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import PLAIN_RESULT, named_calls
 from toolglot.grammars.render_signature import namespace
 
+
+def _messages(*openers: str, at_line_start: bool = False) -> Channels:
+    """Where tokens were lost, some words of another script may stand in their place."""
+    return Channels(
+        openers,
+        r"[^\n]*?\bto=(?P<name>[^\s<{]+)"
+        r"(?:[^\n{]*?<\|message\|>|\s*(?:<\|constrain\|>)?(?:[^\x00-\x7f\n]{1,40}\s*)?(?:json|code)?)\s*",
+        r"<\|message\|>\s*\S|\{",
+        ends=("<|call|>", "<|end|>", "<|return|>"),
+        others=("<|start|>", "<|channel|>"),
+        hopeless=r"[^\n]*?\bto=(?:\s|[^\s<{]+\s+(?!json|code|<|\{)[a-z]{5}|[^{\n]*\n\s*[^\s{])",
+        prefix="functions.",
+        at_line_start=at_line_start,
+    )
+
+
 DIALECT = Dialect(
     name="harmony",
     grammars=(
-        Channels(
-            (
-                "<|start|>assistant to=",
-                "<|channel|>commentary to=",
-                "<|channel|>analysis to=",
-                "<|channel|>final to=",
-                " to=functions.",
-            ),
-            r"[^\n]*?\bto=(?P<name>[^\s<{]+)(?:[^\n{]*?<\|message\|>|\s*(?:<\|constrain\|>)?(?:json|code)?)\s*",
-            r"<\|message\|>\s*\S|\{",
-            ends=("<|call|>", "<|end|>", "<|return|>"),
-            others=("<|start|>", "<|channel|>"),
-            hopeless=r"[^\n]*?\bto=(?:\s|[^\s<{]+\s+(?!json|code|<|\{)[a-z]{5}|[^{]*\n)",
-            prefix="functions.",
+        _messages(
+            *("<|start|>assistant to=", "<|channel|>commentary to=", "<|channel|>analysis to=", "<|channel|>final to="),
+            " to=functions.",
         ),
+        _messages("to=functions.", at_line_start=True),
     ),
     render_tools=namespace("functions"),
     render_calls=named_calls(

@@ -1,7 +1,8 @@
 """Kimi K2, K2.5, Kimi-Linear: calls in a section, each named by its id, `functions.f:0`, which must go back verbatim.
 
 Read as well: `f:0`, `functionsf0`, an id that names no tool (a bare `0`, `call_...`), the singular section token, missing
-section and end tokens, several sections.
+section and end tokens, several sections; `functions.f:0` where the tokens before it got lost, and a JSON object with the name
+in it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from toolglot.core.messages import ToolCall, ToolResult
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.heard import Tools
 from toolglot.grammars.known_names import parameters, required
-from toolglot.grammars.named_json import NamedJson
+from toolglot.grammars.named_json import NamedJson, NameFirst
 from toolglot.grammars.render_json import arguments, tool_array
+from toolglot.grammars.tagged_json import TaggedJson
 from toolglot.text.json_text import loads_object
 
 _ID = re.compile(r"functions\.(.+):\d+")
@@ -53,22 +55,34 @@ def _render_result(result: ToolResult) -> str:
     return f"## Return of {shown}\n{result.text}"
 
 
+_SECTIONS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
+_ENDS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
+
+
+def _calls(hopeless: str = r"(?!)") -> NamedJson:
+    return NamedJson(
+        ("<|tool_call_begin|>",),
+        r"\s*(?P<name>[^\s<{][^<{\n]*?)\s*(?:<\|tool_call_argument_begin\|>)?\s*(?:```\w*\s*)?\"?",
+        ends=("<|tool_call_end|>",),
+        sections=_SECTIONS,
+        section_ends=_ENDS,
+        noise=("```", '"'),
+        lost=("functions.",),
+        hopeless=hopeless,
+        naming=_naming,
+    )
+
+
 DIALECT = Dialect(
     name="kimi_k2",
     grammars=(
-        NamedJson(
-            ("<|tool_call_begin|>",),
-            r"\s*(?P<name>[^\s<{][^<{\n]*?)\s*(?:<\|tool_call_argument_begin\|>)?\s*(?:```\w*\s*)?",
-            ends=("<|tool_call_end|>",),
-            sections=("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>"),
-            section_ends=("<|tool_calls_section_end|>", "<|tool_call_section_end|>"),
-            noise=("```",),
-            naming=_naming,
-        ),
+        _calls(),
+        NameFirst(_calls(r"functions\.[^:]*:(?:\D|\d+\s*[^\s\d<{\"])"), "functions.{}:"),
+        TaggedJson((*_SECTIONS, "<|tool_call_begin|>"), ("<|tool_call_end|>", *_ENDS), lead="<|tool_call_begin|>"),
     ),
     render_tools=tool_array(),
     render_calls=_render_calls,
     render_result=_render_result,
-    dropped=("<|tool_calls_section_end|>", "<|tool_call_section_end|>", "<|tool_call_end|>", "<|im_end|>"),
+    dropped=(*_ENDS, "<|tool_call_end|>", "<|im_end|>"),
     source="https://huggingface.co/moonshotai/Kimi-K2-Instruct/blob/main/docs/tool_call_guidance.md",
 )

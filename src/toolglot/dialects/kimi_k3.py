@@ -17,7 +17,7 @@ _CALLS = calls_in_tags(
 
 DIALECT = Dialect(
     name="kimi_k3",
-    grammars=(xtml(),),
+    grammars=(xtml(), xtml(glued=True)),
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<|open|>result<|sep|>", "<|close|>result<|sep|>"),

@@ -26,7 +26,7 @@ DIALECT = Dialect(
                 ATTRIBUTE,
                 BROKEN,
                 outer=_ALL,
-                closers=("</dots_function_call>",),
+                closers=("</dots_function_call>", "</function_calls>", "</tool_calls>", "</tool_call>"),
             ),
             ATTRIBUTE,
         ),

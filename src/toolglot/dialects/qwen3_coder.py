@@ -1,16 +1,21 @@
 """Qwen3-Coder, Qwen3.5 and later, MiMo, Nemotron 3: the name behind `=`, values on lines of their own.
 
-The opening <tool_call> is often missing, and its closing tag then belongs to the call all the same.
+The opening <tool_call> is often missing, and its closing tag then belongs to the call all the same. The `>` behind a name
+may be missing too.
 """
 
 from __future__ import annotations
+
+import re
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
 from toolglot.grammars.tag_walk import Tags
-from toolglot.grammars.tagged_xml import BROKEN, EQUALS, TaggedXml
+from toolglot.grammars.tagged_xml import TaggedXml
 
+_NAME = re.compile(r"([^<>\n{]{1,300}?)(?:(?P<empty>/?)>|\s*(?=<parameter=))")
+_NO_NAME = re.compile(r"[^<>\n{]*(?:\{|<[^p]|\n\s*(?:[^\s<]|<[^p]))")
 _CALLS = calls_in_tags(
     ("<function={name}>\n", "</function>"),
     tag("<parameter={key}>\n", "\n</parameter>\n"),
@@ -21,8 +26,8 @@ GRAMMAR = TaggedXml(
     Tags(
         ("<function=", "</function>"),
         {"<parameter=": "</parameter>"},
-        EQUALS,
-        BROKEN,
+        _NAME,
+        _NO_NAME,
         outer=("<tool_call>", "</tool_call>"),
         closers=("</seed:tool_call>",),
     ),

@@ -6,7 +6,7 @@ from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, tag
 from toolglot.grammars.tag_walk import Tags
-from toolglot.grammars.tagged_xml import BROKEN, EQUALS, TaggedXml
+from toolglot.grammars.tagged_xml import EQUALS, NO_EQUALS, TaggedXml
 
 _CALLS = calls_in_tags(
     ("<function={name}>\n", "</function>"),
@@ -22,7 +22,7 @@ DIALECT = Dialect(
                 ("<function=", "</function>"),
                 {"<parameter=": "</parameter>"},
                 EQUALS,
-                BROKEN,
+                NO_EQUALS,
                 outer=("<seed:tool_call>", "</seed:tool_call>"),
                 closers=("</tool_call>",),
             )

@@ -44,7 +44,11 @@ def arg_pairs(
             key=(tag("</arg_key>"), tag("<arg_value>")),
             json_calls=json_calls,
         ),
-        re.compile(rf"\s*(.{{0,300}}?)\s*{tag('</arg_key>')}(?:\s|\\n)*(?:{tag('<arg_value>')})?", re.DOTALL),
+        re.compile(
+            rf"\s*(?:{key}\s*)*(.{{0,300}}?)\s*"
+            rf"(?:(?:{tag('</arg_key>')}(?:\s|\\n)*)+(?:{tag('<arg_value>')})?|{tag('<arg_value>')})",
+            re.DOTALL,
+        ),
         strong=True,
         weak_name=True,
         registered=registered,

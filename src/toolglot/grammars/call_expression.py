@@ -19,10 +19,12 @@ from toolglot.text.python_end import PythonEnd
 from toolglot.text.python_literals import Call, Source, read_call_loosely
 
 _PREFIXES = ("functions.", "default_api.", "tools.", "function.", "tool.", "api.")  # of names, as models add them
+_PRINTED = "print("  # as Gemini does, and only there: anything else that is printed is code
 _TYPES = re.compile(
     r"(?:str|string|int|integer|float|number|bool|boolean|list|array|dict|object|any|none|bytes|tuple|set|optional|union)(?:\b|\[).*",
     re.IGNORECASE | re.DOTALL,
 )
+_BEFORE = ("", *_PREFIXES, f"{_PRINTED}default_api.")
 _PLACEHOLDER = re.compile(r"\.\.\.|…|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\*\*?\w+|self|/|\*")
 
 
@@ -37,20 +39,21 @@ class CallExpression(msgspec.Struct, frozen=True, dict=True):
         return frozenset(one[:size] for one in self.openers for size in range(1, len(one)))
 
     def for_tools(self, tools: Tools) -> CallExpression:
-        return CallExpression(tuple(dict.fromkeys(f"{prefix}{name}(" for name in tools if name for prefix in ("", *_PREFIXES))))
+        return CallExpression(tuple(dict.fromkeys(f"{prefix}{name}(" for name in tools if name for prefix in _BEFORE)))
 
     def open(self, opener: str, /) -> CallRegion:
-        return CallRegion(self)
+        return CallRegion(self, opener)
 
 
 class CallRegion:
     """From a name to its closing parenthesis, and on while a comma or semicolon leads to a further call."""
 
-    __slots__ = ("_calls", "_form", "_joined", "_scan", "_word", "examined")
+    __slots__ = ("_calls", "_form", "_joined", "_printed", "_scan", "_word", "examined")
 
-    def __init__(self, form: CallExpression) -> None:
+    def __init__(self, form: CallExpression, opener: str) -> None:
         self._form = form
-        self._scan: PythonEnd | None = PythonEnd("(")  # None: behind a call
+        self._printed = opener.count("(") > 1
+        self._scan: PythonEnd | None = PythonEnd("(" * opener.count("("))  # None: behind a call
         self._calls = 1
         self._joined = ""  # what stands behind it: brackets, a gap, a comma
         self._word = ""  # what may be the name of the next
@@ -94,7 +97,7 @@ class CallRegion:
         return self._joined
 
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
-        first = read_call_loosely(text)
+        first = read_call_loosely(text, len(_PRINTED) if self._printed else 0)
         if first is None or _spoken_of(first, tools):
             return Parsed()
         listing = read_listing(text, tools)

@@ -17,10 +17,13 @@ from toolglot.text.json_text import BadJson, decode, dumps
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _KEY_FIRST = re.compile(r"""\[\s*["']?\w+["']?\s*:""")
-_NAMES = ("name", "tool_name", "function_name", "tool", "function")
-_ARGUMENTS = ("arguments", "parameters", "args", "params", "tool_input", "input", "kwargs")
+_NAMES = ("name", "tool_name", "function_name", "tool", "function", "toolName", "functionName", "recipient_name")
+_ARGUMENTS = (
+    *("arguments", "parameters", "args", "params", "tool_input", "input", "kwargs"),
+    *("tool_arguments", "tool_args", "functionArgs", "toolArgs"),
+)
 _IDS = ("id", "tool_call_id", "call_id")
-_WRAPPERS = ("function", "tool_call", "function_call")
+_WRAPPERS = ("function", "tool_call", "function_call", "tool", "functionCall", "toolCall")
 ABOUT = frozenset({*_NAMES, *_IDS, "type", "index"})  # said about a call, and no argument
 _DEEPEST = 3  # wrappers in wrappers
 
@@ -74,7 +77,8 @@ def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -
     if keys.name_is_key and "name" not in fields:
         return [_heard(name, held, None, ended=ended) for name, held in fields.items() if held.value.startswith(("{", '"'))]
     inner = next(
-        (fields[key] for key in _WRAPPERS if key in fields and fields[key].value.startswith("{")), fields.get("tool_calls")
+        (fields[key] for key in _WRAPPERS if key in fields and fields[key].value.startswith("{")),
+        fields.get("tool_calls", fields.get("tool_uses")),
     )
     if inner is not None and inner.value.startswith(("{", "[")):
         found = calls_in(inner.value, keys, ended=ended or inner.whole, depth=depth + 1)
@@ -84,6 +88,8 @@ def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -
     if not name or name.startswith(("{", "[")):
         return []
     held = _first(fields, keys.arguments, _ARGUMENTS)
+    if "description" in fields and "parameters" in fields and "arguments" not in fields:
+        return []  # a tool as it is described, not called
     if held is not None:
         return [_heard(name, held, _id(fields, keys), ended=ended)]
     return [_flat(name, fields, _id(fields, keys), ended=ended)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from toolglot.grammars.call_objects import Keys, calls_in
+import msgspec
+
+from toolglot.grammars.call_objects import USUAL, Keys, calls_in
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
 from toolglot.grammars.loose_json import Stops
@@ -13,11 +15,13 @@ from toolglot.text.json_text import dumps, loads_object
 
 _NOBODY = frozenset({"assistant", "user", "self", "all"})  # addressed so, a message is no call
 
+_PARALLEL = "multi_tool_use.parallel"  # no tool, but OpenAI's models know it: its body lists calls
+
 
 class Channels:
     """The header, opener and all, matches `header`, with a group `name`; `body` finds where it ends and the message begins."""
 
-    __slots__ = ("ends", "frame", "keys", "openers", "prefix", "text_mode")
+    __slots__ = ("at_line_start", "ends", "frame", "keys", "openers", "prefix", "text_mode")
 
     def __init__(
         self,
@@ -31,7 +35,9 @@ class Channels:
         prefix: str = "",  # before a function's name; a name without it counts only if it is known
         keys: Keys | None = None,  # the body is the whole call, not only its arguments
         text_mode: str = "",  # in a header: the body is free text
+        at_line_start: bool = False,
     ) -> None:
+        self.at_line_start = at_line_start
         self.openers, self.ends, self.prefix, self.keys, self.text_mode = openers, ends, prefix, keys, text_mode
         tail = meanings(noise=("}",), end=ends, back=others)
         self.frame = Frame(re.compile(body), re.compile(header), re.compile(hopeless), tail, Stops((*ends, *others)), raw=True)
@@ -78,6 +84,9 @@ class ChannelRegion:
             found = calls_in(value, grammar.keys, ended=mark.end >= 0)
             if found:
                 return found
+        if (header["name"] or "").endswith(_PARALLEL):
+            found = calls_in(value, USUAL, ended=mark.end >= 0)
+            return [msgspec.structs.replace(call, name=_name(call.name, grammar.prefix, tools)[0]) for call in found]
         name, known = _name(header["name"] or "", grammar.prefix, tools)
         if not (name and known) or not (value or name in tools):
             return []

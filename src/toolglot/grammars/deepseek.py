@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from toolglot.grammars.named_json import NamedJson
 
-_SEPARATOR = "<[｜|]tool▁sep[｜|]>"
+_SEPARATOR = "<[｜|]tool[▁_]sep[｜|]>"
 
 
-def _token(name: str) -> tuple[str, str]:
-    """Bars are full-width; some templates have ASCII ones."""
-    return f"<｜{name}｜>", f"<|{name}|>"
+def _token(name: str) -> tuple[str, ...]:
+    """Bars are full-width; some templates have ASCII ones, and then perhaps ASCII lines too."""
+    return f"<｜{name}｜>", f"<|{name}|>", f"<|{name.replace('▁', '_')}|>"
 
 
 DEEPSEEK = NamedJson(
     _token("tool▁call▁begin"),
-    rf"\s*(?:(?:function)?\s*{_SEPARATOR})?\s*(?P<name>[^\s<{{`]+)\s*(?:{_SEPARATOR})?\s*(?:```\w*\s*)?",
+    rf"\s*(?:(?:function)?\s*{_SEPARATOR})?\s*(?P<name>[^\s<{{`]+)\s*(?:{_SEPARATOR})?\s*(?:(?:```\w*|json)\s*)?",
     exact=rf"function{_SEPARATOR}\s*[^\s<]+\s*\n```json\s*|[^<]+{_SEPARATOR}\s*",
     ends=_token("tool▁call▁end"),
     sections=_token("tool▁calls▁begin"),

@@ -19,10 +19,11 @@ from toolglot.grammars.unfold_gemma import UnfoldGemma
 from toolglot.text.json_text import BadJson, decode, dumps
 
 _MAX_DEPTH = 64
-_HEAD = re.compile(r"\s*+(?:call\s*+:\s*+)?([^\s{(<:,]++)\s*+\{")
+_HEAD = re.compile(r"\s*+(?:(?:call|declaration)\s*+:\s*+)?(?:default_api[:.])?([^\s{(<:,]++)\s*+\{")
 _BARE_HEAD = re.compile(r"\s*+call\s*+:\s*+([\w.\-/]++)\s*+")  # no braces: no arguments
 _LOST_BEGUN = re.compile(r"[ ]?[\w.\-/]*+(?:\{.*+)?", re.DOTALL)
 _LONGEST_NAME = 160
+LOST = ("", "call:", "declaration:default_api:")  # what is left before a name
 _KEY = re.compile(r"""\s*+(?:("[^"\\]*+(?:\\.[^"\\]*+)*+")|'([^']*+)'|([\w.\-$/@]++))\s*+:""", re.DOTALL)
 _BARE_KEY = re.compile(r"[\w.\-$/@]++")
 _MARKER_FIRST = re.compile(r"[<}]")
@@ -39,7 +40,7 @@ class Gemma(msgspec.Struct, frozen=True):
     opener: str
     closer: str
     mark: str
-    lost: bool = False  # reads a call whose opening marker got lost: `call:f{` at the start of a line
+    lost: bool = False  # its opening marker
 
     @property
     def at_line_start(self) -> bool:
@@ -47,10 +48,10 @@ class Gemma(msgspec.Struct, frozen=True):
 
     @property
     def openers(self) -> tuple[str, ...]:
-        return ("call:",) if self.lost else (self.opener,)
+        return (self.opener,)
 
     def open(self, opener: str, /) -> GemmaRegion:
-        return GemmaRegion(self)
+        return GemmaRegion(self, opener)
 
     def write(self, value: Any) -> str:
         """A value in Gemma's notation. Text that holds a marker is written as JSON, with no `<` in it."""
@@ -65,12 +66,26 @@ class Gemma(msgspec.Struct, frozen=True):
         return dumps(value)
 
 
+class LostGemma(Gemma, frozen=True):
+    """The same where the opening marker got lost: `call:f{`, or a tool's name and the brace, at the start of a line."""
+
+    lost: bool = True
+    names: tuple[str, ...] = ()
+
+    def for_tools(self, tools: Tools) -> LostGemma:
+        return msgspec.structs.replace(self, names=tuple(tools))
+
+    @property
+    def openers(self) -> tuple[str, ...]:
+        return ("call:", *(f"{before}{name}{{" for name in self.names for before in LOST))
+
+
 class GemmaRegion:
     __slots__ = ("_form", "_head", "_held", "_in_text", "examined")
 
-    def __init__(self, form: Gemma) -> None:
+    def __init__(self, form: Gemma, opener: str) -> None:
         self._form = form
-        self._head: str | None = "" if form.lost else None  # until it is seen to be a call
+        self._head: str | None = "" if form.lost and not opener.endswith("{") else None  # until it is seen to be a call
         self._in_text = False  # between two marks
         self._held = ""  # what may be the beginning of a marker
         self.examined = 0

@@ -19,12 +19,20 @@ from toolglot.text.json_text import BadJson, decode, dumps
 from toolglot.text.python_end import skip_value, string_end
 from toolglot.text.python_literals import read_value
 
-_NAMES = ("name", "tool", "tool_name", "function", "function_name", "action", "recipient_name")
-_ARGUMENTS = ("arguments", "parameters", "args", "params", "tool_input", "action_input", "input", "tool_args", "kwargs")
+_NAMES = (
+    *("name", "tool", "tool_name", "function", "function_name", "action", "recipient_name"),
+    *("toolName", "functionName"),
+)
+_ARGUMENTS = (
+    *("arguments", "parameters", "args", "params", "tool_input", "action_input", "input", "tool_args", "kwargs"),
+    *("tool_arguments", "functionArgs", "toolArgs"),
+)
 _WRAPPERS = ("tool_calls", "function_calls", "tool_uses", "calls")
-_INNER = ("function", "function_call", "tool_call")  # {"type": "function", "function": {...}}
+# As in {"type": "function", "function": {...}}.
+_INNER = ("function", "function_call", "tool_call", "tool", "functionCall", "toolCall")
 _IDS = ("id", "call_id", "tool_call_id")
 _BESIDE = {*_IDS, "type", "index", "role", "content", "thought", "thoughts", "reasoning", "explanation", "rationale"}
+_RPC = {"jsonrpc", "id", "method", "params"}  # as MCP asks for a call
 _TYPES = {"function", "function_call", "tool", "tool_call", "tool_use"}
 _UNTOLD = {"", "null", "None", '""', "''"}  # arguments that are none
 _MAX_DEPTH = 6
@@ -166,6 +174,9 @@ class _Frame:
         if "type" in held and self._text_of(held["type"]) not in _TYPES:
             return None
         ids = [self._text_of(held[key]) for key in _IDS if key in held]
+        if set(held) <= _RPC and "method" in held and self._text_of(held["method"]) == "tools/call":
+            params = held.get("params")
+            return params and self._object(params.start, params.end, depth + 1, closed=params.closed, cut=cut)
         for key in _INNER:
             if key in held and self.text.startswith("{", held[key].start) and set(held) <= {key, *_BESIDE}:
                 member = held[key]
@@ -191,7 +202,7 @@ class _Frame:
         member = keys[key]
         written = self.text[member.start : member.end].strip()
         if written.startswith("{"):
-            if _is_schema(written, tool):
+            if is_schema(written, tool):
                 return None
             fixes = () if member.closed or cut else ("missing_closer",)
             return Heard(name, written, fixes=fixes, closed=member.closed or not cut)
@@ -296,7 +307,7 @@ def arguments_of(written: str, tool: Tool, *, closed: bool = True) -> bool:
     if closed and (not whole or (not found and required(tool))):
         return False
     known = parameters(tool)
-    if _is_schema(written, tool) or not all(member.key in known for member in found):
+    if is_schema(written, tool) or not all(member.key in known for member in found):
         return False
     values = [(written[member.start : member.end].strip(), known[member.key]) for member in found]
     if any(_left_open(value, schema, known) for value, schema in values):
@@ -319,7 +330,7 @@ def _names_a_type(value: str, schema: Any) -> bool:
     return (string_of(value) or "").lower() in _TYPE_NAMES and not (isinstance(schema, dict) and "enum" in schema)
 
 
-def _is_schema(written: str, tool: Tool | None) -> bool:
+def is_schema(written: str, tool: Tool | None) -> bool:
     """Whether this is the description of a tool's parameters, and no arguments."""
     if '"properties"' not in written or '"type"' not in written:
         return False

@@ -1,8 +1,9 @@
 """`get_weather: {"city": "Paris"}`: a tool's name at the start of a line, and its arguments behind it as JSON.
 
 Between them may stand a colon, a comma, a dash, an arrow or nothing, and a line break or the beginning of a fenced block;
-the name may be set off by signs. Behind them the line ends. In a sentence it is `get_weather with {"city": "Paris"}`. So are
-many other things written: only the exact name of a registered tool counts, with nothing but parameters of its own.
+the name may be set off by signs, name a fenced block, or have before it what is left of Gemma's markers. Behind them the line
+ends. In a sentence it is `get_weather with {"city": "Paris"}`. So are many other things written: only the exact name of a
+registered tool counts, with nothing but parameters of its own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 
 from toolglot.grammars.fences import JSON_WORDS, TOOL_WORDS
+from toolglot.grammars.gemma import LOST
 from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_calls import arguments_of
 from toolglot.grammars.json_region import Frame, JsonRegion, meanings
@@ -23,6 +25,7 @@ _HEAD = re.compile(
 )
 _HEAD_BEGUN = r"[`*:]{0,4}+[ \t]{0,8}+(?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>?+|with)?+\s{0,16}+(?:`{1,3}+\w{0,16}+\s{0,16}+)?+"
 _FENCE = "```"
+_SIGNS = ("`", "**")  # stand on both sides of a name
 _FENCE_WORDS = JSON_WORDS | TOOL_WORDS
 _FRAME = Frame(
     re.compile(r"\{"),
@@ -57,7 +60,8 @@ class NameThenRegion:
     """From the name to the end of the object, and of the fenced block where it stands in one."""
 
     def __init__(self, before: str, name: str, behind: str, *, alone: bool) -> None:
-        self._signs, self._name, self._alone = before, name, alone
+        self._signs, self._name, self._alone = before if before in _SIGNS else "", name, alone
+        self._fenced = before.startswith(_FENCE)
         self._region = JsonRegion(_FRAME, before + name + behind, behind)
         self.feed = self._region.feed
 
@@ -70,7 +74,7 @@ class NameThenRegion:
         head = _HEAD.fullmatch(text, mark.head, mark.value) if mark.value >= 0 else None
         if head is None or tool is None or head["signs"].replace(":", "") != self._signs:
             return Parsed()
-        word, end = head["word"], mark.end if mark.end >= 0 else len(text)
+        word, end = "" if self._fenced else head["word"], mark.end if mark.end >= 0 else len(text)
         behind = (_IN_LINE if word is None else _IN_FENCE).match(text, end)
         if behind is None or (complete and behind[2] is None and (self._alone or word is not None)):
             return Parsed()  # something follows that makes it a part of something else
@@ -86,5 +90,9 @@ class NameThenRegion:
         return Parsed((call,), rest=rest if rest.strip() else "", entry=True)
 
 
-NAME_THEN_JSON = NameThenJson(("", ""), ("`", ""), ("**", ""), alone=True)
+NAME_THEN_JSON = NameThenJson(
+    *(("", ""), ("`", ""), ("**", ""), (_FENCE, "\n{"), (f"{_FENCE}tool ", "\n{")),
+    *((before, "{") for before in LOST),
+    alone=True,
+)
 NAME_WITH_JSON = NameThenJson(("", " with {"), ("`", "` with {"), alone=False)

@@ -35,13 +35,14 @@ class NamedJson:
         sections: tuple[str, ...] = (),
         section_ends: tuple[str, ...] = (),
         noise: tuple[str, ...] = (),
+        lost: tuple[str, ...] = (),  # begin a name whose opener got lost, in a section
         hopeless: str = r"(?!)",
         naming: Naming = as_written,
     ) -> None:
         self.openers, self.sections, self.ends = (*sections, *openers), frozenset(sections), ends
         self.naming, self.exact = naming, re.compile(exact) if exact else None
         closing = meanings(close=ends) if section_ends else meanings(end=ends)
-        tail = meanings(noise=("}", *noise), end=section_ends, head=openers, close=sections) | closing
+        tail = meanings(noise=("}", *noise), end=section_ends, head=(*openers, *lost), close=sections) | closing
         stops = (*ends, *section_ends, *openers, *sections)
         self.frame = Frame(
             re.compile("|".join([r"\{", *map(re.escape, stops)])), re.compile(head), re.compile(hopeless), tail, Stops(stops)
@@ -110,16 +111,19 @@ class NamedRegion:
 
 
 class NameFirst:
-    """The opener stood in the prompt already: the text begins with a tool's name on a line of its own, and its arguments."""
+    """The opener stood in the prompt already, or got lost: a line begins with a tool's name, as `form` has it.
+
+    Without a form the name has that line to itself, and its arguments stand behind it.
+    """
 
     at_line_start = True
 
-    def __init__(self, grammar: NamedJson, tools: Tools | None = None) -> None:
-        self._grammar = grammar
-        self.openers = tuple(f"{name}\n{{" for name in tools or ())
+    def __init__(self, grammar: NamedJson, form: str = "", tools: Tools | None = None) -> None:
+        self._grammar, self._form = grammar, form
+        self.openers = tuple((form or "{}\n{{").format(name) for name in tools or ())
 
     def for_tools(self, tools: Tools) -> NameFirst:
-        return NameFirst(self._grammar, tools)
+        return NameFirst(self._grammar, self._form, tools)
 
     def open(self, opener: str) -> NamedRegion:
         return NamedRegion(self._grammar, opener, opener)

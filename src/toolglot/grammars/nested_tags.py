@@ -192,13 +192,19 @@ _TAG = re.compile(r"\s*<([A-Za-z_][\w.-]*)>")
 
 def _other_values(text: str) -> dict[str, Any] | None:
     """Values in tags that the schema does not know; None where there is anything else."""
-    found: dict[str, Any] = {}
+    found = flat_tags(text)
+    return None if found is None else {key: loose_value(raw) for key, raw in found}
+
+
+def flat_tags(text: str) -> list[tuple[str, str]] | None:
+    """The tags that stand one behind another, and what is in them; None where there is anything else."""
+    found: list[tuple[str, str]] = []
     at = 0
     while tag := _TAG.match(text, at):
         end = text.find(f"</{tag[1]}>", tag.end())
         if end < 0:
             return None
-        found[tag[1]] = loose_value(text[tag.end() : end].removeprefix("\n").removesuffix("\n"))
+        found.append((tag[1], text[tag.end() : end].removeprefix("\n").removesuffix("\n")))
         at = end + len(tag[1]) + 3
     return None if text[at:].strip() else found
 

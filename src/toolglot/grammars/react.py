@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 
 from toolglot.grammars.heard import Heard, Parsed, Tools
-from toolglot.grammars.json_calls import positional
+from toolglot.grammars.json_calls import positional, read_json_calls
 from toolglot.grammars.known_names import find_tool
 from toolglot.grammars.python_calls import read_listing
 from toolglot.text.json_text import dumps
 from toolglot.text.python_end import PythonEnd
 from toolglot.text.python_literals import plain, read_value
 
-OPENER = "Action:"
-_FORM = re.compile(r"Action:[ \t]*+[`*\[\"']*+([^\n`*\]\"']+?)[`*\]\"']*+[ \t]*+\r?\n\s*+\**+Action[ _]Input\**+:\**+\s*+")
+OPENERS = ("Action:", "**Action:**", "**Action**:")
+_FORM = re.compile(
+    r"\**+Action\**+:\**+[ \t]*+[`*\[\"']*+([^\n`*\]\"']+?)[`*\]\"']*+[ \t]*+\r?\n\s*+\**+Action[ _]Input\**+:\**+\s*+"
+)
 _LABEL = re.compile(r"[^\n]*+\n\s*+\**+Action[ _]Input\**+:\**+")
 _LETTERS = "Action Input"
 
@@ -33,19 +35,20 @@ _MOST = 400  # characters within which the label must stand
 
 
 class React:
-    openers = (OPENER,)
+    openers = OPENERS
     at_line_start = True
 
     def open(self, opener: str, /) -> ReactRegion:
-        return ReactRegion()
+        return ReactRegion(opener)
 
 
 class ReactRegion:
     """From `Action:` to the end of the JSON, or of the line where the input is no JSON."""
 
-    __slots__ = ("_head", "_scan", "examined")
+    __slots__ = ("_head", "_opener", "_scan", "examined")
 
-    def __init__(self) -> None:
+    def __init__(self, opener: str) -> None:
+        self._opener = opener
         self._head: str | None = ""
         self._scan: PythonEnd | None = None
         self.examined = 0
@@ -91,10 +94,12 @@ class ReactRegion:
         arguments = _loose_input(name, written, tools)
         return Parsed((Heard(name, arguments, text),)) if arguments is not None else Parsed()
 
-    @staticmethod
-    def _inline(text: str, tools: Tools) -> Parsed:
-        """`Action: f(a=1)`: the call itself behind the label."""
-        listing = read_listing(text, tools, start=len(OPENER))
+    def _inline(self, text: str, tools: Tools) -> Parsed:
+        """`Action: f(a=1)`: the call itself behind the label, or as JSON."""
+        reading = read_json_calls(text[len(self._opener) :].strip(), tools)
+        if reading is not None and tools:
+            return Parsed(tuple(reading.calls), rest=text[len(self._opener) :].strip()[reading.end :])
+        listing = read_listing(text, tools, start=len(self._opener))
         known = listing.calls and tools and all(find_tool(call.name, tools) for call in listing.calls)
         return Parsed(listing.calls, rest=text[listing.last :]) if known else Parsed()
 

@@ -294,6 +294,8 @@ class TagWalk:
                 return found.start()
         value = self.calls[-1].values[-1]
         nested = self._nested
+        if role == _VALUE and self._in_key:  # its tag stands there twice
+            return found.end()
         if role in (_OUTER, _CALL) or (role == _VALUE and found[0] == value.opener):
             nested[role] = nested.get(role, 0) + 1
         elif role in (_outer, _call) or (role == _value and found[0] == self._tags.values[value.opener]):

@@ -8,11 +8,12 @@ import msgspec
 
 from toolglot.grammars.call_objects import USUAL, Keys, calls_in
 from toolglot.grammars.heard import Heard, Parsed, Tools
+from toolglot.grammars.json_calls import is_schema
 from toolglot.grammars.json_region import Frame, JsonRegion, meanings, value_of
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.unfold_json import UnfoldJson, unfold_objects
 
-_BETWEEN = meanings(noise=("}", "]"), join=(",", ";", "```"), value=("{", "["))
+_BETWEEN = meanings(noise=("}", "]", "</parameter>", "</function>"), join=(",", ";", "```"), value=("{", "["))
 _EXPRESSION = re.compile(r"\s*\[?\s*[A-Za-z_][\w.]*\(")  # a Python call: another grammar's
 _QUOTED_KEY = re.compile(r"""["']\w+["']\s*:""")
 
@@ -70,6 +71,7 @@ class TaggedRegion:
                 break
             value, cut = value_of(text, mark, self._grammar.closers)
             found = calls_in(value, self._grammar.keys, ended=mark.end >= 0 or cut >= 0) if not mark.raw else []
+            found = [call for call in found if not is_schema(call.arguments, tools.get(call.name))]  # told of, not called
             if not found and calls:
                 rest = text[mark.value :]
             elif cut >= 0:

@@ -14,7 +14,7 @@ from toolglot.grammars.unfold_json import UnfoldJson
 from toolglot.grammars.unfold_python import PythonCalls
 
 _BODY = re.compile(r"(?<![\w.])(?:\[(?=\s*[A-Za-z_][\w.]*\()|[A-Za-z_](?=[\w.]*\())")
-_HOPELESS = re.compile(r"\s*(?:[^\s\[A-Za-z_]|\[\s*[^\sA-Za-z_]|\[?\s*[A-Za-z_][\w.]*[^\w.(])")
+_HOPELESS = r"(?:[^\s\[A-Za-z_]|\[\s*[^\sA-Za-z_]|\[?\s*[A-Za-z_][\w.]*[^\w.(])"
 _BUILTIN = ".call"  # brave_search.call(query="...")
 
 
@@ -23,10 +23,11 @@ class TaggedPython:
 
     __slots__ = ("frame", "openers")
 
-    def __init__(self, opener: str, closer: str = "") -> None:
+    def __init__(self, opener: str, closer: str = "", *, lead: str = "") -> None:  # lead: may stand before the name
         self.openers, closers = (opener,), (closer,) if closer else ()
         tail = meanings(end=closers, back=self.openers)
-        self.frame = Frame(_BODY, re.compile(r"\s*"), _HOPELESS, tail, Stops((*closers, opener)), raw=True)
+        head = rf"\s*+(?:{re.escape(lead)})?+"
+        self.frame = Frame(_BODY, re.compile(head), re.compile(head + _HOPELESS), tail, Stops((*closers, opener)), raw=True)
 
     def open(self, opener: str) -> TaggedPythonRegion:
         return TaggedPythonRegion(self.frame, opener)

@@ -19,11 +19,12 @@ from toolglot.schema.typed import is_text, json_or, literal, loose_value, proper
 from toolglot.text.json_text import dumps
 
 # `name>` and `"name" other="x">`, behind a tag that ends in `=`
-EQUALS = re.compile(r"([^<>\n]{1,300})>")
+EQUALS = re.compile(r"([^<>\n{]{1,300}?)(?P<empty>/?)>")
 ATTRIBUTE = re.compile(
     r"""[ \t]*(?:"([^"<>\n]*)"|'([^'<>\n]*)'|([^\s"'<>/][^\s<>/]*))(?P<more>[^<>\n]*?)(?P<empty>/?)>""",
 )
 BROKEN = re.compile(r"[^<>\n]*[<\n]")
+NO_EQUALS = re.compile(r"[^<>\n{]*[<\n{]")
 _STRING = re.compile(r"""string\s*=\s*["']?(true|false)""")
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _PREFIXES = ("functions.", "default_api.", "tools.", "function.")

@@ -42,14 +42,16 @@ class Xtml(TaggedXml):
         return unescape(head[1])
 
 
-def xtml() -> Xtml:
+def xtml(*, glued: bool = False) -> Xtml:
+    """`glued`: the tokens between the wrapper and its first call, and behind its end, got lost."""
+    outer = ("<|open|>tools<|sep|>", "<|close|>toolsmessage<|sep|>" if glued else "<|close|>tools<|sep|>")
     return Xtml(
         Tags(
-            ("<|open|>call", "<|close|>call<|sep|>"),
+            ("<|open|>toolscall" if glued else "<|open|>call", "<|close|>call<|sep|>"),
             {"<|open|>argument": "<|close|>argument<|sep|>"},
             re.compile(_ATTRIBUTES.format("tool")),
             re.compile(r"[^<]*<[^|]|[^<]*<\|[^s]"),
-            outer=("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+            outer=outer,
             name_of=_named,
         ),
         re.compile(_ATTRIBUTES.format("key")),

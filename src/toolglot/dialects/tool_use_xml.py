@@ -1,0 +1,38 @@
+"""What Cherry Studio and its kin teach in their prompts: name and arguments in elements of their own.
+
+Other elements with the same inside are what models make of it, or of a history that they saw: read for registered tools.
+"""
+
+from __future__ import annotations
+
+from toolglot.core.messages import ToolCall
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.named_elements import with_input_element, with_name_attribute, with_name_element
+from toolglot.grammars.named_json import NamedJson
+from toolglot.grammars.render_json import arguments, result_text, tool_lines
+
+
+def _render_call(call: ToolCall) -> str:
+    return f"<tool_use>\n  <name>{call.full_name}</name>\n  <arguments>{arguments(call)}</arguments>\n</tool_use>"
+
+
+DIALECT = Dialect(
+    name="tool_use_xml",
+    grammars=(
+        NamedJson(
+            ("<tool_use>",),
+            r"\s*<name>\s*(?P<name>[^<>\s]+)\s*</name>\s*<arguments>\s*",
+            ends=("</tool_use>",),
+            noise=("</arguments>",),
+            hopeless=r"\s*(?:[^\s<]|<[^n]|<name>[^<]*</name>\s*(?:[^\s<]|<[^a]))",
+        ),
+        *map(with_name_element, ("tool_use", "tool_call", "function_call", "function", "use_tool")),
+        *map(with_name_attribute, ("tool_use", "tool_call", "function_call")),
+        with_name_attribute("function", outer="tool_call"),
+        with_input_element("tool", "tool_input"),
+    ),
+    render_tools=tool_lines(),
+    render_calls=lambda calls: "\n".join(map(_render_call, calls)),
+    render_result=result_text("<tool_use_result>\n  <name>{name}</name>\n  <result>", "</result>\n</tool_use_result>"),
+    source="the tool prompt of CherryHQ/cherry-studio",
+)
