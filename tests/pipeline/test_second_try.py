@@ -113,3 +113,8 @@ def test_a_tool_s_own_words_are_no_refusal() -> None:
 def test_a_tool_without_a_schema_can_be_held_to() -> None:
     tools = Toolset([Tool("get_weather", "The weather", CITY), Tool("ping", "Pings", {})])
     assert asked(miswritten(), tools=tools).way.name == "constrained"
+
+
+def test_without_tools_nothing_is_held_to() -> None:
+    assert asked(miswritten(), tools=Toolset([])).request.output is None
+    assert asked(made_up(), tools=Toolset([])).request.output is None

@@ -16,6 +16,7 @@ from toolglot.pipeline.said_bounds import last_one
 from toolglot.pipeline.said_choices import interval, times_a_year
 from toolglot.pipeline.said_codes import codes_said, tickers_said
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
+from toolglot.pipeline.said_sums import summed
 from toolglot.pipeline.said_texts import told_text
 from toolglot.pipeline.said_units import TIME, unit_after, wanted_unit
 from toolglot.pipeline.slot_kinds import Slot, begins_alike
@@ -59,6 +60,8 @@ _NIGHTS = re.compile(rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)}) nights?\b", re.IGNORE
 _HALF_DAY = 12 * 60
 _NIGHTLY = range(1, 366)
 _UNIT = 20  # characters behind a number
+_SIDES = frozenset({"sides", "side", "faces"})
+_DIE = re.compile(r"\b(?:\d{1,2})?d(\d{1,3})\b", re.IGNORECASE)
 _LONG_NAME = 3  # words
 
 
@@ -185,20 +188,27 @@ def _numbered(this: Slot, said: Said) -> list[Find]:
     return [Find(int(one.value), one.start, one.end) for one in said.tags if _DIGITS.fullmatch(str(one.value))]
 
 
+def _sided(this: Slot, said: Said) -> list[Find]:
+    """A d20 has twenty sides."""
+    if not this.own & _SIDES:
+        return []
+    return [Find(int(match[1]), match.start(), match.end()) for match in _DIE.finditer(said.text)]
+
+
 def _lone(this: Slot, said: Said) -> list[Find]:
     return last_one(this.own, this.about, said)
 
 
 _NAMED = (globbed, formed, _addressed, _part_of_names, _versioned, _sorted_by, _done_to, _known, _coded, _told)
 _FINDERS: dict[str, tuple[Callable[[Slot, Said], list[Find]], ...]] = {
-    "number": (compass, _numbered, _repeated, _of_months, _span, _lone),
+    "number": (compass, _sided, _numbered, _repeated, _of_months, _span, _lone),
     "date": (_left_on,),
     "path": (globbed, _in_folder),
     "host": (hosted,),
     "ticker": (lambda _, said: tickers_said(said),),
     "name": _NAMED,
     "words": (_of_months, *_NAMED),
-    "free": (formed, _addressed, _coded, _told),
+    "free": (formed, summed, _addressed, _coded, _told),
     "code": (formed, _versioned, _coded, _told),
     "email": (_addressed,),
 }

@@ -23,6 +23,7 @@ from toolglot.pipeline.relevance import as_words, spaced, words_of
 from toolglot.pipeline.said import Said
 from toolglot.pipeline.said_parts import MOST_CALLS
 from toolglot.pipeline.said_times import dates
+from toolglot.pipeline.searched import to_search
 from toolglot.pipeline.several_calls import Calls, also_named, for_each, of_alike, of_parts, of_steps
 from toolglot.pipeline.small_talk import is_small_talk
 from toolglot.pipeline.spoken_tongue import Spoken, in_english
@@ -61,6 +62,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
 def gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool = False, several: bool = True) -> Verdict:
     """`must`: a call is required, whatever the question says."""
+    if not tools:
+        return Verdict((), "gate: no call is due: there are no tools")
     spoken = in_english(messages)
     if spoken is None:
         return _gate(tools, messages, must=must, several=several)
@@ -85,7 +88,10 @@ def _gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool,
     ranked = rank(tools, said, weights)
     best = ranked[0]
     if not must:
-        if is_small_talk(asked) or (_ABOUT.search(asked) and not best.answers):
+        search = None if best.is_due else to_search(ranked, asked)
+        if search is not None:
+            return Verdict(((search,),), f"gate: a call is due: {search.tool.full_name} may find what is asked")
+        if (is_small_talk(asked) and not best.is_asked_for) or (_ABOUT.search(asked) and not best.answers):
             return Verdict((), "gate: no call is due: the question asks for words, not for something to be done")
         deed = _undone(asked, weights)
         if deed is not None:

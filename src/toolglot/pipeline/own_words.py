@@ -52,6 +52,7 @@ _TELLS = {
 }
 _SHARP = 0.6
 _SCALE = 20  # steps
+_OF_A_ROW = re.compile(r"(|[a-z]+_?(?=\d))(?:[a-z]|\d{1,2})", re.IGNORECASE)
 _NUMERALS = 2
 _NUMERAL = re.compile(r"\d{1,20}")
 _OFFERING = SOFT | {"unit"}
@@ -71,6 +72,7 @@ def _held_to(schema: Schema, said: Said, about: frozenset[str]) -> Filled:
     if not isinstance(properties, dict):
         return Filled(schema)
     required = set(schema.get("required") or ())
+    required |= _twins(properties, required, said)
     slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
     said.look_for(len(slots))
     flat = {one.name: _held(one, one.name in required, said) for one in slots if not nests(one)}
@@ -90,6 +92,16 @@ def _held_to(schema: Schema, said: Said, about: frozenset[str]) -> Filled:
         (find.start, find.end) for one in offered for find in one.values if narrowed[one.slot.name].get("enum") == [find.value]
     )
     return msgspec.structs.replace(_counted(held, offered), schema=narrow, each=each, settled=settled, spare=spare)
+
+
+def _twins(properties: dict[str, Any], required: set[str], said: Said) -> set[str]:
+    """Numbers of one row (a and b, x1 and x2) of which some are required, where as many are said: "add 3 and 4" is one sum."""
+    rows_: dict[str, set[str]] = {}
+    for name, inner in properties.items():
+        if isinstance(inner, dict) and inner.get("type") in ("integer", "number") and (match := _OF_A_ROW.fullmatch(name)):
+            rows_.setdefault(match[1], set()).add(name)
+    said_ = {find.start for find in said.numbers} if any(row & required and row - required for row in rows_.values()) else set()
+    return {name for row in rows_.values() if row & required and len(row) == len(said_) for name in row}
 
 
 def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> Said:

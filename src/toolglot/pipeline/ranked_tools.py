@@ -23,6 +23,7 @@ from toolglot.pipeline.spans import Spans
 Weights = dict[str, dict[str, float]]  # of each tool its words, and what each is worth
 
 _DUE = 1.0  # the score that a tool must have to be called
+_BARE = 0.9  # the same of one that has no parameters
 NAMED = 0.6  # the worth of shared words from which a question is about a tool
 _MOSTLY, ALL_ABOUT = 1.6, 2.5  # the same, for a tool that lacks one value of several, and for one that has none
 _REACH = 0.95  # a tool is offered beside the best if it has this share of its nearness
@@ -72,7 +73,8 @@ class Ranked(msgspec.Struct, frozen=True):
 
     @property
     def is_due(self) -> bool:
-        return self.is_near or (self.is_full and self.score >= _DUE and not self.is_chance)
+        enough = _BARE if self.is_bare else _DUE
+        return self.is_near or (self.is_full and self.score >= enough and not self.is_chance)
 
     @property
     def is_full(self) -> bool:
@@ -80,10 +82,20 @@ class Ranked(msgspec.Struct, frozen=True):
         return not self.filled.missing and len(self.filled.implied) <= len(self.filled.found)
 
     @property
+    def is_bare(self) -> bool:
+        """It has no parameters."""
+        return not (as_function(self.tool).schema or {}).get("properties")
+
+    @property
+    def is_asked_for(self) -> bool:
+        """It needs nothing, and the text has its name: a joke is told by what gets jokes."""
+        return self.is_bare and self.named == 1.0
+
+    @property
     def answers(self) -> bool:
         """It looks up what is asked about, or has values enough of its own."""
         looks_up = TELLERS.search(self.tool.name) is not None and (self.overlap >= NAMED or self.named == 1.0)
-        return self.is_full and (looks_up or (len(self.filled.found) > 1 and self.overlap > 0))
+        return self.is_full and (looks_up or self.is_asked_for or (len(self.filled.found) > 1 and self.overlap > 0))
 
     @property
     def is_chance(self) -> bool:

@@ -196,7 +196,13 @@ cancel: call (?:it |that )?off | back out of
 postpone reschedule: push back | put off
 message: let [\w .@-]{1,30} know | drop [\w.@-]{1,30} a line
 note: write down | note down | jot down
-search: look for
+search: look for | google
+list directory: (?:what|which) files | what(?:'s| is) in the (?:folder|directory)
+time now current: what time is it | what(?:'s| is) the time
+date day now current today: what day is (?:it|today) | what(?:'s| is) today's date | what(?:'s| is) the date
+count: how many
+square root: sqrt
+stock price: trading at
 running status: is [\w.-]{1,30} up | is [\w.-]{1,30} down | up and running
 create: set up
 date: when (?:was|were|did|is|will)
@@ -205,6 +211,13 @@ price cost: how much (?:is|are|does|do|would|will)
 duration: how long
 percent percentage: \d+ ?% of
 news: what's new | what is new
+add addition sum: \d+ ?\+ ?\d+
+subtract subtraction difference: \d+ [-−] \d+ | \d+ minus \d+
+multiply multiplication: \d+ ?[*×] ?\d+ | \d+ x \d+ | \d+ times \d+
+divide division: \d+ / \d+ | \d+ ?÷ ?\d+
+power exponent: \d+ ?(?:\^|\*\*) ?\d+
+calculator math arithmetic: \d+ ?% of \d+ | \d+ ?[+*×÷^] ?\d+ | \d+ [-−/x] \d+ | \d+ (?:plus|minus|times|divided by) \d+
+math mathematical arithmetic: square root of \d+ | \d+ (?:multiplied by|to the power of) \d+
 """
 _RELATED: dict[str, frozenset[str]] = {}
 for _line in _GROUPS.strip().splitlines():

@@ -58,6 +58,7 @@ def _form(asked: str, *forms: str, group: str = "told", apart: bool = False, row
     return _Form(re.compile(asked, re.IGNORECASE), held, group, apart, rows)
 
 
+_LETTERS = r"\bhow many (?:letter )?['\"]?(?P<told>[a-z])['\"]?(?:'?s)?"
 _SENT = r"^(?:\w+ )?(?:message|text|body|content|msg)\b"
 _FORMS = (
     _form(_SENT, *_SAID),
@@ -66,6 +67,12 @@ _FORMS = (
         rf"{_SENT}.*translat",
         r"\b(?:say|translate|what's|what is) (?P<told>(?!it\b|this\b|that\b)[^\n?]+?) (?:in|to|into) (?-i:[A-Z])[a-z]+",
     ),
+    _form(
+        r"^(?:text|phrase|sentence)\b",
+        r"\bhow (?:do|would|can) (?:you|i|we) say (?P<told>(?!it\b|this\b|that\b)[^\n?]+?) in (?-i:[A-Z])[a-z]+",
+    ),
+    _form(r"^(?:letter|character|char)\b", rf"{_LETTERS} (?:are|is|does|do|occur)\b"),
+    _form(r"^(?:word|text|string)\b", rf"{_LETTERS} [\w ]{{2,30}}?\bin (?:the word )?['\"]?(?P<word>[\w-]+)", group="word"),
     _form(
         r"^(?:word|term)\b",
         r"\bwhat does (?:the word )?(?P<told>[\w-]+) mean\b",

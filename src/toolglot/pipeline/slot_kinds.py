@@ -23,7 +23,8 @@ _BY_NAME: dict[str, str] = {
         "url": "url link uri website webpage",
         "host": "host hostname domain ip server",
         "path": "path file filename filepath directory folder dir",
-        "code": "id code hash commit number sku isbn vin iban serial postcode zipcode zip reference identifier symbol ticker",
+        "code": "id code hash commit number sku isbn vin iban serial postcode zipcode zip reference identifier symbol",
+        "ticker": "ticker",
         "tag": "channel tag hashtag",
         "currency": "currency",
         "unit": "unit units",
@@ -87,6 +88,8 @@ def _kind(named: list[str], about: str, schema: dict[str, Any]) -> str:
         return "number"
     if "string" not in types:
         return "any"
+    if named[-2:] == ["stock", "symbol"]:
+        return "ticker"
     if schema.get("format") in _BY_FORMAT:
         return _BY_FORMAT[str(schema["format"])]
     for pattern, kind in _BY_DESCRIPTION:
