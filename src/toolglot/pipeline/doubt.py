@@ -125,7 +125,7 @@ class Doubts:
         if loads_object(held[1] if held else text) and "json" not in self.spoken.words:
             return None if _NO_RESULT in self._so_far.told else (MADE_UP, f"{_NO_RESULT}{self._due.to_call}")
         is_told = _NO_CALL in self._so_far.told or bool(self._so_far.calls)  # what was refused it may rightly do without
-        return None if self._due.best is None or is_told else (UNUSED, f"{_NO_CALL}{self._due.to_call}")
+        return (UNUSED, f"{_NO_CALL}{self._due.to_call}") if self._due.plainly and not is_told else None
 
     def _lacking(self, text: str) -> tuple[str, str] | None:
         """An answer without what was asked for, where the results that came last have it."""

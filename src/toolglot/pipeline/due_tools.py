@@ -7,7 +7,7 @@ from functools import cached_property
 from toolglot.core.tools import Tool
 from toolglot.pipeline.conversation import Conversation
 from toolglot.pipeline.gate import Verdict, gate
-from toolglot.pipeline.ranked_tools import ALL_ABOUT, Ranked
+from toolglot.pipeline.ranked_tools import ALL_ABOUT, NAMED, Ranked
 from toolglot.pipeline.several_calls import Calls
 from toolglot.pipeline.so_far import SoFar
 
@@ -31,6 +31,11 @@ class Due:
     @property
     def gate_opens(self) -> bool:
         return self._gated is None or bool(self._gated.calls)
+
+    @property
+    def plainly(self) -> bool:
+        """One tool is, which is spoken of, or finds a value that nobody says by chance."""
+        return self.best is not None and (self.best.overlap >= NAMED or self.best.filled.sharp)
 
     @property
     def to_call(self) -> str:
