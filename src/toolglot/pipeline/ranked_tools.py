@@ -44,6 +44,7 @@ _SWITCHED = {
     "on": re.compile(r"\b(?:turn|switch|put|power)(?:ed|ing)?\b(?! off)[^.!?;]{0,40}? on\b", re.IGNORECASE),
     "off": re.compile(r"\boff\b", re.IGNORECASE),
 }
+_TELLS = re.compile(r"^\W*(?:looks? up|gets?|finds?|fetch(?:es)?|returns?|tells?|gives?|recommends?|suggests?)\b", re.IGNORECASE)
 TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)
 
 
@@ -89,12 +90,13 @@ class Ranked(msgspec.Struct, frozen=True):
     @property
     def is_asked_for(self) -> bool:
         """It needs nothing, and the text has its name: a joke is told by what gets jokes."""
-        return self.is_bare and self.named == 1.0
+        return not (as_function(self.tool).schema or {}).get("required") and self.named == 1.0
 
     @property
     def answers(self) -> bool:
         """It looks up what is asked about, or has values enough of its own."""
-        looks_up = TELLERS.search(self.tool.name) is not None and (self.overlap >= NAMED or self.named == 1.0)
+        tells = TELLERS.search(self.tool.name) or _TELLS.match(self.tool.description or "")
+        looks_up = tells is not None and (self.overlap >= NAMED or self.named == 1.0)
         return self.is_full and (looks_up or self.is_asked_for or (len(self.filled.found) > 1 and self.overlap > 0))
 
     @property

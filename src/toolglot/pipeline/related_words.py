@@ -33,7 +33,7 @@ append add bottom end
 write save
 read show open contents
 directory folder
-email mail
+email mail inbox
 sms text
 message tell say
 contact person number address
@@ -181,6 +181,9 @@ interaction interact
 table standings
 firewall block deny allow
 stop halt quit
+run execute
+flip toss
+crypto cryptocurrency bitcoin ethereum dogecoin
 enroll register sign
 drop withdraw remove unenroll
 statistic stats goals assists
@@ -188,7 +191,7 @@ statistic stats goals assists
 # phrases that say in several words what tools are named by in one
 _PHRASES = r"""
 play: put on
-remove delete drop: get rid of | throw out | throw away | take [^.?!,]{1,30} (?:out of|off)
+remove delete drop: rm | get rid of | throw out | throw away | take [^.?!,]{1,30} (?:out of|off)
 stop: shut (?:it )?down | turn off | switch off
 start: turn on | switch on | fire up | boot up
 translate translation: how (?:do|would|can) (?:you|i|we) say
@@ -196,11 +199,26 @@ cancel: call (?:it |that )?off | back out of
 postpone reschedule: push back | put off
 message: let [\w .@-]{1,30} know | drop [\w.@-]{1,30} a line
 note: write down | note down | jot down
-search: look for | google
-list directory: (?:what|which) files | what(?:'s| is) in the (?:folder|directory)
+search: look for | look up | google
+search web: ^\W*google
+list directory: ls | (?:what|which) files | what(?:'s| is) in the (?:folder|directory)
 time now current: what time is it | what(?:'s| is) the time
 date day now current today: what day is (?:it|today) | what(?:'s| is) today's date | what(?:'s| is) the date
 count: how many
+length: how many (?:characters|chars)
+reverse: backwards?
+population: how many (?:people|inhabitants) (?:live|are there|does)
+direction route: how (?:do|can) (?:i|we) get (?:from|to)
+location: where am i
+user name profile: who am i
+recipe dish ingredient: how (?:do|can|would) (?:i|you|we) (?:make|cook|bake) | what can (?:i|we) (?:make|cook|bake)
+unread email inbox: check (?:my|the) (?:inbox|e?mails?) | (?:any )?new (?:e?mails?|messages)
+flip coin: heads or tails
+generate image picture: draw (?:me )?an? | paint (?:me )?an? | (?:create|make) (?:me )?an? (?:image|picture|drawing) of
+synonym: another word for | other words for
+greet greeting hello: say (?:hello|hi) to
+sentiment: positive or negative
+query database sql: select\b.{1,200}?\bfrom
 square root: sqrt
 stock price: trading at
 running status: is [\w.-]{1,30} up | is [\w.-]{1,30} down | up and running
@@ -216,7 +234,7 @@ subtract subtraction difference: \d+ [-−] \d+ | \d+ minus \d+
 multiply multiplication: \d+ ?[*×] ?\d+ | \d+ x \d+ | \d+ times \d+
 divide division: \d+ / \d+ | \d+ ?÷ ?\d+
 power exponent: \d+ ?(?:\^|\*\*) ?\d+
-calculator math arithmetic: \d+ ?% of \d+ | \d+ ?[+*×÷^] ?\d+ | \d+ [-−/x] \d+ | \d+ (?:plus|minus|times|divided by) \d+
+calculator calculation mathematical math arithmetic expression: \d+ ?% of \d+ | \d+\)? ?[+*×÷^] ?\(?\d+ | \d+ [-−/x] \d+ | \d+ (?:plus|minus|times|divided by) \d+
 math mathematical arithmetic: square root of \d+ | \d+ (?:multiplied by|to the power of) \d+
 """
 _RELATED: dict[str, frozenset[str]] = {}
