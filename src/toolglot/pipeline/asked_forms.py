@@ -11,7 +11,7 @@ from toolglot.pipeline.slot_kinds import Slot
 _WRITTEN = tuple(
     (re.compile(named, re.IGNORECASE), re.compile(form))
     for named, form in {
-        r"\bowner/(?:name|repo)": r"(?<![\w/.:-])[\w.-]+/[\w.-]*\w(?![\w/])",
+        r"\bowner/(?:name|repo)|^repo(?:sitory)? $": r"(?<![\w/.:-])[\w.-]+/[\w.-]*\w(?![\w/])",
         r"\bCIDR\b": r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}\b",
         r"\bUUID\b": r"\b[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}\b",
         r"\bMAC address\b": r"\b[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}\b",

@@ -11,6 +11,8 @@ merge message move notify open order pause pay phone ping play plot post predict
 rebook record refund register remind remove rename rent reply report request reserve restart resume retrieve return ring run
 save schedule search see send set share ship show shoot sort start stop submit subscribe switch tell text track transfer
 translate turn update upload use verify wake write
+decode describe detect divide draw echo encode execute flip google greet hash inspire multiply recommend reverse roll subtract
+suggest summarize toss
 """
 ASKING = frozenset(_ASKED.split())
 

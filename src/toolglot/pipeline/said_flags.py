@@ -20,6 +20,7 @@ _WAIVED = re.compile(  # case doesn't matter
     r"(?:matter|needed|required|necessary|important|be|allowed|included?)|(?:off|disabled|excluded)\b)",
     re.IGNORECASE,
 )
+_SWITCHES = frozenset({"on", "state", "enabled", "power"})
 _SIDE = r"(?: to| for| if| when| means|:| =)?"
 _SIDES = re.compile(rf"\btrue\b{_SIDE} ([^,;.]+?)(?:[,;.]| and| or) *(?:\w+ )??false\b{_SIDE} ([^,;.]+)", re.IGNORECASE)
 _ON_OFF = re.compile(r"\b(?:turn|switch|put|power|keep)(?:ed|ing)?\b[^.,;!?]*?\b(on|off)\b|\b(on|off)\b(?=\W*$)", re.IGNORECASE)
@@ -35,7 +36,13 @@ _FEWEST = 2  # of them
 
 def flag(this: Slot, said: Said) -> Flag | None:
     """Whether the text speaks of a switch, where, and whether it says no to it."""
-    return _by_sides(this, said) or _by_name(this, said) or _by_description(this, said)
+    return _by_sides(this, said) or _switched(this, said) or _by_name(this, said) or _by_description(this, said)
+
+
+def _switched(this: Slot, said: Said) -> Flag | None:
+    """On or off, for what is called so."""
+    told = _ON_OFF.search(said.text) if this.own & _SWITCHES else None
+    return (told.group(told.lastindex or 0).lower() == "on", told.span()) if told else None
 
 
 def _by_name(this: Slot, said: Said) -> Flag | None:

@@ -19,7 +19,8 @@ ROW = re.compile(rf"\b{THING}(?:, {THING})*,? (?:and|&|or) (?:an? |the )?{THING}
 ITEM = re.compile(rf"\b{THING}")
 CALLED = re.compile(rf"\b(?:called|named|titled) ({NOUN}(?: {NOUN}){{0,4}})")
 FOLDER = re.compile(
-    r"\b(?:the|my|our) ([\w.-]+) (?:folder|directory)\b"
+    r"\b(?:the|my|our) (?!(?:current|working|same|whole|entire|root|parent)\b)([\w.-]+) (?:folder|directory)\b"
+    r"|\bfiles (?:in|of) (?:the )?(?!(?:current|working|directory|folder|here|there|it|this|that)\b)([\w.-]*[a-z][\w.-]*)(?=\s*[?.!]?$)"
     r"|\b(?:under|inside|below) (?:the )?([\w.-]*[a-z][\w.-]*)(?! \w+ (?:folder|dir))"
 )
 TAG = re.compile(r"#([\w-]+)")

@@ -134,7 +134,7 @@ def labelled(this: Slot, said: Said) -> list[Find]:
         if labels and quote is not None and not re.search(r"[,.;?!]", said.text[word.end : quote.start]):
             found.append(quote)
         elif (labels or leads) and value.low not in FUNCTION_WORDS and not apart:
-            one = Find(value.text, value.start, value.end)
+            one = Find(value.text.lstrip("#") if this.kind == "code" else value.text, value.start, value.end)
             found.append(next((whole for whole in [*said.quoted, *said.streets] if around(whole, one)), one))
     wholes = Spans(said.names, said.quoted, said.called) if found else Spans()
     return [one for one in found if not any(around(name, one) and name != one for name in wholes.near(one))]

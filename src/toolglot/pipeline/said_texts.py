@@ -58,6 +58,11 @@ def _form(asked: str, *forms: str, group: str = "told", apart: bool = False, row
     return _Form(re.compile(asked, re.IGNORECASE), held, group, apart, rows)
 
 
+_ASKED_NICELY = r"^(?:(?:please|can you|could you)\W+)*"
+_TONGUE = (
+    r"(?-i:[A-Z][a-z]+)|english|french|german|spanish|italian|portuguese|dutch|japanese|chinese|korean|russian|arabic|hindi|polish"
+)
+_PLAIN_TEXT = r"^(?:input )?(?:text|string|word|phrase|sentence|input|s)\b"
 _LETTERS = r"\bhow many (?:letter )?['\"]?(?P<told>[a-z])['\"]?(?:'?s)?"
 _SENT = r"^(?:\w+ )?(?:message|text|body|content|msg)\b"
 _FORMS = (
@@ -68,15 +73,60 @@ _FORMS = (
         r"\b(?:say|translate|what's|what is) (?P<told>(?!it\b|this\b|that\b)[^\n?]+?) (?:in|to|into) (?-i:[A-Z])[a-z]+",
     ),
     _form(
-        r"^(?:text|phrase|sentence)\b",
-        r"\bhow (?:do|would|can) (?:you|i|we) say (?P<told>(?!it\b|this\b|that\b)[^\n?]+?) in (?-i:[A-Z])[a-z]+",
+        r"^(?:text|phrase|sentence|word)\b",
+        rf"\bhow (?:do|would|can) (?:you|i|we) say (?P<told>(?!it\b|this\b|that\b)[^\n?]+?) in (?:{_TONGUE})\b",
+        rf"{_ASKED_NICELY}translate (?:the (?:word|phrase|sentence|text) )?(?P<told>(?!it\b|this\b|that\b|the\b|to\b|into\b)[^\n?:]+?)"
+        rf" (?:in|to|into) (?:{_TONGUE})\b",
     ),
+    _form(r"^(?:target |to |destination )?lang(?:uage)?\b", rf"\b(?:in|to|into) (?P<told>{_TONGUE.split('|', 1)[1]})\b"),
+    _form(  # what is to be done with a text in plain words
+        _PLAIN_TEXT,
+        r"\bwhat(?:'s| is) (?P<told>[\w' -]+?) (?:spelled |written )?backwards?\b",
+        rf"{_ASKED_NICELY}(?:reverse|uppercase|lowercase|capitalize) (?:the )?(?:(?:string|word|text|phrase|sentence) )?(?P<told>[^\n:]+?)[.?!]?$",
+        r"\b(?:convert|turn|make|change|put) (?:the (?:string|word|text|phrase) )?(?P<told>[^\n:?]+?) (?:(?:in)?to |in )?(?:upper|lower|title)[ -]?case\b",
+        r"\bis (?:the word |the phrase )?(?P<told>[\w' -]+?) an? palindrome\b",
+    ),
+    _form(  # Summarize: ...; Take a note: ...
+        r"^(?:input )?(?:text|string|s|phrase|sentence|paragraph|input|content|note|body|message|document|article|review|code)\b",
+        r"^[^:.!?\n]{2,60}:\s+(?P<told>\S[\s\S]*)$",
+    ),
+    _form(
+        r"^(?:text|message|content|title|what|note|body|description)\b",
+        r"\b(?:remind (?:me|us)|reminder)\b[^.!?\n]{0,40}?\b(?:to|about|that) (?P<told>[^.!?;\n]+)",
+        apart=True,
+    ),
+    _form(
+        r"^(?:text|message|content|note|body)\b",
+        rf"\b(?:make|take|write|add|save|leave) a (?:quick )?note (?:to|that|saying)(?: that)? {_TOLD}",
+        rf"{_ASKED_NICELY}note(?: down)?(?: that)? {_TOLD}",
+    ),
+    _form(r"^(?:message|text)\b", rf"{_ASKED_NICELY}echo {_TOLD}"),
+    _form(
+        r"^(?:task|item|to-?do|title|text|product|entry|product name|item name)\b",
+        rf"\b(?:add|put)(?: an?| some| the)?(?: \d+| {'| '.join(NUMBER_WORDS)})? (?P<told>(?!(?:it|this|that|them|these|those|an?)\b)[^.!?;,\n]+?)"
+        r" (?:to|on|in|into) (?:my|the|our) (?:[\w-]+ )?(?:list|to-?dos|tasks|cart|basket|bag)\b",
+    ),
+    _form(
+        r"^(?:command|cmd|shell command)\b",
+        r"\b(?:run|execute)(?: the| this)?(?: shell| bash)?(?: command)?:? (?P<told>(?!(?:the|my|an?|all|this|some|it|shell|command)\b)\S[^\n]*?)"
+        r"(?: (?:in|on) (?:the|a|my) (?:shell|terminal))?[.]?$",
+    ),
+    _form(
+        r"^prompt\b",
+        r"\b(?:draw|paint|sketch)(?: me)? (?P<told>[^\n]+?)[.!?]?$",
+        r"\b(?:image|picture|drawing|photo|painting|illustration)s? of (?P<told>[^\n]+?)[.!?]?$",
+    ),
+    _form(
+        r"^(?:dish|recipe|meal)\b(?! id)",
+        rf"\b(?:how (?:do|can|would) (?:i|you|we) (?:make|cook|bake)|recipes? for|cook|bake) {_ANY}(?P<told>{_THING})",
+    ),
+    _form(r"^ingredient\b", rf"\b(?:with|using|containing) {_ANY}(?P<told>{_THING})"),
     _form(r"^(?:letter|character|char)\b", rf"{_LETTERS} (?:are|is|does|do|occur)\b"),
     _form(r"^(?:word|text|string)\b", rf"{_LETTERS} [\w ]{{2,30}}?\bin (?:the word )?['\"]?(?P<word>[\w-]+)", group="word"),
     _form(
         r"^(?:word|term)\b",
         r"\bwhat does (?:the word )?(?P<told>[\w-]+) mean\b",
-        r"\b(?:define|definition of|meaning of|synonyms? (?:for|of)|spell) (?:the word )?(?P<told>[\w-]+)",
+        r"\b(?:define|definition of|meaning of|synonyms? (?:for|of)|(?:an)?other words? for|spell) (?:the word )?(?P<told>[\w-]+)",
     ),
     _form(
         r"^(?:device|appliance|lamp|light|machine|blinds?)\b",
@@ -94,6 +144,7 @@ _FORMS = (
     ),
     _form(
         r"^(?:query|q|search|search query|search term)\b",
+        rf"\b(?:notes?|e?mails?|documents?|messages) (?:about|mentioning|regarding|on) (?:the |my )?(?P<told>{_THING})",
         rf"\b(?:search|look|looking|hunt|browse)\b(?: \w+){{0,4}}? for (?:me )?{_ANY}(?P<told>{_THING}(?: in {_PLACE})?)",
         rf"\b(?:{_SHOWING}) (?:of|about|for) {_ANY}(?P<told>{_THING}(?: (?:in|at) {_PLACE})?)",
         rf"^(?:(?:please|can you|could you)\W+)*(?:find|show|get|search|list)(?: me)? {_ANY}(?P<told>(?!me\b|out\b){_THING})",

@@ -54,7 +54,7 @@ def left_over(held: list[Held], offered: list[Held], said: Said) -> list[Held]:
         (Find("", *place) for one in offered if one.inner is not None for place in one.inner.places),
     )
     found = []
-    for kinds in (SOFT, {"code"}, {"number"}):
+    for kinds in (SOFT, {"code"}, {"number"}, {"path"}):
         alike = [
             one for one in held if one.slot.kind in kinds and not one.required and not any(one is other for other in offered)
         ]
