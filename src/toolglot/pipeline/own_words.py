@@ -34,6 +34,7 @@ from toolglot.pipeline.whose_values import settle
 
 _TOWNS, _LANDS = frozenset({"city", "town"}), frozenset({"country", "state", "province"})
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b|\bpath\b", re.IGNORECASE)
+_SHARES = frozenset({"stock", "shar"})  # stems
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 
 
@@ -73,7 +74,7 @@ def _held_to(schema: Schema, said: Said, about: frozenset[str]) -> Filled:
         return Filled(schema)
     required = set(schema.get("required") or ())
     required |= _twins(properties, required, said)
-    slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)})
+    slots = _slots({name: inner for name, inner in properties.items() if isinstance(inner, dict)}, about)
     said.look_for(len(slots))
     flat = {one.name: _held(one, one.name in required, said) for one in slots if not nests(one)}
     held = [flat.get(one.name) or _held(one, one.name in required, _rest(one, slots, flat, said)) for one in slots]
@@ -108,9 +109,11 @@ def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> S
     return rest_for(this, [one for one in slots if shape(one) and shape(one) == shape(this)], list(flat.values()), said)
 
 
-def _slots(properties: dict[str, Schema]) -> list[Slot]:
-    """Where one parameter is about a file, what is called source or target is one too."""
+def _slots(properties: dict[str, Schema], about: frozenset[str]) -> list[Slot]:
+    """Where one parameter is about a file, what is called source or target is one too; and the symbol of a stock is a ticker."""
     found = told_apart([slot(name, inner) for name, inner in properties.items()])
+    if about & _SHARES:
+        found = [msgspec.structs.replace(one, kind="ticker") if one.own == {"symbol"} else one for one in found]
     found = [
         msgspec.structs.replace(one, kind="path") if one.kind == "name" and re.search(r"\bfile ?name\b", one.about) else one
         for one in found

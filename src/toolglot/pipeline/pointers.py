@@ -9,7 +9,7 @@ from toolglot.pipeline.plain_words import FUNCTION_WORDS
 from toolglot.pipeline.related_words import related
 from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said
-from toolglot.pipeline.said_bounds import is_bounded, is_limited, is_priced
+from toolglot.pipeline.said_bounds import is_bounded, is_limited, is_priced, is_share
 from toolglot.pipeline.said_numbers import NUMBER_WORDS
 from toolglot.pipeline.said_units import unit_after, wanted_unit
 from toolglot.pipeline.said_words import Word
@@ -78,6 +78,7 @@ def pointed(this: Slot, one: Find, said: Said) -> float:
     if this.kind != "number":
         return score + _labelled_behind(this, one, said) + _measured(this, one, said)
     about = this.about
+    score += is_share(this.own, one, said)
     score += is_bounded(this.own, one, said) + is_priced(this.own, one, said) + is_limited(this.own, about, one, said)
     label = _EQUALS.search(said.text[max(0, one.start - _LABEL) : one.start])  # x in "x = 3"
     if label:

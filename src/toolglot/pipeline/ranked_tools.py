@@ -12,7 +12,7 @@ import msgspec
 from toolglot.core.tools import Tool, as_function
 from toolglot.pipeline.held import Filled
 from toolglot.pipeline.own_words import held_to, in_words
-from toolglot.pipeline.plain_words import FUNCTION_WORDS
+from toolglot.pipeline.plain_words import ASKING, FUNCTION_WORDS
 from toolglot.pipeline.related_words import meant, related
 from toolglot.pipeline.relevance import as_words, spaced, words_of
 from toolglot.pipeline.said import Find, Said
@@ -30,6 +30,7 @@ _REACH = 0.95  # a tool is offered beside the best if it has this share of its n
 _NO_CHANCE = 3  # so many values of the right kinds are no chance
 _SEVERAL = 2  # nor are so many where something is to be done
 _NUMBERS = {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}  # tell of nothing by themselves
+_TELEGRAM = 3  # words of a text that has no verb: berlin weather
 _RELATED = 0.6  # what a word is worth that only speaks of the same thing
 _DOING = FUNCTION_WORDS | {
     *("create", "add", "make", "set", "find", "list", "search", "update", "new", "calculate", "compute", "fetch", "retrieve"),
@@ -145,7 +146,8 @@ def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
     taken = Spans(Find("", *place) for place in filled.places)
     count, before = 0, -1
     for at, word in enumerate(said.words):
-        known = word.low in FUNCTION_WORDS or word.first or not word.text[0].isalpha()
+        verb = word.first and (word.low in ASKING or len(said.words) > _TELEGRAM)
+        known = word.low in FUNCTION_WORDS or verb or not word.text[0].isalpha()
         if known or taken.reach(word.start):
             continue
         if not any(related(stem) & weights.keys() for stem in words_of(word.text)):

@@ -48,8 +48,10 @@ _OF_THEM = re.compile(r" ?(?:x|×|units?|pieces?|copies|times|pcs)\b|(?: [a-z-]+
 UPPER = frozenset(
     {"max", "maximum", "limit", "most", "upper", "highest", "ceiling", "under", "latest", "up", "to", "until", "before"}
 )
-_PAID = "price cost amount fee rent budget salary total fare payment deposit revenue income"
+_PAID = "price cost amount fee rent budget salary total fare payment deposit revenue income bill subtotal principal"
 _PRICES = frozenset(_PAID.split())
+_PERCENT = frozenset({"percent", "percentage", "pct"})
+_SHARE = re.compile(r"%|percent", re.IGNORECASE)
 _COUNTS = frozenset({"quantity", "qty", "count", "number", "units", "copies", "pieces", "limit"})
 LOWER = frozenset(
     {"min", "minimum", "least", "lower", "lowest", "floor", "threshold", "fewest", "over", "earliest", "from", "since", "after"}
@@ -106,6 +108,14 @@ def last_one(own: frozenset[str], about: str, said: Said) -> list[Find]:
     """Who made the last commit? One of them is wanted, where a text that has no number is asked how many."""
     match = _LAST_ONE.search(said.text) if (own & _COUNTS or _HOW_MANY.match(about)) and not said.numbers else None
     return [Find(1, *match.span())] if match else []
+
+
+def is_share(own: frozenset[str], one: Find, said: Said) -> float:
+    """How clearly a number is a percentage, for one that is asked for; or is none, for a price."""
+    if not own & (_PERCENT | _PRICES):
+        return 0.0
+    told = _SHARE.search(said.text[one.start : one.end]) is not None
+    return (2.0 if own & _PERCENT else -2.0) if told else 0.0
 
 
 def is_priced(own: frozenset[str], one: Find, said: Said) -> float:

@@ -39,6 +39,7 @@ _LONG_NAME = 4  # words: a name of so many may be made of several
 _INNER = frozenset({"of", "the", "and", "&", "a", "an", "to", "in", "for", "on", "at", "with", "by", "per", "your"})
 _ENDING = _STOPPING - _INNER
 _BRACKETED = re.compile(r"\[([^\[\]]*)\]|(?<=[\s\w=:])\(([^()]*)\)")
+_LEADS = re.compile(r"(?P<word>[a-z]+) (?:of|for|in|with)\b")
 _BETWEEN = re.compile(r"(?:st|nd|rd|th)?\s*(?:,|;|,?\s*(?:and|or|&))\s*")
 _COUNTED = re.compile(r"(?: [a-z]+){1,4}(?:,|,? and)(?: [a-z]+)? ", re.IGNORECASE)  # 3 apples and 2 pears
 _COUNT = re.compile(rf"^(?:(?:{'|'.join(NUMBER_WORDS)}|dozen|\d+|also)\s+)+", re.IGNORECASE)
@@ -54,7 +55,13 @@ def runs(said: Said, about: frozenset[str] = frozenset()) -> list[Find]:
     """Runs of words within a clause, in the order of the text. What only says which tool is meant (`about`) is no value."""
     found = said.runs = _all(said) if said.runs is None else said.runs
     apart = [one for one in found if not set(words_of(str(one.value))) or not set(words_of(str(one.value))) <= about]
-    return apart or found
+    return [one for one in apart if not _only_leads(str(one.value), about)] or apart or found
+
+
+def _only_leads(value: str, about: frozenset[str]) -> bool:
+    """The price of Bitcoin, where prices are what the tool is about: Bitcoin is the value."""
+    match = _LEADS.match(value)
+    return match is not None and bool(set(words_of(match["word"])) & about)
 
 
 def _all(said: Said) -> list[Find]:

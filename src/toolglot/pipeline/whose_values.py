@@ -15,6 +15,8 @@ from toolglot.pipeline.slot_kinds import begins_alike
 _NAMED = 1.0  # how clearly a value is that of a parameter that has but a few
 _FIRST = 2.0
 _COUNTED = frozenset({"number", "date", "time"})
+_TWO = 2
+_TAKEN = re.compile(r"\b(?:subtract|take(?: away)?|deduct) \S+ from \d", re.IGNORECASE)
 _JOINED = re.compile(r"(?:,|and|&|the|a|an|its|their|of|\s|\')*", re.IGNORECASE)
 
 
@@ -57,7 +59,7 @@ def settle(held: list[Held], said: Said) -> None:
             one.values = rest or (one.values if one.required else [])
             one.clear = one.clear if rest else 0.0  # what is surely another's is not surely its own
     _apart([one for at, one in enumerate(open_) if at not in settled and not one.required])
-    _in_order([one for at, one in enumerate(open_) if at not in settled and one.required])
+    _in_order([one for at, one in enumerate(open_) if at not in settled and one.required], said)
     for one in lists:
         rest = [find for find in one.values if not any(overlap(find, other) for other in taken)]
         one.values = rest or one.values
@@ -111,11 +113,16 @@ def _apart(rest: list[Held]) -> None:
             one.values = [find for find in one.values if find.start == start]
 
 
-def _in_order(rest: list[Held]) -> None:
-    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are; some may be spare."""
+def _in_order(rest: list[Held], said: Said) -> None:
+    """Values of one kind stand in the order of the parameters, where nothing else tells whose they are; some may be spare.
+
+    What is taken from a number is told before it: 8 from 20 is 20 less 8.
+    """
     for kind in dict.fromkeys(_sort(one) for one in rest):
         alike = [one for one in rest if _sort(one) == kind]
         places = sorted({find.start for one in alike for find in one.values})
+        if alike[0].slot.kind == "number" and len(alike) == len(places) == _TWO and _TAKEN.search(said.text):
+            places.reverse()
         if 1 < len(alike) <= len(places):
             spare = len(places) - len(alike)
             for at, one in enumerate(alike):
