@@ -89,7 +89,7 @@ def _gate(tools: tuple[Tool, ...], messages: tuple[Message, ...], *, must: bool,
     ranked = rank(tools, said, weights)
     best = ranked[0]
     if not must:
-        search = None if best.is_due else to_search(ranked, asked)
+        search = to_search(ranked, asked)
         if search is not None:
             return Verdict(((search,),), f"gate: a call is due: {search.tool.full_name} may find what is asked")
         if (is_small_talk(asked) and not best.is_asked_for) or (_ABOUT.search(asked) and not best.answers):

@@ -144,9 +144,10 @@ def _ranked(tool: Tool, said: Said, weights: dict[str, float]) -> Ranked:
 def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
     """How many things the text speaks of that are neither the tool's own words nor values already."""
     taken = Spans(Find("", *place) for place in filled.places)
-    count, before = 0, -1
+    count, before = 0, -2
     for at, word in enumerate(said.words):
-        verb = word.first and (word.low in ASKING or len(said.words) > _TELEGRAM)
+        opens = said.text.startswith(",", word.end)  # Lastly, ...
+        verb = word.first and (word.low in ASKING or opens or len(said.words) > _TELEGRAM)
         known = word.low in FUNCTION_WORDS or verb or not word.text[0].isalpha()
         if known or taken.reach(word.start):
             continue

@@ -207,6 +207,7 @@ date day now current today: what day is (?:it|today) | what(?:'s| is) today's da
 count: how many
 length: how many (?:characters|chars)
 reverse: backwards?
+event calendar: what do i have (?:planned|scheduled|going on) | what(?:'s| is| am i) (?:planned|scheduled|doing) (?:for )?(?:today|tomorrow|tonight|on)
 population: how many (?:people|inhabitants) (?:live|are there|does)
 direction route: how (?:do|can) (?:i|we) get (?:from|to)
 location: where am i

@@ -63,6 +63,10 @@ _TONGUE = (
     r"(?-i:[A-Z][a-z]+)|english|french|german|spanish|italian|portuguese|dutch|japanese|chinese|korean|russian|arabic|hindi|polish"
 )
 _PLAIN_TEXT = r"^(?:input )?(?:text|string|word|phrase|sentence|input|s)\b"
+_WAY = (  # in small letters: flights london to rome
+    rf"\b(?:flights?|trains?|bus(?:es)?|directions|route|distance) (?:from )?(?:the )?(?P<told>(?-i:[a-z]){_THING}) to (?:the )?"
+    rf"(?P<whom>(?-i:[a-z]){_THING})"
+)
 _LETTERS = r"\bhow many (?:letter )?['\"]?(?P<told>[a-z])['\"]?(?:'?s)?"
 _SENT = r"^(?:\w+ )?(?:message|text|body|content|msg)\b"
 _FORMS = (
@@ -111,6 +115,17 @@ _FORMS = (
         r"\b(?:run|execute)(?: the| this)?(?: shell| bash)?(?: command)?:? (?P<told>(?!(?:the|my|an?|all|this|some|it|shell|command)\b)\S[^\n]*?)"
         r"(?: (?:in|on) (?:the|a|my) (?:shell|terminal))?[.]?$",
     ),
+    _form(  # save hello to out.txt; with the body See you soon
+        r"^(?:content|contents|text|body|message)\b",
+        r"\b(?:write|save|append) (?P<told>(?!(?:the|it|this|that|an?|to)\b)[^\n]+?) (?:to|into|in) (?:the )?(?:file )?\S+\.\w+[.]?$",
+        rf"(?:,|\band|\bwith)(?: an?| the)? (?:body|message|content|text)(?: saying)? {_TOLD}",
+    ),
+    _form(
+        r"^(?:title|song|track|song title|song name|track name)\b(?! id)",
+        r"\b(?:play|put on|listen to)(?: the song)? (?P<told>(?-i:[A-Z])[^\n,.?!]+?) by \w",
+    ),
+    _form(r"^(?:origin|from|source|start|departure)\b(?! date| time)", _WAY, apart=True),
+    _form(r"^(?:destination|to|target|end|arrival)\b(?! date| time)", _WAY, group="whom", apart=True),
     _form(
         r"^prompt\b",
         r"\b(?:draw|paint|sketch)(?: me)? (?P<told>[^\n]+?)[.!?]?$",

@@ -161,6 +161,8 @@ def _told(this: Slot, said: Said) -> list[Find]:
     about = this.about
     if in_form is not None:
         found = _merged(in_form(about, said))
+        if not found and not about and "format" not in this.schema:
+            found = _merged(said.written_dates)  # which day tomorrow is, nobody has told
         bounds = this.kind == "date" and not found and this.own & (_FIRSTS | _LASTS)
         return edges_of_months(about, said, last=not this.own & _FIRSTS) if bounds else found
     return _SURE[this.kind](said) if this.kind in _SURE else []
@@ -219,6 +221,9 @@ def maybe(this: Slot, said: Said, rest: list[Find]) -> list[Find]:
         free = {(one.start, one.end) for one in rest}
         quoted = [one for one in said.quoted if (one.start, one.end) in free]
         return _merged(quoted) or _merged(rest, said.after_colon, said.stretches)
+    if this.kind in ("name", "words"):
+        days = Spans(said.written_dates)
+        rest = [one for one in rest if not days.meet(one)] or rest
     return _merged(rest, {"date": said.written_dates, "phone": said.codes}.get(this.kind, []))
 
 
