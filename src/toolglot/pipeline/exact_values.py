@@ -60,8 +60,8 @@ _NIGHTS = re.compile(rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)}) nights?\b", re.IGNORE
 _HALF_DAY = 12 * 60
 _NIGHTLY = range(1, 366)
 _UNIT = 20  # characters behind a number
-_SIDES = frozenset({"sides", "side", "faces"})
-_DIE = re.compile(r"\b(?:\d{1,2})?d(\d{1,3})\b", re.IGNORECASE)
+_SIDES, _DICE = frozenset({"sides", "side", "faces"}), frozenset({"count", "dice", "rolls", "num", "number", "times"})
+_DIE = re.compile(r"\b(?P<dice>\d{1,2})?d(?P<sides>\d{1,3})\b", re.IGNORECASE)
 _LONG_NAME = 3  # words
 
 
@@ -189,10 +189,10 @@ def _numbered(this: Slot, said: Said) -> list[Find]:
 
 
 def _sided(this: Slot, said: Said) -> list[Find]:
-    """A d20 has twenty sides."""
-    if not this.own & _SIDES:
-        return []
-    return [Find(int(match[1]), match.start(), match.end()) for match in _DIE.finditer(said.text)]
+    """A d20 has twenty sides, and 3d6 are three dice."""
+    part = "sides" if this.own & _SIDES else "dice" if this.own & _DICE else None
+    found = _DIE.finditer(said.text) if part is not None else ()
+    return [Find(int(match[part]), *match.span(part)) for match in found if part is not None and match[part]]
 
 
 def _lone(this: Slot, said: Said) -> list[Find]:

@@ -18,6 +18,7 @@ from toolglot.pipeline.held import ANYTHING, CLEAR, SOFT, SURE, Filled, Held, Sc
 from toolglot.pipeline.held_values import MOST_ITEMS, one_of, shown
 from toolglot.pipeline.inner_values import nests, rest_for, shape
 from toolglot.pipeline.pointers import pointed
+from toolglot.pipeline.relevance import words_of
 from toolglot.pipeline.said import Find, Said
 from toolglot.pipeline.said_choices import chosen, days
 from toolglot.pipeline.said_flags import flag
@@ -34,6 +35,10 @@ from toolglot.pipeline.whose_values import settle
 
 _TOWNS, _LANDS = frozenset({"city", "town"}), frozenset({"country", "state", "province"})
 _FILE = re.compile(r"\bfile\b|\bdirectory\b|\bfolder\b|\bpath\b", re.IGNORECASE)
+_OWNERS, _REPOSITORIES = frozenset({"owner", "org", "organization"}), frozenset({"repo", "repository"})
+_OWNED = re.compile(r"(?<![\w/.:-])(?P<owner>[A-Za-z][\w.-]*)/(?P<name>[\w.-]*\w)(?![\w/])")
+_DAYS = frozenset(words_of("date day"))
+_ENDS = frozenset({"start", "end", "from", "to", "first", "second", "begin"})
 _SHARES = frozenset({"stock", "shar"})  # stems
 _MOVED = frozenset({"source", "destination", "target", "from", "to"})
 
@@ -82,6 +87,7 @@ def _held_to(schema: Schema, said: Said, about: frozenset[str]) -> Filled:
     _apart_from_lists(held, said)
     _apart_from_objects(held)
     _split_places(held, said)
+    _split_repository(held, said)
     settle(held, said)
     offered = [one for one in held if one.required or (spoken_of(one, said) and to_spare(one, held))]
     offered = [one for one in held if any(one is other for other in [*offered, *left_over(held, offered, said)])]
@@ -112,6 +118,8 @@ def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> S
 def _slots(properties: dict[str, Schema], about: frozenset[str]) -> list[Slot]:
     """Where one parameter is about a file, what is called source or target is one too; and the symbol of a stock is a ticker."""
     found = told_apart([slot(name, inner) for name, inner in properties.items()])
+    if about & _DAYS:
+        found = [msgspec.structs.replace(one, kind="date") if one.own and one.own <= _ENDS and one.kind in SOFT else one for one in found]
     if about & _SHARES:
         found = [msgspec.structs.replace(one, kind="ticker") if one.own == {"symbol"} else one for one in found]
     found = [
@@ -294,6 +302,14 @@ def _split_places(held: list[Held], said: Said) -> None:
         ]
         if own:
             one.values, one.clear = own, SURE
+
+
+def _split_repository(held: list[Held], said: Said) -> None:
+    """octocat/hello is an owner and a repository, where both are asked for."""
+    owners, names = ([one for one in held if one.slot.own & own and one.slot.kind in SOFT] for own in (_OWNERS, _REPOSITORIES))
+    match = _OWNED.search(said.text) if owners and names else None
+    for part, one in (("owner", owners[0]), ("name", names[0])) if match else ():
+        one.values, one.clear = [Find(match[part], *match.span(part))] if match else [], SURE
 
 
 def _apart_from_objects(held: list[Held]) -> None:

@@ -45,7 +45,9 @@ _SWITCHED = {
     "on": re.compile(r"\b(?:turn|switch|put|power)(?:ed|ing)?\b(?! off)[^.!?;]{0,40}? on\b", re.IGNORECASE),
     "off": re.compile(r"\boff\b", re.IGNORECASE),
 }
-_TELLS = re.compile(r"^\W*(?:looks? up|gets?|finds?|fetch(?:es)?|returns?|tells?|gives?|recommends?|suggests?)\b", re.IGNORECASE)
+_TELLS = re.compile(
+    r"^\W*(?:looks? up|gets?|finds?|fetch(?:es)?|returns?|tells?|gives?|recommends?|suggests?)\b", re.IGNORECASE
+)
 TELLERS = re.compile(r"(?:^|[._])(?:get|find|look|lookup|search|list|fetch|read|who|where|whoami|current)", re.IGNORECASE)
 
 

@@ -181,6 +181,7 @@ interaction interact
 table standings
 firewall block deny allow
 stop halt quit
+length characters chars
 run execute
 flip toss
 crypto cryptocurrency bitcoin ethereum dogecoin
@@ -203,11 +204,14 @@ search: look for | look up | google
 search web: ^\W*google
 list directory: ls | (?:what|which) files | what(?:'s| is) in the (?:folder|directory)
 time now current: what time is it | what(?:'s| is) the time
-date day now current today: what day is (?:it|today) | what(?:'s| is) today's date | what(?:'s| is) the date
+date day now current today: what (?:day|year|month) is (?:it|today) | what(?:'s| is) today | what(?:'s| is) today's date | what(?:'s| is) the date
 count: how many
 length: how many (?:characters|chars)
 reverse: backwards?
 event calendar: what do i have (?:planned|scheduled|going on) | what(?:'s| is| am i) (?:planned|scheduled|doing) (?:for )?(?:today|tomorrow|tonight|on)
+weather: what (?:should|do|can) i wear
+movie film: who (?:directed|stars in|starred in)
+showtime movie: when (?:is|does) [\w ]{1,40} play(?:ing)?
 population: how many (?:people|inhabitants) (?:live|are there|does)
 direction route: how (?:do|can) (?:i|we) get (?:from|to)
 location: where am i

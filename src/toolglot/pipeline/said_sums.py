@@ -24,7 +24,7 @@ _ROOT = re.compile(r"\b(?:square root of|sqrt(?: of)?)\s?\(?(?P<number>\d[\d.]{0
 _READ = re.compile("|".join(f"({told})" for told in _SIGNS), re.IGNORECASE)
 _SIGN = tuple(_SIGNS.values())
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_ASKED = re.compile(r"\b(?:expression|equation|calculation|arithmetic)\b", re.IGNORECASE)
+_ASKED = re.compile(r"\b(?:expression|expr|equation|calculation|arithmetic)\b", re.IGNORECASE)
 
 
 def summed(this: Slot, said: Said) -> list[Find]:

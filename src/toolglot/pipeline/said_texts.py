@@ -59,9 +59,7 @@ def _form(asked: str, *forms: str, group: str = "told", apart: bool = False, row
 
 
 _ASKED_NICELY = r"^(?:(?:please|can you|could you)\W+)*"
-_TONGUE = (
-    r"(?-i:[A-Z][a-z]+)|english|french|german|spanish|italian|portuguese|dutch|japanese|chinese|korean|russian|arabic|hindi|polish"
-)
+_TONGUE = r"(?-i:[A-Z][a-z]+)|english|french|german|spanish|italian|portuguese|dutch|japanese|chinese|korean|russian|arabic|hindi|polish"
 _PLAIN_TEXT = r"^(?:input )?(?:text|string|word|phrase|sentence|input|s)\b"
 _WAY = (  # in small letters: flights london to rome
     rf"\b(?:flights?|trains?|bus(?:es)?|directions|route|distance) (?:from )?(?:the )?(?P<told>(?-i:[a-z]){_THING}) to (?:the )?"
@@ -109,6 +107,11 @@ _FORMS = (
         r"^(?:task|item|to-?do|title|text|product|entry|product name|item name)\b",
         rf"\b(?:add|put)(?: an?| some| the)?(?: \d+| {'| '.join(NUMBER_WORDS)})? (?P<told>(?!(?:it|this|that|them|these|those|an?)\b)[^.!?;,\n]+?)"
         r" (?:to|on|in|into) (?:my|the|our) (?:[\w-]+ )?(?:list|to-?dos|tasks|cart|basket|bag)\b",
+    ),
+    _form(
+        r"^(?:title|task|name|description|text|summary)\b",
+        r"\b(?:task|to-?do)(?: to|:) (?P<told>[^.!?;\n]+)",
+        apart=True,
     ),
     _form(
         r"^(?:command|cmd|shell command)\b",
@@ -194,6 +197,8 @@ _SQL = re.compile(
     r"\b(?:SELECT\b.+?\bFROM|INSERT INTO|UPDATE\b.+?\bSET|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE|WITH\b.+?\bAS)\b"
     r"[^\n]*?(?:;|(?=$|[.?!](?:\s|$)|,? (?:on|in|against) (?:the|our|my) \w+ (?:database|db|schema)\b|['\"`](?:\s|$)))",
 )
+_SMALL_SQL = re.compile(r"^\s*(?P<told>select\b[^\n]+\bfrom \w[^\n?]*?);?\s*$", re.IGNORECASE)
+_QUERIES = frozenset({"query", "statement"})
 _STRUCTURED = re.compile(r"\bSQL\b", re.IGNORECASE)
 _POSSESSED = re.compile(r"^(?:my|our|the) ", re.IGNORECASE)
 _GOES_ON = re.compile(r"(?:,|,? (?:and|or)|,? as well as)(?: (?:in|the|my|our))* ")
@@ -203,8 +208,12 @@ _BEFORE_MOMENTS = re.compile(r"(?:,|\s|\b(?:on|at|by|before|from|next|this|every
 def told_text(name: str, about: str, said: Said) -> list[Find]:
     """The text that a parameter asks for, where the question's own form tells where it begins and ends."""
     what = f"{name} {about}".replace("_", " ")
-    if _STRUCTURED.search(what):
-        return [Find(match[0].strip(), match.start(), match.end()) for match in _SQL.finditer(said.text)]
+    structured = _STRUCTURED.search(what)
+    if structured or name.lower() in _QUERIES:
+        asked = [Find(match[0].strip(), match.start(), match.end()) for match in _SQL.finditer(said.text)]
+        whole = _SMALL_SQL.match(said.text)
+        if asked or structured or whole:
+            return asked or ([Find(whole["told"], whole.start("told"), whole.end("told"))] if whole else [])
     if said.quoted:
         return []
     named = re.search(rf"\b{re.escape(name)}:\s+(?P<told>[^\n]+?)[.]?$", said.text, re.IGNORECASE)  # Note: ...

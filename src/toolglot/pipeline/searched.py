@@ -42,7 +42,12 @@ def to_search(ranked: tuple[Ranked, ...], asked: str) -> Ranked | None:
     """The search, held to the question, where that asks for a fact, or to what it says is to be looked up."""
     told = _LOOKED_UP.match(asked)
     found = next((one for one in ranked if _is_search(one)), None)
-    if found is None or not (told or _FACT.match(asked)) or _OF_US.search(told["what"] if told else asked) or (ranked[0].is_due and ranked[0] != found):
+    if (
+        found is None
+        or not (told or _FACT.match(asked))
+        or _OF_US.search(told["what"] if told else asked)
+        or (ranked[0].is_due and ranked[0] != found)
+    ):
         return None
     if told is None and _WIKIPEDIA.search(found.tool.name):
         told = _TITLED.match(asked)

@@ -28,7 +28,7 @@ _BY_NAME: dict[str, str] = {
         "tag": "channel tag hashtag",
         "currency": "currency",
         "unit": "unit units",
-        "free": "content body message text expression sql prompt comment note notes question instruction"
+        "free": "content body message text expression expr sql prompt comment note notes question instruction"
         " instructions sentence reason details command",
         "address": "address street",
         "name": "name city country location place person artist author title company restaurant team player state"
