@@ -38,7 +38,8 @@ _ABOUT = re.compile(
     r"|(?:can|could|would) you explain\b|why (?:is|are|do|does|did|was|were)\b|define\b|who (?:are|made|built) you"
     r"|tell me (?:an? (?:joke|story|riddle|fun fact)|about yourself)|what(?:'s| is) the (?:meaning|plural|opposite) of\b"
     r"|how (?:do|would|can) (?:you|i|we) (?:say|spell|pronounce)\b|what(?:'s| is) another word for\b"
-    r"|who (?:wrote|painted|composed|invented|discovered|founded|won|first)\b|(?:in )?(?:which|what) (?:year|century)\b(?! is it)"
+    r"|who (?:wrote|painted|composed|invented|discovered|founded|won|first)\b"
+    r"|(?:in )?(?:which|what) (?:year|century)\b(?! is it)"
     r"|(?:write|compose|make up) (?:me )?an? (?:[\w-]+ )?(?:[\w-]+ )?(?:poem|haiku|limerick|rhyme|story|joke|song|essay"
     r"|riddle|function|program|script|speech|letter)\b)",
     re.IGNORECASE,

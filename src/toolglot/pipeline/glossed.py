@@ -155,7 +155,7 @@ def _signs() -> tuple[frozenset[str], frozenset[str]]:
 @lru_cache(maxsize=1)
 def _english() -> frozenset[str]:
     plain = {word for row in _rows(ROWS + THINGS + KEPT) for word in row[0].lower().split()}
-    return FUNCTION_WORDS | ASKING | plain | NUMBER_WORDS.keys()
+    return FUNCTION_WORDS | ASKING | plain | NUMBER_WORDS.keys() | {"even"}  # Is 42 even?
 
 
 # -- in English

@@ -116,10 +116,13 @@ def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> S
 
 
 def _slots(properties: dict[str, Schema], about: frozenset[str]) -> list[Slot]:
-    """Where one parameter is about a file, what is called source or target is one too; and the symbol of a stock is a ticker."""
+    """Where one parameter is about a file, what is called source or target is one, too; the symbol of a stock is a ticker."""
     found = told_apart([slot(name, inner) for name, inner in properties.items()])
     if about & _DAYS:
-        found = [msgspec.structs.replace(one, kind="date") if one.own and one.own <= _ENDS and one.kind in SOFT else one for one in found]
+        found = [
+            msgspec.structs.replace(one, kind="date") if one.own and one.own <= _ENDS and one.kind in SOFT else one
+            for one in found
+        ]
     if about & _SHARES:
         found = [msgspec.structs.replace(one, kind="ticker") if one.own == {"symbol"} else one for one in found]
     found = [

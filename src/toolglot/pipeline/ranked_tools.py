@@ -161,8 +161,9 @@ def _spare(said: Said, filled: Filled, weights: dict[str, float]) -> int:
 
 def _share_named(tool: Tool, said: Said) -> float:
     own = own_words_of(tool)
-    text = {stem for word in _meaning(said) for stem in words_of(word.text)} | meant(said.text)
-    worth = [1.0 if any(begins_alike(stem, name) for stem in text) else 0.5 * bool(related(name) & text) for name in own]
+    words, phrases = {stem for word in _meaning(said) for stem in words_of(word.text)}, meant(said.text)
+    whole = {name for name in own if name in phrases or any(begins_alike(stem, name) for stem in words)}
+    worth = [1.0 if name in whole else 0.5 * bool(related(name) & (words | phrases)) for name in own]
     worth += [float(_SWITCHED[way].search(said.text) is not None) for way in re.split(r"[\W_]+", tool.name) if way in _SWITCHED]
     return sum(worth) / len(worth) if worth else 0.0
 

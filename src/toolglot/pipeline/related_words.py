@@ -204,11 +204,12 @@ search: look for | look up | google
 search web: ^\W*google
 list directory: ls | (?:what|which) files | what(?:'s| is) in the (?:folder|directory)
 time now current: what time is it | what(?:'s| is) the time
-date day now current today: what (?:day|year|month) is (?:it|today) | what(?:'s| is) today | what(?:'s| is) today's date | what(?:'s| is) the date
+date day now current today: what (?:day|year|month) is (?:it|today) | what(?:'s| is) (?:today|the date)
 count: how many
 length: how many (?:characters|chars)
 reverse: backwards?
-event calendar: what do i have (?:planned|scheduled|going on) | what(?:'s| is| am i) (?:planned|scheduled|doing) (?:for )?(?:today|tomorrow|tonight|on)
+event calendar: what do i have (?:planned|scheduled|going on)
+event calendar: what(?:'s| is| am i) (?:planned|scheduled|doing) (?:for )?(?:today|tomorrow|tonight|on)
 weather: what (?:should|do|can) i wear
 movie film: who (?:directed|stars in|starred in)
 showtime movie: when (?:is|does) [\w ]{1,40} play(?:ing)?
@@ -239,7 +240,8 @@ subtract subtraction difference: \d+ [-−] \d+ | \d+ minus \d+
 multiply multiplication: \d+ ?[*×] ?\d+ | \d+ x \d+ | \d+ times \d+
 divide division: \d+ / \d+ | \d+ ?÷ ?\d+
 power exponent: \d+ ?(?:\^|\*\*) ?\d+
-calculator calculation mathematical math arithmetic expression: \d+ ?% of \d+ | \d+\)? ?[+*×÷^] ?\(?\d+ | \d+ [-−/x] \d+ | \d+ (?:plus|minus|times|divided by) \d+
+calculator calculation mathematical math arithmetic expression: \d+ ?% of \d+ | \d+\)? ?[+*×÷^] ?\(?\d+
+calculator calculation mathematical math arithmetic expression: \d+ [-−/x] \d+ | \d+ (?:plus|minus|times|divided by) \d+
 math mathematical arithmetic: square root of \d+ | \d+ (?:multiplied by|to the power of) \d+
 """
 _RELATED: dict[str, frozenset[str]] = {}

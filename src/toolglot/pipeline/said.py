@@ -181,10 +181,8 @@ class Said:
     @cached_property
     def paths(self) -> list[Find]:
         """Whole words with a slash in them, or an ending."""
-        found = [word for word in self.words if forms.PATH.fullmatch(word.text)]
-        dots = [len(self.text[: word.start]) - len(self.text[: word.start].rstrip(".")) for word in found]  # ./src, ../src
-        starts = [word.start - (count if word.text[0] == "/" else 0) for word, count in zip(found, dots, strict=True)]
-        return _some(Find(self.text[start : word.end], start, word.end) for word, start in zip(found, starts, strict=True))
+        found = ((forms.dotted(self.text, word.start), word.end) for word in self.words if forms.PATH.fullmatch(word.text))
+        return _some(Find(self.text[start:end], start, end) for start, end in found)
 
     @cached_property
     def codes(self) -> list[Find]:

@@ -20,7 +20,14 @@ ITEM = re.compile(rf"\b{THING}")
 CALLED = re.compile(rf"\b(?:called|named|titled) ({NOUN}(?: {NOUN}){{0,4}})")
 FOLDER = re.compile(
     r"\b(?:the|my|our) (?!(?:current|working|same|whole|entire|root|parent)\b)([\w.-]+) (?:folder|directory)\b"
-    r"|\bfiles (?:in|of) (?:the )?(?!(?:current|working|directory|folder|here|there|it|this|that)\b)([\w.-]*[a-z][\w.-]*)(?=\s*[?.!]?$)"
+    r"|\bfiles (?:in|of) (?:the )?(?!(?:current|working|directory|folder|here|there|it|this|that)\b)([\w.-]*[a-z][\w.-]*)"
+    r"(?=\s*[?.!]?$)"
     r"|\b(?:under|inside|below) (?:the )?([\w.-]*[a-z][\w.-]*)(?! \w+ (?:folder|dir))"
 )
 TAG = re.compile(r"#([\w-]+)")
+_DOTS = re.compile(r"(?<!\S)\.{1,2}(?=/)")
+
+
+def dotted(text: str, start: int) -> int:
+    """Where a path begins that is told from here: ./src, ../src."""
+    return next((match.start() for match in _DOTS.finditer(text, max(0, start - 2), start + 1) if match.end() == start), start)

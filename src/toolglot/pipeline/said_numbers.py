@@ -43,7 +43,8 @@ LARGEST = 10**_MOST_DIGITS
 _LOOK_BACK = 40  # characters
 _POINTING = re.compile(r"\b(?:the|this|that|which|each|any|no|first|second|third|last|next|another|other) $", re.IGNORECASE)
 _DIGITS = re.compile(
-    r"(?<![\w./:@#])(?<!\D\^)(?<!10\^)(?<!\w[-–])(?:(?P<minus>[-−–])(?:(?<!\d [-−–])\s)?)?[$€£¥]?"  # of 9 - 5 the minus is no sign
+    r"(?<![\w./:@#])(?<!\D\^)(?<!10\^)(?<!\w[-–])"
+    r"(?:(?P<minus>[-−–])(?:(?<!\d [-−–])\s)?)?[$€£¥]?"  # of 9 - 5 the minus is no sign
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:(?P<percent>\s?%| percent\b)|\s?(?P<times>thousand|million|billion|bn|k|m)\b(?!\s?²)|(?P<rest>[^\W\d_]*))",
     re.IGNORECASE,

@@ -59,11 +59,12 @@ def _form(asked: str, *forms: str, group: str = "told", apart: bool = False, row
 
 
 _ASKED_NICELY = r"^(?:(?:please|can you|could you)\W+)*"
-_TONGUE = r"(?-i:[A-Z][a-z]+)|english|french|german|spanish|italian|portuguese|dutch|japanese|chinese|korean|russian|arabic|hindi|polish"
+_TONGUES = "english|french|german|spanish|italian|portuguese|dutch|japanese|chinese|korean|russian|arabic|hindi|polish"
+_TONGUE = rf"(?-i:[A-Z][a-z]+)|{_TONGUES}"
 _PLAIN_TEXT = r"^(?:input )?(?:text|string|word|phrase|sentence|input|s)\b"
 _WAY = (  # in small letters: flights london to rome
-    rf"\b(?:flights?|trains?|bus(?:es)?|directions|route|distance) (?:from )?(?:the )?(?P<told>(?-i:[a-z]){_THING}) to (?:the )?"
-    rf"(?P<whom>(?-i:[a-z]){_THING})"
+    rf"\b(?:flights?|trains?|bus(?:es)?|directions|route|distance) (?:from )?(?:the )?(?P<told>(?-i:[a-z]){_THING})"
+    rf" to (?:the )?(?P<whom>(?-i:[a-z]){_THING})"
 )
 _LETTERS = r"\bhow many (?:letter )?['\"]?(?P<told>[a-z])['\"]?(?:'?s)?"
 _SENT = r"^(?:\w+ )?(?:message|text|body|content|msg)\b"
@@ -77,19 +78,21 @@ _FORMS = (
     _form(
         r"^(?:text|phrase|sentence|word)\b",
         rf"\bhow (?:do|would|can) (?:you|i|we) say (?P<told>(?!it\b|this\b|that\b)[^\n?]+?) in (?:{_TONGUE})\b",
-        rf"{_ASKED_NICELY}translate (?:the (?:word|phrase|sentence|text) )?(?P<told>(?!it\b|this\b|that\b|the\b|to\b|into\b)[^\n?:]+?)"
-        rf" (?:in|to|into) (?:{_TONGUE})\b",
+        rf"{_ASKED_NICELY}translate (?:the (?:word|phrase|sentence|text) )?"
+        rf"(?P<told>(?!(?:it|this|that|the|to|into)\b)[^\n?:]+?) (?:in|to|into) (?:{_TONGUE})\b",
     ),
-    _form(r"^(?:target |to |destination )?lang(?:uage)?\b", rf"\b(?:in|to|into) (?P<told>{_TONGUE.split('|', 1)[1]})\b"),
+    _form(r"^(?:target |to |destination )?lang(?:uage)?\b", rf"\b(?:in|to|into) (?P<told>{_TONGUES})\b"),
     _form(  # what is to be done with a text in plain words
         _PLAIN_TEXT,
         r"\bwhat(?:'s| is) (?P<told>[\w' -]+?) (?:spelled |written )?backwards?\b",
-        rf"{_ASKED_NICELY}(?:reverse|uppercase|lowercase|capitalize) (?:the )?(?:(?:string|word|text|phrase|sentence) )?(?P<told>[^\n:]+?)[.?!]?$",
-        r"\b(?:convert|turn|make|change|put) (?:the (?:string|word|text|phrase) )?(?P<told>[^\n:?]+?) (?:(?:in)?to |in )?(?:upper|lower|title)[ -]?case\b",
+        rf"{_ASKED_NICELY}(?:reverse|uppercase|lowercase|capitalize) (?:the )?(?:(?:string|word|text|phrase|sentence) )?"
+        r"(?P<told>[^\n:]+?)[.?!]?$",
+        r"\b(?:convert|turn|make|change|put) (?:the (?:string|word|text|phrase) )?(?P<told>[^\n:?]+?)"
+        r" (?:(?:in)?to |in )?(?:upper|lower|title)[ -]?case\b",
         r"\bis (?:the word |the phrase )?(?P<told>[\w' -]+?) an? palindrome\b",
     ),
     _form(  # Summarize: ...; Take a note: ...
-        r"^(?:input )?(?:text|string|s|phrase|sentence|paragraph|input|content|note|body|message|document|article|review|code)\b",
+        rf"{_PLAIN_TEXT}|^(?:paragraph|content|note|body|message|document|article|review|code|question)\b",
         r"^[^:.!?\n]{2,60}:\s+(?P<told>\S[\s\S]*)$",
     ),
     _form(
@@ -105,7 +108,8 @@ _FORMS = (
     _form(r"^(?:message|text)\b", rf"{_ASKED_NICELY}echo {_TOLD}"),
     _form(
         r"^(?:task|item|to-?do|title|text|product|entry|product name|item name)\b",
-        rf"\b(?:add|put)(?: an?| some| the)?(?: \d+| {'| '.join(NUMBER_WORDS)})? (?P<told>(?!(?:it|this|that|them|these|those|an?)\b)[^.!?;,\n]+?)"
+        rf"\b(?:add|put)(?: an?| some| the)?(?: \d+| {'| '.join(NUMBER_WORDS)})? "
+        r"(?P<told>(?!(?:it|this|that|them|these|those|an?)\b)[^.!?;,\n]+?)"
         r" (?:to|on|in|into) (?:my|the|our) (?:[\w-]+ )?(?:list|to-?dos|tasks|cart|basket|bag)\b",
     ),
     _form(
@@ -115,12 +119,14 @@ _FORMS = (
     ),
     _form(
         r"^(?:command|cmd|shell command)\b",
-        r"\b(?:run|execute)(?: the| this)?(?: shell| bash)?(?: command)?:? (?P<told>(?!(?:the|my|an?|all|this|some|it|shell|command)\b)\S[^\n]*?)"
+        r"\b(?:run|execute)(?: the| this)?(?: shell| bash)?(?: command)?:? "
+        r"(?P<told>(?!(?:the|my|an?|all|this|some|it|shell|command)\b)\S[^\n]*?)"
         r"(?: (?:in|on) (?:the|a|my) (?:shell|terminal))?[.]?$",
     ),
     _form(  # save hello to out.txt; with the body See you soon
         r"^(?:content|contents|text|body|message)\b",
-        r"\b(?:write|save|append) (?P<told>(?!(?:the|it|this|that|an?|to)\b)[^\n]+?) (?:to|into|in) (?:the )?(?:file )?\S+\.\w+[.]?$",
+        r"\b(?:write|save|append) (?P<told>(?!(?:the|it|this|that|an?|to)\b)[^\n]+?)"
+        r" (?:to|into|in) (?:the )?(?:file )?\S+\.\w+[.]?$",
         rf"(?:,|\band|\bwith)(?: an?| the)? (?:body|message|content|text)(?: saying)? {_TOLD}",
     ),
     _form(
@@ -144,7 +150,8 @@ _FORMS = (
     _form(
         r"^(?:word|term)\b",
         r"\bwhat does (?:the word )?(?P<told>[\w-]+) mean\b",
-        r"\b(?:define|definition of|meaning of|synonyms? (?:for|of)|(?:an)?other words? for|spell) (?:the word )?(?P<told>[\w-]+)",
+        r"\b(?:define|(?:definition|meaning) of|synonyms? (?:for|of)|(?:an)?other words? for|spell) (?:the word )?"
+        r"(?P<told>[\w-]+)",
     ),
     _form(
         r"^(?:device|appliance|lamp|light|machine|blinds?)\b",

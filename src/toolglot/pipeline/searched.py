@@ -25,9 +25,11 @@ _FACT = re.compile(
 _WIKIPEDIA = re.compile(r"wikipedia", re.IGNORECASE)
 # what is to be looked up, where that is said; the last of them only of what has a name
 _LOOKED_UP = re.compile(
-    r"^\W*(?:(?:please|can you|could you)\W+)*(?:google|look up|search(?: (?:on )?(?:the )?(?:web|internet|online|google|wikipedia))?(?: for)?"
+    r"^\W*(?:(?:please|can you|could you)\W+)*"
+    r"(?:google|look up|search(?: (?:on )?(?:the )?(?:web|internet|online|google|wikipedia))?(?: for)?"
     r"|find out|what does wikipedia say about|(?:tell me|find (?:some )?information) about(?= (?:the )?(?-i:[A-Z])))"
-    r" (?:the |some |for )*(?P<what>(?:(?! and (?:then )?(?:email|mail|send|save|write|text|tell|summarize|translate|add)\b)[^?.!,;\n]){3,})"
+    r" (?:the |some |for )*"
+    r"(?P<what>(?:(?! and (?:then )?(?:email|mail|send|save|write|text|tell|summarize|translate|add)\b)[^?.!,;\n]){3,})"
     r"[?.!]?$",
     re.IGNORECASE,
 )

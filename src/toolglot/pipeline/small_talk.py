@@ -33,8 +33,10 @@ i(?:'ve| have)(?: already)? (?:figured|found|sorted|solved|done|got)(?: \w+){0,3
 (?:have|enjoy) (?:a|the rest of your|your)(?: \w+)? (?:day|evening|night|weekend|week|one) | see you(?: \w+){0,2}
 talk (?:to you )?(?:later|soon) | how are you(?: doing| feeling)? | how(?:'s| is) it going | what(?:'s| is) up | how do you do
 are you (?:a robot|a bot|human|a human|real|an ai|there|alive|happy) | who (?:are|made|built|created) you
-my name is \w+ | (?:i am|i'm) (?:(?:feeling |so |a bit )*(?:bored|sad|tired|happy|lonely)|from \w+) | i live in \w+(?: \w+)?
-what do you mean | what do you think(?: (?:about|of) [\w ]{1,40})? | what(?:'s| is) your name | do you (?:have feelings|dream|sleep|get tired(?: \w+)*) | tell me (?:a|another) (?:joke|story)
+my name is \w+ | (?:i am|i'm) (?:(?:feeling |so |a bit )*(?:bored|sad|tired|happy|lonely)|from \w+)
+i live in \w+(?: \w+)?
+what do you mean | what do you think(?: (?:about|of) [\w ]{1,40})?
+what(?:'s| is) your name | do you (?:have feelings|dream|sleep|get tired(?: \w+)*) | tell me (?:a|another) (?:joke|story)
 """
 _BEFORE = "oh|ah|well|so|and|but|anyway"
 _BEHIND = "today|too|then|again|now|anyway|so far|very much|there|everyone|friend|buddy|mate"
