@@ -13,7 +13,7 @@ from toolglot.pipeline.gate import gate
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 
 
-def tool(name: str, description: str, *required: str, **properties: dict[str, Any]) -> Tool:
+def tool(name: str, description: str, /, *required: str, **properties: dict[str, Any]) -> Tool:
     schema = {"type": "object", "properties": properties, "required": list(required or properties)}
     return Tool(name, description, schema)
 

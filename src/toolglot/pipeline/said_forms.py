@@ -20,7 +20,8 @@ ITEM = re.compile(rf"\b{THING}")
 CALLED = re.compile(rf"\b(?:called|named|titled) ({NOUN}(?: {NOUN}){{0,4}})")
 FOLDER = re.compile(
     r"\b(?:the|my|our) (?!(?:current|working|same|whole|entire|root|parent)\b)([\w.-]+) (?:folder|directory)\b"
-    r"|\bfiles (?:in|of) (?:the )?(?!(?:current|working|directory|folder|here|there|it|this|that)\b)([\w.-]*[a-z][\w.-]*)"
+    r"|\bfiles (?:are )?(?:in|of) (?:the )?"
+    r"(?!(?:current|working|directory|folder|here|there|it|this|that)\b)([\w.-]*[a-z][\w.-]*)"
     r"(?=\s*[?.!]?$)"
     r"|\b(?:under|inside|below) (?:the )?([\w.-]*[a-z][\w.-]*)(?! \w+ (?:folder|dir))"
 )
