@@ -124,10 +124,11 @@ class DoubtingAnswers(Answers):
         made: set[tuple[str, str]] = set()
         for one in passed:
             _, _, call, right = one
-            if right is not call and canonical(right) in made:
+            key = canonical(right)
+            if right is not call and key in made:
                 self._decided.append(Decision("merged_repeat", f"{right.full_name}: set right, it is one that was made before"))
                 continue
-            made.add(canonical(right))
+            made.add(key)
             kept.append(one)
         return kept
 

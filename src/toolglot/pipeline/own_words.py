@@ -103,12 +103,15 @@ def _held_to(schema: Schema, said: Said, about: frozenset[str]) -> Filled:
 
 def _twins(properties: dict[str, Any], required: set[str], said: Said) -> set[str]:
     """Numbers of one row (a and b, x1 and x2) of which some are required, where as many are said: "add 3 and 4" is one sum."""
-    rows_: dict[str, set[str]] = {}
+    by_stem: dict[str, set[str]] = {}
     for name, inner in properties.items():
         if isinstance(inner, dict) and inner.get("type") in ("integer", "number") and (match := _OF_A_ROW.fullmatch(name)):
-            rows_.setdefault(match[1], set()).add(name)
-    said_ = {find.start for find in said.numbers} if any(row & required and row - required for row in rows_.values()) else set()
-    return {name for row in rows_.values() if row & required and len(row) == len(said_) for name in row}
+            by_stem.setdefault(match[1], set()).add(name)
+    open_ = [row for row in by_stem.values() if row & required and row - required]
+    if not open_:  # as nearly always: the numbers need not be looked for
+        return set()
+    told = len({find.start for find in said.numbers})
+    return {name for row in open_ if len(row) == told for name in row}
 
 
 def _rest(this: Slot, slots: list[Slot], flat: dict[str, Held], said: Said) -> Said:
@@ -311,8 +314,10 @@ def _split_repository(held: list[Held], said: Said) -> None:
     """octocat/hello is an owner and a repository, where both are asked for."""
     owners, names = ([one for one in held if one.slot.own & own and one.slot.kind in SOFT] for own in (_OWNERS, _REPOSITORIES))
     match = _OWNED.search(said.text) if owners and names else None
-    for part, one in (("owner", owners[0]), ("name", names[0])) if match else ():
-        one.values, one.clear = [Find(match[part], *match.span(part))] if match else [], SURE
+    if match is None:
+        return
+    for part, one in (("owner", owners[0]), ("name", names[0])):
+        one.values, one.clear = [Find(match[part], *match.span(part))], SURE
 
 
 def _apart_from_objects(held: list[Held]) -> None:

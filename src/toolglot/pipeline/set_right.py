@@ -41,7 +41,7 @@ _HALF_A_DAY = 12 * 60  # minutes
 _SHARE = re.compile(r"decimal|fraction|growth|interest|probab|rate\b|\bratio|yield")
 _PRICED = re.compile(r"discount|tax|tip\b|vat\b")  # which are told in percent as often
 _SHORT = 6  # words of a name
-_WORDING = re.compile(r"text|message|content|title|body|note|query|prompt|quer(?:y|ies)|phrase|word|lyric", re.IGNORECASE)
+_WORDING = re.compile(r"text|message|content|title|body|note|prompt|quer(?:y|ies)|phrase|word|lyric", re.IGNORECASE)
 _ARTICLE = re.compile(r"the (?=[^\W\d_]{2})")  # of a title it is written large
 _IN_MILLIONS = re.compile(r"thousand|million|billion", re.IGNORECASE)  # in which a number may be asked for
 _OF_A_KIND = """
