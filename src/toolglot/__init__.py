@@ -1,13 +1,15 @@
-"""Any client, any model, reliable tool calls.
+"""toolglot: reliable tool calls between any client and any model.
 
-Names are imported when they are first used, so that `import toolglot` costs next to nothing.
+Names are imported on first use, so that `import toolglot` is fast.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # type checkers know the name and take it for true; `typing` would be nine tenths of this import
+from toolglot.renamed import PYTHON_NAMES
+
+TYPE_CHECKING = False  # type checkers treat this name as true; importing `typing` would take most of the import time
 if TYPE_CHECKING:
     from toolglot.agent.agent import Agent
     from toolglot.agent.loop import Loop
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from toolglot.agent.runnable import Context
     from toolglot.catalog.profile import Profile
     from toolglot.catalog.profiles import profile
-    from toolglot.client.asking import AsyncClient
-    from toolglot.client.blocking import Client
+    from toolglot.client.async_client import AsyncClient
+    from toolglot.client.sync_client import Client
     from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
     from toolglot.core.extraction import Extraction
     from toolglot.core.fold import fold, unfold
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
     from toolglot.core.tools import Choice, Tool
     from toolglot.errors import ArgumentsError, CallerError, KeyMissingError, LossError, ToolglotError, UpstreamError
     from toolglot.pipeline.convert import convert, convert_stream, read_stream
-    from toolglot.pipeline.extract import StreamExtractor, extract
     from toolglot.pipeline.formats import format_tool_result, format_tools, parse_tool_calls
-    from toolglot.pipeline.guard_calls import validate
-    from toolglot.pipeline.prepare import Call, prepare
-    from toolglot.pipeline.prompts import augment_system_prompt
-    from toolglot.pipeline.route import normalize_model
+    from toolglot.pipeline.request.prepare import PreparedRequest, prepare
+    from toolglot.pipeline.request.prompts import augment_system_prompt
+    from toolglot.pipeline.request.route import normalize_model
+    from toolglot.pipeline.response.call_validator import validate
+    from toolglot.pipeline.response.extract import StreamExtractor, extract
     from toolglot.schema.arguments import parse_arguments
     from toolglot.schema.from_function import tool
 
@@ -43,7 +45,6 @@ __all__ = [
     "Agent",
     "ArgumentsError",
     "AsyncClient",
-    "Call",
     "CallerError",
     "Choice",
     "Client",
@@ -60,6 +61,7 @@ __all__ = [
     "Media",
     "Message",
     "Open",
+    "PreparedRequest",
     "Profile",
     "Reasoning",
     "Reply",
@@ -105,8 +107,8 @@ _HOMES = {
     "toolglot.agent.runnable": ("Context",),
     "toolglot.catalog.profile": ("Profile",),
     "toolglot.catalog.profiles": ("profile",),
-    "toolglot.client.asking": ("AsyncClient",),
-    "toolglot.client.blocking": ("Client",),
+    "toolglot.client.async_client": ("AsyncClient",),
+    "toolglot.client.sync_client": ("Client",),
     "toolglot.core.events": ("Close", "Delta", "Fault", "Finish", "Open", "Start"),
     "toolglot.core.extraction": ("Extraction",),
     "toolglot.core.fold": ("fold", "unfold"),
@@ -116,12 +118,12 @@ _HOMES = {
     "toolglot.core.tools": ("Choice", "Tool"),
     "toolglot.errors": ("ArgumentsError", "CallerError", "KeyMissingError", "LossError", "ToolglotError", "UpstreamError"),
     "toolglot.pipeline.convert": ("convert", "convert_stream", "read_stream"),
-    "toolglot.pipeline.extract": ("StreamExtractor", "extract"),
+    "toolglot.pipeline.response.extract": ("StreamExtractor", "extract"),
     "toolglot.pipeline.formats": ("format_tool_result", "format_tools", "parse_tool_calls"),
-    "toolglot.pipeline.guard_calls": ("validate",),
-    "toolglot.pipeline.prepare": ("Call", "prepare"),
-    "toolglot.pipeline.prompts": ("augment_system_prompt",),
-    "toolglot.pipeline.route": ("normalize_model",),
+    "toolglot.pipeline.response.call_validator": ("validate",),
+    "toolglot.pipeline.request.prepare": ("PreparedRequest", "prepare"),
+    "toolglot.pipeline.request.prompts": ("augment_system_prompt",),
+    "toolglot.pipeline.request.route": ("normalize_model",),
     "toolglot.schema.arguments": ("parse_arguments",),
     "toolglot.schema.from_function": ("tool",),
 }
@@ -131,7 +133,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
-        raise AttributeError(f"module 'toolglot' has no attribute {name!r}")
+        renamed = PYTHON_NAMES.get(name)
+        hint = f"; it was renamed to {renamed}" if renamed else ""
+        raise AttributeError(f"module 'toolglot' has no attribute {name!r}{hint}")
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value

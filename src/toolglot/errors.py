@@ -1,12 +1,12 @@
-"""Every error that toolglot raises. Each says who must act.
+"""Every error that toolglot raises. The class says where the cause is.
 
 ToolglotError
-├── CallerError            the caller: what was handed in has the wrong shape (`.where` says where)
-│   ├── KeyMissingError    the caller: a provider wants a key, and there is none that could be sent
-│   └── LossError          the caller: strict mode, and the target can't carry something
-├── ArgumentsError         the model: a call's arguments are no JSON object
-├── ToolError              a tool: it failed, in words that are meant for the model (agent/results.py)
-└── UpstreamError          the provider: it refused, failed or broke off
+├── CallerError            the caller: the input has the wrong shape (`.where` is the path to it)
+│   ├── KeyMissingError    the caller: a provider needs an API key, and there is none to send
+│   └── LossError          the caller: strict mode, and the target does not support something in the request
+├── ArgumentsError         the model: a call's arguments are not a JSON object
+├── ToolError              a tool: it failed; the message is written for the model (agent/results.py)
+└── UpstreamError          the provider: it rejected the request, failed or closed the stream early
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ RETRYABLE = frozenset({408, 409, 425, 429})
 
 
 class ToolglotError(Exception):
-    """The root: catch this to catch all."""
+    """The base class: catch this to catch all."""
 
 
 class CallerError(ToolglotError):
-    """What was handed in can't be read. `where` grows from the inside out as the error travels up."""
+    """The input can't be read. `where` is the path to the problem; each level of a reader prefixes its part."""
 
     status = 400
 
@@ -42,11 +42,11 @@ class CallerError(ToolglotError):
 
 
 class KeyMissingError(CallerError):
-    """A provider wants a key, and there is none, or none that could be sent."""
+    """A provider needs an API key, and there is none, or it contains characters that can't be sent in a header."""
 
 
 class LossError(CallerError):
-    """Strict mode: the target can't carry what the request holds."""
+    """Strict mode: the target does not support something in the request."""
 
 
 class ArgumentsError(ToolglotError):
@@ -54,9 +54,9 @@ class ArgumentsError(ToolglotError):
 
 
 class UpstreamError(ToolglotError):
-    """What a provider reports as an error, or how its stream broke off.
+    """An error that a provider reports, or the reason why its stream ended early.
 
-    `code` is the provider's own word. `retry_after` is in seconds, whatever the provider's spelling was.
+    `code` is the provider's error code. `retry_after` is in seconds, whatever unit the provider uses.
     """
 
     def __init__(

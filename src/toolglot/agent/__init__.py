@@ -1,1 +1,1 @@
-"""Layer 5: tools that can be run, and the loop that lets a model use them."""
+"""Layer 5: tools that can be run, the loop that lets a model use them, and records of runs."""

@@ -1,4 +1,4 @@
-"""`Agent`: a model with tools, asked until the job is done.
+"""`Agent`: a model with tools, asked until it answers or a limit is reached.
 
 agent = Agent("ollama/qwen3:8b", tools=[get_weather])
 print(agent.run_sync("Weather in Paris?").text)
@@ -27,65 +27,65 @@ from toolglot.agent.record import Record
 from toolglot.agent.result_cache import ResultCache
 from toolglot.agent.run import Run, ToolRun
 from toolglot.agent.runnable import Runnable, runnable
-from toolglot.agent.workbench import PARALLEL, TIMEOUT, Workbench
-from toolglot.client.asking import AsyncClient
+from toolglot.agent.tool_runner import PARALLEL, TIMEOUT, ToolRunner
+from toolglot.client.async_client import AsyncClient
 from toolglot.client.loop_thread import LoopThread
 from toolglot.core.events import Event
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Request
 from toolglot.core.tools import Toolset
 from toolglot.errors import CallerError
-from toolglot.pipeline.fit import fit
-from toolglot.pipeline.prepare import Call, read_question, to_call
-from toolglot.pipeline.route import Route, resolve
+from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.prepare import PreparedRequest, build_request, to_prepared_request
+from toolglot.pipeline.request.route import Route, resolve
 from toolglot.schema.checked_fields import check_fields
 
-_OF_THE_CLIENT = ("api_key", "base_url", "fallbacks", "policy", "retries", "headers", "transport", "detect", "remembered")
-_OF_A_QUESTION = ("ask", "nonce", "larger_context")  # how it is asked; the rest of the options are the request's
-_ALIKE = 0.85
-_OWN_CACHE = ResultCache(0)  # a mark: each agent gets one of its own
+_CLIENT_OPTIONS = ("api_key", "base_url", "fallbacks", "policy", "retries", "headers", "transport", "detect", "mode_stats")
+_FIT_OPTIONS = ("ask", "nonce", "larger_context")  # of `fit_request`; all other options are the request's
+_SIMILAR = 0.85
+_DEFAULT_CACHE = ResultCache(0)  # a sentinel: each agent creates its own cache
 
 
-class Asking(Protocol):
-    """What an agent needs of a client; AsyncClient is one."""
+class ChatClient(Protocol):
+    """What an agent needs from a client, for example AsyncClient."""
 
     def stream(
         self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
     ) -> AsyncIterator[Event]:
-        """Events as they come."""
+        """The events of the reply."""
 
     def route(self, model: str) -> Route: ...
 
 
 class Server(Protocol):
-    """What gives tools while it is open, and may come to give others; an MCP server is one."""
+    """A source of tools, whose list may change while it is open, for example an MCP server."""
 
     async def tools(self) -> tuple[Runnable, ...]: ...
 
 
-class _Open(msgspec.Struct, frozen=True):
-    """A client and servers that are open, and the agent's own tools: what a run needs."""
+class _Connections(msgspec.Struct, frozen=True):
+    """What a run needs: an open client, open servers, and the local tools."""
 
-    client: Asking
-    own: tuple[Runnable, ...]
+    client: ChatClient
+    local_tools: tuple[Runnable, ...]
     servers: tuple[Server, ...]
 
     async def tools(self) -> dict[str, Runnable]:
-        """As they are now."""
-        return _by_name([*self.own, *[held for server in self.servers for held in await server.tools()]])
+        """All current tools, by name."""
+        return _by_name([*self.local_tools, *[tool for server in self.servers for tool in await server.tools()]])
 
 
 class RunStream:
     """Events of all turns, and a ToolRun for every call that was run. Afterwards `.run` is the Run."""
 
-    def __init__(self, events: AsyncGenerator[Event | ToolRun], held: list[Driver]) -> None:
-        self._events, self._held = events, held
+    def __init__(self, events: AsyncGenerator[Event | ToolRun], drivers: list[Driver]) -> None:
+        self._events, self._drivers = events, drivers  # the driver is added when the events start
 
     @property
     def run(self) -> Run:
-        if not self._held or self._held[0].run is None:
+        if not self._drivers or self._drivers[0].run is None:
             raise CallerError("the run is not over: read its events to the end first", "run")
-        return self._held[0].run
+        return self._drivers[0].run
 
     def __aiter__(self) -> Self:
         return self
@@ -94,19 +94,19 @@ class RunStream:
         return await anext(self._events)
 
     async def aclose(self) -> None:
-        """Ends it at once: tools are cancelled, the upstream is closed."""
+        """Stop at once: cancel the tools, close the upstream connection."""
         await self._events.aclose()
 
 
 class Agent:
-    """`tools` are functions, `@tool`s, Runnables; `mcp` are commands or addresses of MCP servers, or what `mcp_tools` takes.
+    """`tools` are functions, `@tool`s or Runnables; `mcp` are commands or addresses of MCP servers, or `mcp_tools` arguments.
 
-    `approve(call)` is asked before each call is run. `record` is a file: every run is kept there and can be replayed. `cache`
-    keeps results of tools that allow it; None turns that off. `limits` has the budgets beside `max_turns`. `options` are
-    those of `prepare` (temperature, tool_choice, response_schema, ask, ...) and of AsyncClient (api_key, base_url, ...).
+    `approve(call)` is called before each tool call. `record` is a file: every run is recorded there and can be replayed.
+    `cache` stores results of tools that allow it; None turns it off. `limits` has the budgets besides `max_turns`. `options`
+    are those of `prepare` (temperature, tool_choice, response_schema, ask, ...) and of AsyncClient (api_key, base_url, ...).
 
-    Each run opens its connections and MCP servers and closes them; `async with agent:` keeps them open over many. Tools that
-    a server comes to offer, or no longer does, are seen from the model's next turn on.
+    Each run opens and closes its connections and MCP servers; `async with agent:` keeps them open for many runs. If a server
+    adds or removes tools, the model sees it from its next turn on.
     """
 
     def __init__(
@@ -119,27 +119,27 @@ class Agent:
         limits: Limits | None = None,
         approve: Approve | None = None,
         record: str | os.PathLike[str] | Record | None = None,
-        cache: ResultCache | None = _OWN_CACHE,
-        client: Asking | None = None,
+        cache: ResultCache | None = _DEFAULT_CACHE,
+        client: ChatClient | None = None,
         mcp: str | Iterable[Any] = (),
         parallel: int = PARALLEL,
         timeout: float | None = TIMEOUT,
         make_id: Callable[[], str] | None = None,
         **options: Any,
     ) -> None:
-        resolve(model)  # a wrong name is told now, not when it is asked
+        resolve(model)  # raises now if the name is wrong
         self.model, self.system = model, system
-        _must(limits is None or isinstance(limits, Limits), "limits", "expected Limits of toolglot.agent.limits")
-        _must(record is None or isinstance(record, (str, os.PathLike, Record)), "record", "expected a file, or a Record of one")
+        _must(limits is None or isinstance(limits, Limits), "limits", "expected Limits from toolglot.agent.limits")
+        _must(record is None or isinstance(record, (str, os.PathLike, Record)), "record", "expected a file name or a Record")
         _must(isinstance(mcp, (str, Iterable)), "mcp", "expected commands or addresses of MCP servers")
         _must(timeout is None or (isinstance(timeout, (int, float)) and timeout > 0), "timeout", "expected seconds, or None")
-        _must(approve is None or callable(approve), "approve", "expected a function that is asked about each call")
-        _must(system is None or isinstance(system, str), "system", "expected a text")
-        _must(cache is None or isinstance(cache, ResultCache), "cache", "expected a ResultCache, or None for none")
-        _must(make_id is None or callable(make_id), "make_id", "expected a function that gives an id")
-        _must(isinstance(parallel, int) and parallel >= 1, "parallel", "at least one tool must run at a time")
-        listed = isinstance(tools, Iterable) and not isinstance(tools, (str, Mapping))
-        _must(listed, "tools", "expected a list of tools; put a single one in [brackets]")
+        _must(approve is None or callable(approve), "approve", "expected a function that takes a call")
+        _must(system is None or isinstance(system, str), "system", "expected a string")
+        _must(cache is None or isinstance(cache, ResultCache), "cache", "expected a ResultCache, or None")
+        _must(make_id is None or callable(make_id), "make_id", "expected a function that returns an id")
+        _must(isinstance(parallel, int) and parallel >= 1, "parallel", "expected at least 1")
+        is_list = isinstance(tools, Iterable) and not isinstance(tools, (str, Mapping))
+        _must(is_list, "tools", "expected a list of tools; put a single one in [brackets]")
         self.limits = limits or Limits()
         if max_turns is not None:
             self.limits = msgspec.structs.replace(self.limits, turns=max_turns)
@@ -147,32 +147,32 @@ class Agent:
             isinstance(self.limits.turns, int) and self.limits.turns >= 1, "max_turns", "the model must be asked at least once"
         )
         _check(self.limits)
-        self._own = _by_name(runnable(held) for held in tools)
+        self._local_tools = _by_name(runnable(tool) for tool in tools)
         self._mcp = _servers((mcp,) if isinstance(mcp, (str, Mapping)) else tuple(mcp))
         self._approve, self._parallel, self._timeout = approve, parallel, timeout
         self._record = record if isinstance(record, Record) or record is None else Record(record)
-        self._cache = ResultCache() if cache is _OWN_CACHE else cache
+        self._cache = ResultCache() if cache is _DEFAULT_CACHE else cache
         self._make_id = make_id or _new_id
         self._client = client
-        self._client_options = {key: options.pop(key) for key in _OF_THE_CLIENT if key in options}
+        self._client_options = {key: options.pop(key) for key in _CLIENT_OPTIONS if key in options}
         if client is not None and self._client_options:
-            raise CallerError(f"{', '.join(self._client_options)}: the client that is given has its own", "client")
+            raise CallerError(f"{', '.join(self._client_options)}: not allowed together with a client", "client")
         _must(client is None or callable(getattr(client, "stream", None)), "client", "expected an AsyncClient")
-        self._how = {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
-        for key in options:  # a hook that is misspelt would be sent to the model, and never asked
-            close = get_close_matches(key, _NAMED, 1, _ALIKE)
+        self._fit_options = {key: options.pop(key) for key in _FIT_OPTIONS if key in options}
+        for key in options:  # a misspelt parameter would become a request option, without effect
+            close = get_close_matches(key, _NAMED, 1, _SIMILAR)
             _must(not close, key, f"there is no such option; did you mean {''.join(close)}?")
         self._options = options
-        self._opened: _Open | None = None  # by `async with`
+        self._connections: _Connections | None = None  # set by `async with`
         self._stack = AsyncExitStack()
 
-    # -- asking
+    # -- running
 
     async def run(self, question: Any, **options: Any) -> Run:
-        """Asks, and runs what is called, until it is done or a limit is reached; `.end` says which.
+        """Ask the model and run its calls until it answers or a limit is reached; `.end` has the outcome.
 
-        `question`: a text, messages as OpenAI Chat has them, or an earlier Run's `history` with more behind it. The model's
-        failure before anything was said or done is raised as UpstreamError; after that it is the end of the Run.
+        `question`: a string, messages in OpenAI Chat format, or an earlier Run's `history` with new messages appended. If the
+        first request fails, UpstreamError is raised; a later failure ends the Run.
         """
         stream = self.stream(question, **options)
         async with aclosing(stream):
@@ -181,35 +181,36 @@ class Agent:
         return stream.run
 
     def run_sync(self, question: Any, **options: Any) -> Run:
-        """As `run`, for programs without an event loop; also inside of one (a notebook), which it blocks."""
+        """Like `run`, for programs without an event loop. In a running event loop (a notebook) it blocks the loop."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(self.run(question, **options))
-        beside = LoopThread("toolglot-agent")
+        thread = LoopThread("toolglot-agent")
         try:
-            return beside.run(self.run(question, **options))
+            return thread.run(self.run(question, **options))
         finally:
-            beside.end()
+            thread.end()
 
     def stream(self, question: Any, **options: Any) -> RunStream:
-        """Events as they come, and a ToolRun for each call that was run."""
-        held: list[Driver] = []
-        return RunStream(self._events(question, options, held), held)
+        """The events as they arrive, and a ToolRun for each call that was run."""
+        drivers: list[Driver] = []
+        return RunStream(self._events(question, options, drivers), drivers)
 
-    async def _events(self, question: Any, options: dict[str, Any], held: list[Driver]) -> AsyncGenerator[Event | ToolRun]:
-        async with self._ready() as ready:
-            how = self._how | {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
-            tools = await ready.tools()
-            request = self.request(question, tools, ready.client.route(self.model), **options)
+    async def _events(self, question: Any, options: dict[str, Any], drivers: list[Driver]) -> AsyncGenerator[Event | ToolRun]:
+        async with self._connected() as connections:
+            fit = self._fit_options | {key: options.pop(key) for key in _FIT_OPTIONS if key in options}
+            tools = await connections.tools()
+            request = self.request(question, tools, connections.client.route(self.model), **options)
 
-            def ask(asked: Request) -> AsyncGenerator[Event]:
-                return cast("AsyncGenerator[Event]", ready.client.stream(asked, self.model, **how))
+            def ask(turn: Request) -> AsyncGenerator[Event]:
+                return cast("AsyncGenerator[Event]", connections.client.stream(turn, self.model, call_retries=0, **fit))
 
-            bench = Workbench(tools, approve=self._approve, parallel=self._parallel, timeout=self._timeout, cache=self._cache)
+            runner = ToolRunner(tools, approve=self._approve, parallel=self._parallel, timeout=self._timeout, cache=self._cache)
             loop = Loop(request, self.limits, id=self._make_id())
-            driver = Driver(loop, ask, bench, record=self._record, offered=ready.tools if ready.servers else None)
-            held.append(driver)
+            current_tools = connections.tools if connections.servers else None
+            driver = Driver(loop, ask, runner, record=self._record, current_tools=current_tools)
+            drivers.append(driver)
             async with aclosing(driver.events()) as events:
                 async for event in events:
                     yield event
@@ -217,92 +218,92 @@ class Agent:
     def request(
         self, question: Any, tools: Mapping[str, Runnable] | None = None, route: Route | None = None, **options: Any
     ) -> Request:
-        """What the loop begins with. It is pure, for those who own the loop: `Loop(agent.request("..."))`."""
-        given = () if _are_messages(question) else question
-        known: Toolset = Toolset(held.tool for held in (self._own if tools is None else tools).values())
-        request = read_question(given, route or resolve(self.model), known, **{**self._options, **options})
+        """The first request. Sends nothing; use it to drive the loop yourself: `Loop(agent.request("..."))`."""
+        prompt = () if _are_messages(question) else question
+        toolset: Toolset = Toolset(one.tool for one in (self._local_tools if tools is None else tools).values())
+        request = build_request(prompt, route or resolve(self.model), toolset, **{**self._options, **options})
         messages = tuple(question) if _are_messages(question) else request.messages
         if self.system is not None and not (messages and messages[0].role in ("system", "developer")):
             messages = (Message("system", (Text(self.system),)), *messages)
         if not messages:
             raise CallerError("there is no question", "messages")
-        return msgspec.structs.replace(request, model=self.model, messages=messages, tools=known)
+        return msgspec.structs.replace(request, model=self.model, messages=messages, tools=toolset)
 
-    async def prepare(self, question: Any, **options: Any) -> Call:
-        """What would be sent first, without sending it; MCP servers are asked for their tools."""
-        async with self._ready() as ready:
-            how = self._how | {key: options.pop(key) for key in _OF_A_QUESTION if key in options}
-            route = ready.client.route(self.model)
-            request = self.request(question, await ready.tools(), route, **options)
+    async def prepare(self, question: Any, **options: Any) -> PreparedRequest:
+        """The first HTTP request, without sending it. MCP servers are asked for their tools."""
+        async with self._connected() as connections:
+            fit = self._fit_options | {key: options.pop(key) for key in _FIT_OPTIONS if key in options}
+            route = connections.client.route(self.model)
+            request = self.request(question, await connections.tools(), route, **options)
             request = msgspec.structs.replace(request, model=route.model, stream=True, stream_usage=True)
-            return to_call(fit(request, route, **how))
+            return to_prepared_request(fit_request(request, route, **fit))
 
-    # -- what is open
+    # -- connections
 
     async def __aenter__(self) -> Self:
-        _must(self._opened is None, "agent", "it is open already: one `async with` serves any number of runs")
+        _must(self._connections is None, "agent", "it is open already: use one `async with` for any number of runs")
         async with AsyncExitStack() as stack:
-            self._opened = await self._open(stack)
+            self._connections = await self._open(stack)
             self._stack = stack.pop_all()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._opened = None
+        self._connections = None
         await self._stack.__aexit__(kind, error, trace)
 
     @asynccontextmanager
-    async def _ready(self) -> AsyncIterator[_Open]:
-        if self._opened is not None:
-            yield self._opened
+    async def _connected(self) -> AsyncIterator[_Connections]:
+        if self._connections is not None:
+            yield self._connections
             return
         async with AsyncExitStack() as stack:
             yield await self._open(stack)
 
-    async def _open(self, stack: AsyncExitStack) -> _Open:
+    async def _open(self, stack: AsyncExitStack) -> _Connections:
         client = self._client
         if client is None:
             client = await stack.enter_async_context(AsyncClient(self.model, **self._client_options))
         servers = [await stack.enter_async_context(server()) for server in self._mcp]
-        ready = _Open(client, tuple(self._own.values()), tuple(servers))
-        await ready.tools()  # two of one name are told now
-        return ready
+        connections = _Connections(client, tuple(self._local_tools.values()), tuple(servers))
+        await connections.tools()  # raises now if two tools have the same name
+        return connections
 
 
-_NAMED = tuple(signature(Agent).parameters)[1:-1] + _OF_THE_CLIENT + _OF_A_QUESTION
+_NAMED = tuple(signature(Agent).parameters)[1:-1] + _CLIENT_OPTIONS + _FIT_OPTIONS
 
 
-def _must(holds: bool, where: str, told: str) -> None:
-    if not holds:
-        raise CallerError(told, where)
+def _must(condition: bool, where: str, message: str) -> None:
+    if not condition:
+        raise CallerError(message, where)
 
 
-def _servers(given: tuple[Any, ...]) -> list[Callable[[], AbstractAsyncContextManager[Server]]]:
-    """Each opens a server. What is wrong with one is told now, not when it is opened."""
-    if not given:
+def _servers(mcp: tuple[Any, ...]) -> list[Callable[[], AbstractAsyncContextManager[Server]]]:
+    """Functions that open the servers. Raises now if an argument is wrong."""
+    if not mcp:
         return []
-    from toolglot.agent.mcp import mcp_server, options_of  # noqa: PLC0415  (an extra, needed by few)
+    from toolglot.agent.mcp import mcp_server, server_options  # noqa: PLC0415  (the mcp package is optional)
 
-    return [partial(mcp_server, **options_of(server)) for server in given]
+    return [partial(mcp_server, **server_options(server)) for server in mcp]
 
 
 def _check(limits: Limits) -> None:
     check_fields(limits, "limits")
-    _must(limits.repeats > 1, "limits.repeats", "a call that is made for the first time repeats none: at least 2")
+    _must(limits.repeats > 1, "limits.repeats", "expected at least 2")
 
 
 def _by_name(tools: Iterable[Runnable]) -> dict[str, Runnable]:
     named: dict[str, Runnable] = {}
-    for held in tools:
-        name = held.tool.full_name
+    for one in tools:
+        name = one.tool.full_name
         if name in named:
             raise CallerError(
-                f"there are two tools with the name {name!r}: give one another name, or its MCP server a namespace "
+                f"two tools with the name {name!r}: rename one, or give its MCP server a namespace "
                 "(toolglot ask --mcp NAME=...)",
                 "tools",
             )
-        named[name] = held
+        named[name] = one
     return named
 
 

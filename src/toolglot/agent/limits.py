@@ -1,4 +1,4 @@
-"""How far a run may go."""
+"""The limits of a run."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Annotated
 
 import msgspec
 
-_Counted = Annotated[int, msgspec.Meta(ge=0)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """None: no limit. Tokens are those of all turns together, in and out."""
+    """None: no limit. Tokens are input and output tokens of all turns."""
 
-    turns: int = 12  # how often the model is asked
-    tokens: _Counted | None = None
+    turns: int = 12  # requests to the model
+    tokens: _Count | None = None
     seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    refusals: _Counted = 2  # replies in a row with a call that the guard refuses, and that goes back to the model
-    repeats: int = 3  # the same call for the so-manieth time, if it gave the same result each time before
+    refusals: _Count = 2  # replies in a row with a rejected call, which goes back to the model
+    repeats: int = 3  # a call with the same arguments and the same result each time

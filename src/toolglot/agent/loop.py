@@ -1,8 +1,8 @@
-"""The tool loop as a pure machine: it says what to do next and is told what came of it. No I/O, no clock, no chance.
+"""The tool loop as a pure state machine: it takes the result of a step and returns the next step. No I/O, no clock.
 
     AskModel --Reply--> RunTools --results--> AskModel --Reply--> ... --> Done
 
-Three laws: every call gets exactly one result, no id is run twice, and whatever the replies are, it ends.
+Three laws: every call gets exactly one result, no id is run twice, and the loop ends whatever the replies are.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import msgspec
 
 from toolglot.agent.limits import Limits
 from toolglot.agent.run import End, Run, total_tokens
-from toolglot.agent.structured import missed
+from toolglot.agent.structured_output import schema_violation
 from toolglot.core.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.pipeline.doubt import DOUBTED
-from toolglot.pipeline.guard_calls import canonical
-from toolglot.pipeline.refusals import UNSHOWN, answer, as_said, refusals, sentence
+from toolglot.pipeline.request.retry_feedback import as_history, as_message, as_result, rejections
+from toolglot.pipeline.response.call_validator import call_key
 
 
 class AskModel(msgspec.Struct, frozen=True):
@@ -41,9 +40,9 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Interrupted(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Instead of what was asked for: the user stopped it, time ran out, or the provider failed before it said anything.
+    """The step did not finish: the user stopped the run, time ran out, or the request failed before a reply.
 
-    `results` are those of the tools that had come to their end by then, `reply` is what the model had said.
+    `results` are those of the tools that had finished, `reply` is the partial reply.
     """
 
     end: Literal["stopped", "time", "failed"]
@@ -54,244 +53,243 @@ class Interrupted(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 Step = AskModel | RunTools | Done
-Seen = Reply | Sequence[ToolResult] | Interrupted | None
+StepResult = Reply | Sequence[ToolResult] | Interrupted | None
 _LIMITS = Limits()
-_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]")  # more than ASCII's punctuation: a thumb up is an answer
-_SAY_IT = "You said nothing. Answer now, in plain words, with what stands above."
-_UNCOUNTED = "the provider does not count tokens: the limit on them can't be kept"
+_WORD = re.compile(r"[^\s!-/:-@\[-`{-~]")  # anything but ASCII punctuation: an emoji is an answer
+_ANSWER_NOW = "Your reply was empty. Answer now in plain text, using the messages above."
+_NO_USAGE = "the provider reports no token usage: the token limit can't be enforced"
 
 
 class Loop:
-    """`next(None)` begins. `now` is any clock in seconds; it is only looked at where time is limited."""
+    """`next()` starts the run. `now` is any clock in seconds; it is only used if time is limited."""
 
     def __init__(self, request: Request, limits: Limits = _LIMITS, *, id: str = "run") -> None:
         self.id, self.limits, self.request = id, limits, request
         self._history: list[Message] = list(request.messages)
         self._ids = {part.id for message in request.messages for part in message.parts if isinstance(part, ToolCall)}
-        self._served = _served(request.tools)
-        self._asked = 0
-        self._waits: Literal["begin", "reply", "results", "done"] = "begin"
+        self._server_tools = _server_tools(request.tools)
+        self._turns = 0
+        self._waits_for: Literal["start", "reply", "results", "done"] = "start"
         self._calls: tuple[ToolCall, ...] = ()  # being run
-        self._beside: list[ToolResult] = []  # results of this turn's refused calls
-        self._unreadable: list[Decision] = []  # of this turn: meant as calls, but they name no tool
+        self._rejection_results: list[ToolResult] = []  # of this turn's rejected calls
+        self._unnamed: list[Decision] = []  # of this turn: rejected calls without a tool name
         self._run_calls: list[ToolCall] = []
-        self._refused_turns = 0
-        self._repeats: dict[tuple[str, str], tuple[int, str]] = {}  # a call -> how often in a row it gave this result
-        self._pressed = False  # for an answer, after one without a word
-        self._last: tuple[End, str] | None = None  # the end, where the model is asked for the last time, without tools
-        self._began = 0.0
+        self._rejected_turns = 0
+        self._repeats: dict[tuple[str, str], tuple[int, str]] = {}  # call -> how often in a row it had this result
+        self._asked_again = False  # after an empty answer
+        self._final: tuple[End, str] | None = None  # the end, set before the last request, which is without tools
+        self._start = 0.0
         self._text = ""
         self._usage: Usage | None = None
         self._decisions: list[Decision] = []
         self._notes: list[str] = []
 
-    def next(self, seen: Seen = None, *, now: float = 0.0) -> Step:
-        """What to do next. `seen` is what came of the last step: nothing yet, a Reply, results, or an interruption."""
-        if self._waits == "done":
-            raise CallerError("the run is over", "seen")
-        if isinstance(seen, Interrupted):
-            if seen.reply is not None and self._waits == "reply":
-                self._calls = self._take(seen.reply, self._noted(seen.reply))
-            return self._done(seen.end, seen.why, seen.error, seen.results)
-        if self._waits == "begin" and seen is None:
-            self._began = now
+    def next(self, result: StepResult = None, *, now: float = 0.0) -> Step:
+        """The next step. `result` is that of the last step: None at the start, a Reply, tool results, or an interruption."""
+        if self._waits_for == "done":
+            raise CallerError("the run is over", "result")
+        if isinstance(result, Interrupted):
+            if result.reply is not None and self._waits_for == "reply":
+                self._calls = self._take(result.reply, self._add_reply(result.reply))
+            return self._done(result.end, result.why, result.error, result.results)
+        if self._waits_for == "start" and result is None:
+            self._start = now
             return self._ask(now)
-        if self._waits == "reply" and isinstance(seen, Reply):
-            return self._heard(seen, now)
-        if self._waits == "results" and isinstance(seen, Sequence):
-            return self._ran(seen, now)
-        raise CallerError(f"the loop waits for {self._waits}, and got {type(seen).__name__}", "seen")
+        if self._waits_for == "reply" and isinstance(result, Reply):
+            return self._after_reply(result, now)
+        if self._waits_for == "results" and isinstance(result, Sequence):
+            return self._after_tools(result, now)
+        raise CallerError(f"the loop waits for {self._waits_for}, got {type(result).__name__}", "result")
 
-    def offer(self, tools: tuple[Tool, ...]) -> None:
-        """Other tools than before: the model is told of them when it is asked next."""
+    def set_tools(self, tools: tuple[Tool, ...]) -> None:
+        """Replace the tools, from the next request on."""
         self.request = msgspec.structs.replace(self.request, tools=tools)
-        self._served = _served(tools)
+        self._server_tools = _server_tools(tools)
 
     # -- asking
 
     def _ask(self, now: float) -> Step:
-        over = self._over(now)
-        if over is not None:
-            return self._done(*over) if self._last is None else self._done(*self._last)
-        self._asked += 1
-        self._waits = "reply"
+        reached = self._limit_reached(now)
+        if reached is not None:
+            return self._done(*reached) if self._final is None else self._done(*self._final)
+        self._turns += 1
+        self._waits_for = "reply"
         choice = self.request.choice
-        if self._last is not None:
+        if self._final is not None:
             choice = Choice("none")
         elif self._run_calls and choice is not None and choice.mode == "required":
-            choice = None  # the call that was required has been made; required for ever, it would never end
-        return AskModel(msgspec.structs.replace(self.request, messages=tuple(self._history), choice=choice), self._asked)
+            choice = None  # the required call has been made; if it stayed required, the loop would never end
+        return AskModel(msgspec.structs.replace(self.request, messages=tuple(self._history), choice=choice), self._turns)
 
-    def _over(self, now: float) -> tuple[End, str] | None:
-        most = self.limits
-        if self._asked >= most.turns:
-            often = "once" if most.turns == 1 else f"{most.turns} times"
-            return "turns", f"the model was asked {often}, which is the limit"
-        if most.tokens is not None and total_tokens(self._usage) >= most.tokens:
-            return "tokens", f"{total_tokens(self._usage)} tokens were spent, and {most.tokens} is the limit"
-        return self._late(now)
+    def _limit_reached(self, now: float) -> tuple[End, str] | None:
+        limits = self.limits
+        if self._turns >= limits.turns:
+            times = "once" if limits.turns == 1 else f"{limits.turns} times"
+            return "turns", f"the model was asked {times}, which is the limit"
+        if limits.tokens is not None and total_tokens(self._usage) >= limits.tokens:
+            return "tokens", f"{total_tokens(self._usage)} tokens are used, and the limit is {limits.tokens}"
+        return self._time_over(now)
 
-    def _late(self, now: float) -> tuple[End, str] | None:
-        most = self.limits.seconds
-        if most is not None and now - self._began >= most:
-            return "time", f"{most:g} seconds are over"
+    def _time_over(self, now: float) -> tuple[End, str] | None:
+        limit = self.limits.seconds
+        if limit is not None and now - self._start >= limit:
+            return "time", f"the limit of {limit:g} seconds is reached"
         return None
 
     # -- a reply
 
-    def _noted(self, reply: Reply) -> list[Decision]:
-        """What a reply adds to the run; its refused calls, unless calls are forbidden: then nothing is to be mended."""
+    def _add_reply(self, reply: Reply) -> list[Decision]:
+        """Add the reply to the run. Returns its rejected calls; none if calls are forbidden, because then none is retried."""
         self._text = reply.text
         self._usage = add_usage(self._usage, reply.usage)
         self._decisions += reply.decisions
-        uncounted = (_UNCOUNTED,) if self.limits.tokens is not None and reply.usage is None else ()
-        self._notes += [note for note in (*reply.notes, *uncounted) if note not in self._notes]
-        return [] if self._forbidden() or self._last is not None else refusals(reply)
+        no_usage = (_NO_USAGE,) if self.limits.tokens is not None and reply.usage is None else ()
+        self._notes += [note for note in (*reply.notes, *no_usage) if note not in self._notes]
+        return [] if self._calls_forbidden() or self._final is not None else rejections(reply)
 
-    def _heard(self, reply: Reply, now: float) -> Step:
-        refused = self._noted(reply)
-        self._calls = self._take(reply, refused)
-        self._refused_turns = self._refused_turns + 1 if refused and not self._calls else 0
+    def _after_reply(self, reply: Reply, now: float) -> Step:
+        rejected = self._add_reply(reply)
+        self._calls = self._take(reply, rejected)
+        self._rejected_turns = self._rejected_turns + 1 if rejected and not self._calls else 0
         if reply.error is not None:
-            return self._done("failed", f"the answer broke off: {reply.error.message}", reply.error)
-        if self._last is not None:
-            return self._done(*self._last)
-        if self._refused_turns > self.limits.refusals:
-            if all(held.code in DOUBTED for held in refused):
-                return self._last_word(f"{refused[-1].message}, again and again", now)
-            why = f"{self._refused_turns} replies in a row held a call that can't be run: {refused[-1].message}"
-            return self._last_word(why, now, "refused") if self._run_calls else self._done("refused", why)
+            return self._done("failed", f"the answer was interrupted: {reply.error.message}", reply.error)
+        if self._final is not None:
+            return self._done(*self._final)
+        if self._rejected_turns > self.limits.refusals:
+            why = f"{self._rejected_turns} replies in a row had a call that can't be run: {rejected[-1].message}"
+            return self._ask_for_answer(why, now, "refused") if self._run_calls else self._done("refused", why)
         if self._calls:
-            return self._hand_out(now)
-        if refused or (reply.stop is not None and reply.stop.reason == "pause"):
+            return self._run_tools(now)
+        if rejected or (reply.stop is not None and reply.stop.reason == "pause"):
             self._close_turn(())
             return self._ask(now)
-        if self._is_wordless(reply) and not self._pressed and self._over(now) is None:
-            self._pressed = True
-            self._notes.append("the model ended without a word, and was asked once more")
-            self._history.append(Message("user", (Text(_SAY_IT),)))
+        if self._is_empty(reply) and not self._asked_again and self._limit_reached(now) is None:
+            self._asked_again = True
+            self._notes.append("the model's reply was empty, and it was asked once more")
+            self._history.append(Message("user", (Text(_ANSWER_NOW),)))
             return self._ask(now)
         return self._finished(reply)
 
-    def _forbidden(self) -> bool:
+    def _calls_forbidden(self) -> bool:
         choice = self.request.choice
         return choice is not None and choice.mode == "none"
 
-    def _take(self, reply: Reply, refused: list[Decision]) -> tuple[ToolCall, ...]:
-        """The reply into the history, each call with an id of its own; those that may run are given back."""
-        named = [(held, held.call) for held in refused if held.call is not None and held.call.name.strip()]
+    def _take(self, reply: Reply, rejected: list[Decision]) -> tuple[ToolCall, ...]:
+        """Append the reply to the history, with a unique id for each call. Returns the calls to run."""
+        named = [(one, one.call) for one in rejected if one.call is not None and one.call.name.strip()]
         parts: list[Part] = []
         calls: list[ToolCall] = []
         for part in reply.parts:
-            if not isinstance(part, ToolCall) or (part.sealed and part.full_name in self._served):
+            if not isinstance(part, ToolCall) or (part.sealed and part.full_name in self._server_tools):
                 parts.append(part)
             elif part.sealed:
-                calls.append(self._with_own_id(part))
+                calls.append(self._with_unique_id(part))
                 parts.append(calls[-1])
             else:
-                own = next((pair for pair in named if pair[1].id == part.id), None)
-                if own is not None:
-                    named.remove(own)
-                    parts.append(self._refuse(own[0], part))
-        parts += [self._refuse(*pair) for pair in named]
-        self._unreadable = [held for held in refused if held.call is not None and not held.call.name.strip()]
-        if parts and not any(held.code in UNSHOWN for held in refused):
+                match = next((pair for pair in named if pair[1].id == part.id), None)
+                if match is not None:
+                    named.remove(match)
+                    parts.append(self._reject(match[0], part))
+        parts += [self._reject(*pair) for pair in named]
+        self._unnamed = [one for one in rejected if one.call is not None and not one.call.name.strip()]
+        if parts:
             self._history.append(Message("assistant", tuple(parts)))
         return tuple(calls)
 
-    def _refuse(self, refused: Decision, call: ToolCall) -> ToolCall:
-        said = as_said(self._with_own_id(call))
-        self._beside.append(answer(refused, said))
-        return said
+    def _reject(self, rejection: Decision, call: ToolCall) -> ToolCall:
+        call = as_history(self._with_unique_id(call))
+        self._rejection_results.append(as_result(rejection, call))
+        return call
 
-    def _with_own_id(self, call: ToolCall) -> ToolCall:
-        """Some servers number the calls of every reply from 0: an id that was there before would be two calls."""
-        own, number = call.id or call.name, 1
-        while own in self._ids or not own:
-            own, number = f"{call.id or call.name}_{number}", number + 1
-        self._ids.add(own)
-        return call if own == call.id else msgspec.structs.replace(call, id=own)
+    def _with_unique_id(self, call: ToolCall) -> ToolCall:
+        """Some servers number the calls of every reply from 0, so an id may repeat one of an earlier turn."""
+        unique, number = call.id or call.name, 1
+        while unique in self._ids or not unique:
+            unique, number = f"{call.id or call.name}_{number}", number + 1
+        self._ids.add(unique)
+        return call if unique == call.id else msgspec.structs.replace(call, id=unique)
 
-    def _is_wordless(self, reply: Reply) -> bool:
-        """It came to its end by itself and says nothing, as models do after a tool's result; {} may be what was asked for."""
-        ended = reply.stop is None or reply.stop.reason == "stop"
-        says = reply.text.strip() if self.request.output is not None else _WORD.search(reply.text)
-        return ended and not says and all(isinstance(part, Text | Reasoning) for part in reply.parts)
+    def _is_empty(self, reply: Reply) -> bool:
+        """A finished reply without an answer, as some models give after a tool result. With a schema, {} is an answer."""
+        finished = reply.stop is None or reply.stop.reason == "stop"
+        answer = reply.text.strip() if self.request.output is not None else _WORD.search(reply.text)
+        return finished and not answer and all(isinstance(part, Text | Reasoning) for part in reply.parts)
 
     def _finished(self, reply: Reply) -> Step:
         if reply.stop is not None and reply.stop.reason == "length":
-            self._notes.append("the answer was cut short: it reached its limit of tokens")
+            self._notes.append("the answer was cut off at the token limit")
         elif not reply.text.strip():
-            self._notes.append("the model ended without a word")
-        unmet = missed(self.request.output, reply.text)
-        if unmet is not None:
-            self._notes.append(unmet)
+            self._notes.append("the model's reply was empty")
+        violation = schema_violation(self.request.output, reply.text)
+        if violation is not None:
+            self._notes.append(violation)
         return self._done("finished", "the model answered")
 
     # -- tools
 
-    def _hand_out(self, now: float) -> Step:
-        late = self._late(now)
-        if late is not None:
-            return self._done(*late)
+    def _run_tools(self, now: float) -> Step:
+        time_over = self._time_over(now)
+        if time_over is not None:
+            return self._done(*time_over)
         for call in self._calls:
-            times, _ = self._repeats.get(canonical(call), (0, ""))
+            times, _ = self._repeats.get(call_key(call), (0, ""))
             if times + 1 >= self.limits.repeats:
-                why = f"{call.full_name} was called with the same arguments for the {_nth(times + 1)} time, to the same result"
-                return self._last_word(why, now)
+                why = f"{call.full_name} was called with the same arguments a {_nth(times + 1)} time, with the same result"
+                return self._ask_for_answer(why, now)
         self._run_calls += self._calls
-        self._waits = "results"
+        self._waits_for = "results"
         return RunTools(self._calls, tuple(self._history))
 
-    def _last_word(self, why: str, now: float, end: End = "repeated") -> Step:
-        """A model that goes round in circles may have what it needs: it is asked once more, for its answer, without tools."""
-        self._last = end, why
-        self._close_turn(self._answers((), f"not run: {why}"))
+    def _ask_for_answer(self, why: str, now: float, end: End = "repeated") -> Step:
+        """Ask one last time, without tools: a model that repeats itself may already have what it needs."""
+        self._final = end, why
+        self._close_turn(self._complete_results((), f"not run: {why}"))
         return self._ask(now)
 
-    def _ran(self, results: Iterable[ToolResult], now: float) -> Step:
-        answers = self._answers(results, "no result was given")
-        self._count_repeats(answers)
-        self._close_turn(answers)
+    def _after_tools(self, results: Iterable[ToolResult], now: float) -> Step:
+        complete = self._complete_results(results, "there is no result")
+        self._count_repeats(complete)
+        self._close_turn(complete)
         return self._ask(now)
 
-    def _answers(self, results: Iterable[ToolResult], otherwise: str) -> list[ToolResult]:
-        """One for each call, in their order."""
-        given: dict[str, ToolResult] = {}
-        known = {call.id for call in self._calls}
+    def _complete_results(self, results: Iterable[ToolResult], default: str) -> list[ToolResult]:
+        """One result for each call, in the order of the calls; an error with the text `default` for a missing one."""
+        by_id: dict[str, ToolResult] = {}
+        call_ids = {call.id for call in self._calls}
         for result in results:
             if not isinstance(result, ToolResult):
-                raise CallerError(f"expected a ToolResult for each call, got {type(result).__name__}", "seen")
-            if result.call_id not in known or result.call_id in given:
-                problem = "has its result already" if result.call_id in given else "was not asked for"
-                raise CallerError(f"the call {result.call_id!r} {problem}", "seen")
-            given[result.call_id] = result
-        return [given.get(call.id) or _without(call, otherwise) for call in self._calls]
+                raise CallerError(f"expected a ToolResult for each call, got {type(result).__name__}", "result")
+            if result.call_id not in call_ids or result.call_id in by_id:
+                problem = "already has a result" if result.call_id in by_id else "is not one of the calls to run"
+                raise CallerError(f"the call {result.call_id!r} {problem}", "result")
+            by_id[result.call_id] = result
+        return [by_id.get(call.id) or _error_result(call, default) for call in self._calls]
 
-    def _count_repeats(self, answers: list[ToolResult]) -> None:
-        """A call that gives something new each time, as one that polls does, is no repetition. Twins of one turn count once."""
-        for key, result in {canonical(call): result for call, result in zip(self._calls, answers, strict=True)}.items():
+    def _count_repeats(self, results: list[ToolResult]) -> None:
+        """Calls with new results, such as polling, don't count. Equal calls in one turn count once."""
+        for key, result in {call_key(call): result for call, result in zip(self._calls, results, strict=True)}.items():
             times, before = self._repeats.get(key, (0, ""))
-            told = repr(result.parts)
-            self._repeats[key] = (times + 1 if told == before else 1, told)
+            content = repr(result.parts)
+            self._repeats[key] = (times + 1 if content == before else 1, content)
 
-    def _close_turn(self, answers: Iterable[ToolResult]) -> None:
-        """All results of a turn are one message; what could not even be named as a call is answered in words."""
-        own = {result.call_id: result for result in (*answers, *self._beside)}
-        order = [part.id for part in self._history[-1].parts if isinstance(part, ToolCall)] if own else []
-        if own:
-            self._history.append(Message("tool", tuple(own[call_id] for call_id in order if call_id in own)))
-        if self._unreadable:
-            self._history.append(Message("user", tuple(Text(sentence(held)) for held in self._unreadable)))
-        self._calls, self._beside, self._unreadable = (), [], []
+    def _close_turn(self, results: Iterable[ToolResult]) -> None:
+        """Append the results of a turn as one message. Rejected calls without a name are answered by a user message."""
+        by_id = {result.call_id: result for result in (*results, *self._rejection_results)}
+        order = [part.id for part in self._history[-1].parts if isinstance(part, ToolCall)] if by_id else []
+        if by_id:
+            self._history.append(Message("tool", tuple(by_id[call_id] for call_id in order if call_id in by_id)))
+        if self._unnamed:
+            self._history.append(as_message(self._unnamed))
+        self._calls, self._rejection_results, self._unnamed = (), [], []
 
     # -- the end
 
     def _done(self, end: End, why: str, error: UpstreamError | None = None, results: Iterable[ToolResult] = ()) -> Done:
-        """Calls that still wait get a result that says so: a history with open calls is refused by most servers."""
-        begun = self._waits == "results"
-        self._close_turn(self._answers(results, f"broken off, maybe half done: {why}" if begun else f"not run: {why}"))
-        self._waits = "done"
+        """Pending calls get an error result: most servers reject a history with open calls."""
+        running = self._waits_for == "results"
+        default = f"interrupted, maybe half done: {why}" if running else f"not run: {why}"
+        self._close_turn(self._complete_results(results, default))
+        self._waits_for = "done"
         return Done(
             Run(
                 self.id,
@@ -303,17 +301,17 @@ class Loop:
                 self._usage,
                 tuple(self._decisions),
                 tuple(self._notes),
-                self._asked,
+                self._turns,
                 error,
             )
         )
 
 
-def _served(tools: tuple[Tool, ...]) -> set[str]:
+def _server_tools(tools: tuple[Tool, ...]) -> set[str]:
     return {tool.full_name for tool in tools if tool.kind == "server"}
 
 
-def _without(call: ToolCall, why: str) -> ToolResult:
+def _error_result(call: ToolCall, why: str) -> ToolResult:
     return ToolResult(call.id, call.full_name, (Text(f"{why[0].upper()}{why[1:]}."),), is_error=True)
 
 

@@ -1,7 +1,7 @@
-"""A connection to an MCP server, started or over HTTP. Versions 1 and 2 of the `mcp` package differ here alone.
+"""A connection to an MCP server, started as a process or over HTTP. Supports versions 1 and 2 of the `mcp` package.
 
-The connection lives in a task of its own: the package wants to be left by the task that entered it, and whoever uses
-the tools may come and go in any.
+The connection runs in a separate task: the package must be entered and exited by the same task, but tools may be used from
+any task.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ import msgspec
 
 from toolglot.agent.results import without_secrets
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
-from toolglot.text.json_text import shown
+from toolglot.io.json_codec import preview
 
 log = logging.getLogger("toolglot")
 
-FAILED = "mcp_failed"  # the code of errors that are no model's
+MCP_FAILED = "mcp_failed"  # the error code; other upstream errors come from the model
 
 _CHANGED = "notifications/tools/list_changed"
-_SUBSCRIBED = "2026-07-28"  # the version of the protocol from which on changes are told to subscribers only
-_ACKNOWLEDGED = 5.0  # seconds for a server to agree that it will tell of changes
-_CLOSING = 10.0  # seconds for a server to end, of which the package itself takes six at most before it kills
-_SHOWN = 120  # characters of a command
-_LAST_WORDS = 400  # characters of what a server wrote to its error output
+_SUBSCRIPTIONS_SINCE = "2026-07-28"  # from this protocol version on, only subscribers are notified of changes
+_SUBSCRIBE_TIMEOUT = 5.0  # seconds
+_CLOSE_TIMEOUT = 10.0  # seconds; the package itself waits at most six before it kills the process
+_MAX_COMMAND = 120  # characters of a command in a label
+_MAX_STDERR = 400  # characters of stderr in an error message
 
 
 class Server(msgspec.Struct, frozen=True):
-    """Where the server is: a URL, or a command to start it."""
+    """A server's URL, or the command that starts it."""
 
     url: str | None = None
     command: tuple[str, ...] = ()
@@ -45,24 +45,24 @@ class Server(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """For people: no query, no password, no key."""
+        """For messages: without query, password and keys."""
         if self.url is None:
-            line = " ".join(shlex.join(self.command).split())  # a script may stand in it
-            return shown(without_secrets(line), _SHOWN)
+            line = " ".join(shlex.join(self.command).split())  # it may contain a script of many lines
+            return preview(without_secrets(line), _MAX_COMMAND)
         split = urlsplit(self.url)
         return f"{split.scheme}://{split.netloc.rpartition('@')[2]}{split.path}"
 
 
 class Connection:
-    """A session with a server, and whether its list of tools may be another than the one that was read last."""
+    """A session with a server, and whether its tool list may have changed since it was last read."""
 
     def __init__(self) -> None:
         self.session: Any = None
-        self.changed = False  # the server said so; who reads the list anew takes it back
-        self.deaf = False  # it can't say so any more
+        self.changed = False  # set by a notification, reset by the reader of the list
+        self.unsubscribed = False  # changes are no longer notified
 
-    async def hear(self, message: Any) -> None:
-        """What the server says of its own accord; version 1 of the package wraps it once more."""
+    async def handle_message(self, message: Any) -> None:
+        """A notification from the server. Version 1 of the package wraps it in `root`."""
         if getattr(getattr(message, "root", message), "method", None) == _CHANGED:
             self.changed = True
 
@@ -76,7 +76,7 @@ def read_server(server: str | Sequence[str], headers: Mapping[str, str], env: Ma
         try:
             command = tuple(shlex.split(server))
         except ValueError as error:
-            raise CallerError(f"{server!r} is no command line: {error}", "mcp") from None
+            raise CallerError(f"{server!r} is not a valid command line: {error}", "mcp") from None
     if not command:
         raise CallerError("expected an http(s) URL, or the command that starts a server", "mcp")
     return Server(command=command, env=env, cwd=cwd)
@@ -94,95 +94,95 @@ def package(part: str = "") -> Any:
 
 @asynccontextmanager
 async def connect(server: Server, seconds: float) -> AsyncIterator[Connection]:
-    """A connection to the server, ready for use, and closed behind: a server that was started is ended, at the worst killed."""
+    """Connect, and close on exit. A started server is stopped, and killed if it does not stop."""
     package()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as heard:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
         leave = asyncio.Event()
-        task = asyncio.create_task(_keep(server, heard, ready, leave))
+        task = asyncio.create_task(_keep(server, stderr, ready, leave))
         try:
             try:
                 async with asyncio.timeout(seconds):
                     connection = await asyncio.shield(ready)
             except TimeoutError:
                 task.cancel()
-                said = f"{server.label} did not answer within {seconds:g} s{_last_words(heard)}"
-                raise UpstreamError(said, code=FAILED) from None
+                message = f"{server.label} did not answer within {seconds:g} s{_last_line(stderr)}"
+                raise UpstreamError(message, code=MCP_FAILED) from None
             yield connection
         finally:
             leave.set()
-            await _ended(task, ready)
+            await _wait_closed(task, ready)
 
 
-async def _keep(server: Server, heard: IO[str], ready: asyncio.Future[Connection], leave: asyncio.Event) -> None:
+async def _keep(server: Server, stderr: IO[str], ready: asyncio.Future[Connection], leave: asyncio.Event) -> None:
     try:
         async with AsyncExitStack() as stack:
             connection = Connection()
-            connection.session = await _session(server, heard, connection, stack)
+            connection.session = await _session(server, stderr, connection, stack)
             ready.set_result(connection)
             await leave.wait()
-    except Exception as error:  # noqa: BLE001  (told to whoever waits; behind it, there is nobody)
+    except Exception as error:  # noqa: BLE001  (before `ready` it is raised in `connect`; later there is no receiver)
         if ready.done():
-            log.debug("%s: the connection ended badly: %s", server.label, type(error).__name__)
+            log.debug("%s: the connection ended with an error: %s", server.label, type(error).__name__)
         else:
-            ready.set_exception(_fault(error, server, heard))
+            ready.set_exception(_fault(error, server, stderr))
 
 
-async def _ended(task: asyncio.Task[None], ready: asyncio.Future[Connection]) -> None:
-    """Until the connection is closed, also where the one who closes it is cancelled meanwhile."""
+async def _wait_closed(task: asyncio.Task[None], ready: asyncio.Future[Connection]) -> None:
+    """Wait until the connection is closed, even if the caller is cancelled meanwhile."""
     if not ready.done():
         ready.cancel()
         task.cancel()
     try:
         await asyncio.wait({task})
     except asyncio.CancelledError:
-        await asyncio.wait({task}, timeout=_CLOSING)
+        await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT)
         raise
 
 
-async def _session(server: Server, heard: IO[str], connection: Connection, stack: AsyncExitStack) -> Any:
+async def _session(server: Server, stderr: IO[str], connection: Connection, stack: AsyncExitStack) -> Any:
     mcp = package()
-    transport = await _over_http(server, stack) if server.url else _started(server, heard)
-    if hasattr(mcp, "Client"):  # version 2; it knows servers of both the old and the new handshake
-        client = await stack.enter_async_context(mcp.Client(transport, message_handler=connection.hear))
+    transport = await _over_http(server, stack) if server.url else _started(server, stderr)
+    if hasattr(mcp, "Client"):  # version 2; supports both the old and the new handshake
+        client = await stack.enter_async_context(mcp.Client(transport, message_handler=connection.handle_message))
         await _subscribe(client, connection, stack)
         return client
     read, write, *_ = await stack.enter_async_context(transport)
-    session = await stack.enter_async_context(mcp.ClientSession(read, write, message_handler=connection.hear))
+    session = await stack.enter_async_context(mcp.ClientSession(read, write, message_handler=connection.handle_message))
     await session.initialize()
     return session
 
 
 async def _subscribe(client: Any, connection: Connection, stack: AsyncExitStack) -> None:
-    """By the new handshake, a server tells of changes only those who ask for it. One that won't is no worse than before."""
-    if client.protocol_version < _SUBSCRIBED or not getattr(client.server_capabilities.tools, "list_changed", False):
+    """With the new handshake, a server notifies only subscribers of changes. If it fails, the list is read each time."""
+    if client.protocol_version < _SUBSCRIPTIONS_SINCE or not getattr(client.server_capabilities.tools, "list_changed", False):
         return
     try:
-        async with asyncio.timeout(_ACKNOWLEDGED):
-            told = await stack.enter_async_context(client.listen(tools_list_changed=True))
-    except Exception as error:  # noqa: BLE001  (the package's own, of many kinds)
-        log.debug("it tells of no changes: %s", type(error).__name__)
-        connection.deaf = True
+        async with asyncio.timeout(_SUBSCRIBE_TIMEOUT):
+            changes = await stack.enter_async_context(client.listen(tools_list_changed=True))
+    except Exception as error:  # noqa: BLE001  (the mcp package raises many kinds)
+        log.debug("no subscription to tool changes: %s", type(error).__name__)
+        connection.unsubscribed = True
         return
-    task = asyncio.create_task(_follow(told, connection))
+    task = asyncio.create_task(_follow(changes, connection))
     stack.callback(task.cancel)
 
 
-async def _follow(told: Any, connection: Connection) -> None:
-    """Until the server, or the network, ends it: from then on the list has to be read each time."""
+async def _follow(changes: Any, connection: Connection) -> None:
+    """Runs until the subscription ends; from then on the list has to be read each time."""
     try:
-        async for _ in told:
+        async for _ in changes:
             connection.changed = True
-    except Exception as error:  # noqa: BLE001  (the package's own)
-        log.debug("changes are no longer told: %s", type(error).__name__)
-    connection.deaf = True
+    except Exception as error:  # noqa: BLE001  (the mcp package raises many kinds)
+        log.debug("the subscription to tool changes ended: %s", type(error).__name__)
+    connection.unsubscribed = True
 
 
-def _started(server: Server, heard: IO[str]) -> Any:
+def _started(server: Server, stderr: IO[str]) -> Any:
     command, *arguments = server.command
     stdio = package(".client.stdio")
-    given = stdio.StdioServerParameters(command=command, args=arguments, env=dict(server.env), cwd=server.cwd)
-    return stdio.stdio_client(given, errlog=heard)
+    parameters = stdio.StdioServerParameters(command=command, args=arguments, env=dict(server.env), cwd=server.cwd)
+    return stdio.stdio_client(parameters, errlog=stderr)
 
 
 async def _over_http(server: Server, stack: AsyncExitStack) -> Any:
@@ -194,21 +194,21 @@ async def _over_http(server: Server, stack: AsyncExitStack) -> Any:
     return over_http.streamable_http_client(server.url, http_client=client)
 
 
-def _fault(error: Exception, server: Server, heard: IO[str]) -> ToolglotError:
-    """Who must act: the caller where there is nothing to start, else the server's side."""
+def _fault(error: Exception, server: Server, stderr: IO[str]) -> ToolglotError:
+    """CallerError if the command can't be started, else UpstreamError."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, ToolglotError):
         return error
     if isinstance(error, (FileNotFoundError, PermissionError)):
         return CallerError(f"{server.command[0] if server.command else server.label} can't be started: {error.strerror}", "mcp")
-    said = without_secrets(str(error).strip().partition("\n")[0])
-    problem = f"{server.label} could not be reached: {said or type(error).__name__}{_last_words(heard)}"
-    return UpstreamError(problem, code=FAILED)
+    why = without_secrets(str(error).strip().partition("\n")[0])
+    problem = f"{server.label} could not be reached: {why or type(error).__name__}{_last_line(stderr)}"
+    return UpstreamError(problem, code=MCP_FAILED)
 
 
-def _last_words(heard: IO[str]) -> str:
-    """The last line that the server wrote to its error output."""
-    heard.seek(0)
-    line = next((line.strip() for line in reversed(heard.read().splitlines()) if line.strip()), "")
-    return f"; its last words: {shown(without_secrets(line), _LAST_WORDS)}" if line else ""
+def _last_line(stderr: IO[str]) -> str:
+    """The last line that the server wrote to stderr."""
+    stderr.seek(0)
+    line = next((line.strip() for line in reversed(stderr.read().splitlines()) if line.strip()), "")
+    return f"; its last stderr line: {preview(without_secrets(line), _MAX_STDERR)}" if line else ""

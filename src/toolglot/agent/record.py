@@ -1,9 +1,8 @@
-"""A record of runs: what was asked, what came back, what was run, how long it took. It can be replayed.
+"""A record of runs: requests, replies, tool runs and times. A run can be replayed from it.
 
-One entry per step, written as it happens, so that a run that is killed is on record up to there. By the file's name it is
-SQLite (`.sqlite`, `.sqlite3`, `.db`) or JSON lines. Keys don't get here: a record holds requests and replies, no headers,
-and what a variable like `..._KEY` or `..._TOKEN` holds is hidden wherever it occurs. The conversation itself is in it, so the
-file is readable for its owner only.
+Each step is written when it ends, so a killed process leaves its run up to that step. The file name decides the format:
+SQLite (`.sqlite`, `.sqlite3`, `.db`) or JSON lines. No API keys: headers are not recorded, and the values of variables such as
+`..._KEY` or `..._TOKEN` are masked. The conversation itself is recorded, so only the owner can read the file.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from toolglot.core.reply import Decision, Reply
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.text.json_text import dumps, encode
+from toolglot.io.json_codec import dumps, encode
 
 _SQLITE = frozenset({".sqlite", ".sqlite3", ".db"})
 _TABLE = "CREATE TABLE IF NOT EXISTS steps (run TEXT, at REAL, entry TEXT)"
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD)$")  # names of variables
-_SHORTEST = 8  # a value that is shorter stands in too many words
-_DEEP = 3  # as it is, as JSON, and as JSON in JSON: arguments are kept as text
+_SHORTEST = 8  # shorter values occur in ordinary words
+_JSON_DEPTH = 3  # plain, in JSON, and in JSON inside JSON: arguments are stored as text
 _ERROR = ("message", "status", "code", "retry_after", "should_retry")
 
 
 # -- entries: `now` is the clock of the loop, `at` the time of day, both in seconds
 
 
-class Begun(msgspec.Struct, frozen=True, omit_defaults=True, tag="begun", tag_field="step"):
+class RunStarted(msgspec.Struct, frozen=True, omit_defaults=True, tag="begun", tag_field="step"):
     run: str
     at: float
     now: float
@@ -47,7 +46,7 @@ class Begun(msgspec.Struct, frozen=True, omit_defaults=True, tag="begun", tag_fi
     limits: Limits
 
 
-class Replied(msgspec.Struct, frozen=True, omit_defaults=True, tag="replied", tag_field="step"):
+class ModelReplied(msgspec.Struct, frozen=True, omit_defaults=True, tag="replied", tag_field="step"):
     run: str
     at: float
     now: float
@@ -55,24 +54,24 @@ class Replied(msgspec.Struct, frozen=True, omit_defaults=True, tag="replied", ta
     seconds: float = 0.0
 
 
-class Ran(msgspec.Struct, frozen=True, omit_defaults=True, tag="ran", tag_field="step"):
+class ToolsRan(msgspec.Struct, frozen=True, omit_defaults=True, tag="ran", tag_field="step"):
     run: str
     at: float
     now: float
     runs: tuple[ToolRun, ...] = ()
-    tools: tuple[Tool, ...] | None = None  # from here on, where others are offered than before
+    tools: tuple[Tool, ...] | None = None  # the new tools, if they changed
 
 
-class Broke(msgspec.Struct, frozen=True, omit_defaults=True, tag="broke", tag_field="step"):
+class RunInterrupted(msgspec.Struct, frozen=True, omit_defaults=True, tag="broke", tag_field="step"):
     run: str
     at: float
     now: float
     how: Interrupted
-    runs: tuple[ToolRun, ...] = ()  # that had come to their end
+    runs: tuple[ToolRun, ...] = ()  # that had finished
 
 
-class Ended(msgspec.Struct, frozen=True, omit_defaults=True, tag="ended", tag_field="step"):
-    """For those who read the file; the rest of the Run follows from the entries before."""
+class RunEnded(msgspec.Struct, frozen=True, omit_defaults=True, tag="ended", tag_field="step"):
+    """For readers of the file. A replay does not need it."""
 
     run: str
     at: float
@@ -85,11 +84,11 @@ class Ended(msgspec.Struct, frozen=True, omit_defaults=True, tag="ended", tag_fi
     decisions: tuple[Decision, ...] = ()
 
 
-Entry = Begun | Replied | Ran | Broke | Ended
+Entry = RunStarted | ModelReplied | ToolsRan | RunInterrupted | RunEnded
 
 
 def as_json(value: Any) -> Any:
-    """An `enc_hook` for msgspec: the one thing in a run that it does not know is an error."""
+    """An `enc_hook` for msgspec: UpstreamError is the only type in a run that msgspec does not know."""
     if isinstance(value, UpstreamError):
         return {name: getattr(value, name) for name in _ERROR if getattr(value, name) is not None}
     raise NotImplementedError(f"a {type(value).__name__} can't be recorded")
@@ -105,24 +104,24 @@ _ENCODER = msgspec.json.Encoder(enc_hook=as_json)
 _DECODER = msgspec.json.Decoder(Entry, dec_hook=_from_json)
 
 
-def _encoded(entry: Entry) -> bytes:
+def _encode(entry: Entry) -> bytes:
     try:
         return _ENCODER.encode(entry)
-    except UnicodeError:  # half a pair of surrogates, in what the caller gave
+    except UnicodeError:  # half a surrogate pair in a text of the caller
         return encode(msgspec.to_builtins(entry, enc_hook=as_json))
 
 
 def encode_run(run: Run) -> dict[str, Any]:
-    """A Run as plain values: what `toolglot ask --json` prints."""
-    held: dict[str, Any] = msgspec.to_builtins(run, enc_hook=as_json)
-    return held
+    """A Run as JSON values, for `toolglot ask --json`."""
+    fields: dict[str, Any] = msgspec.to_builtins(run, enc_hook=as_json)
+    return fields
 
 
 # -- files
 
 
 class Record:
-    """Where runs are kept. One object may serve many runs, also at a time."""
+    """A file of recorded runs. One object can be used by many runs, also at the same time."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(os.path.expanduser(path))
@@ -132,13 +131,13 @@ class Record:
         return self.path.suffix.lower() in _SQLITE
 
     def add(self, entry: Entry) -> None:
-        line = _hidden(_encoded(entry))
+        line = _mask_secrets(_encode(entry))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600)
             try:
                 if not self._sqlite:
-                    os.write(descriptor, (b"\n" if _amid_a_line(descriptor) else b"") + line + b"\n")
+                    os.write(descriptor, (b"\n" if _in_partial_line(descriptor) else b"") + line + b"\n")
             finally:
                 os.close(descriptor)
             if self._sqlite:
@@ -149,12 +148,12 @@ class Record:
             raise CallerError(f"{self.path} can't be written: {error}", "record") from None
 
     def entries(self, run: str | None = None) -> list[Entry]:
-        """All, or those of one run. A last line that was cut off, as a killed process leaves it, is passed over."""
+        """All entries, or those of one run. A partial line, left by a killed process, is skipped."""
         return [entry for entry in map(_read, self._lines()) if entry is not None and run in {None, entry.run}]
 
     def runs(self) -> list[str]:
-        """The ids, the latest last; of those whose beginning is there, for without it nothing can be told."""
-        return list(dict.fromkeys(entry.run for entry in self.entries() if isinstance(entry, Begun)))
+        """The ids of the runs, the latest last. Runs without their first entry are left out."""
+        return list(dict.fromkeys(entry.run for entry in self.entries() if isinstance(entry, RunStarted)))
 
     def _lines(self) -> Iterable[str | bytes]:
         try:
@@ -163,21 +162,21 @@ class Record:
             with closing(sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True)) as base:
                 return [row[0] for row in base.execute("SELECT entry FROM steps ORDER BY rowid")]
         except (OSError, sqlite3.Error) as error:
-            raise CallerError(f"{self.path} is no record that can be read: {error}", "record") from None
+            raise CallerError(f"{self.path} is not a readable record: {error}", "record") from None
 
 
-def _amid_a_line(descriptor: int) -> bool:
-    """A process that was killed may have left half a line: what is written behind it would be lost with it."""
+def _in_partial_line(descriptor: int) -> bool:
+    """A killed process may leave a partial line; an entry appended to it would be unreadable."""
     if not os.fstat(descriptor).st_size:
         return False
     os.lseek(descriptor, -1, os.SEEK_END)
     return os.read(descriptor, 1) != b"\n"
 
 
-def _hidden(line: bytes) -> bytes:
+def _mask_secrets(line: bytes) -> bytes:
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST and _SECRET.search(name.upper()):
-            for _ in range(_DEEP):
+            for _ in range(_JSON_DEPTH):
                 line = line.replace(value.encode("utf-8", "surrogateescape"), b"***")
                 value = dumps(value)[1:-1]
     return line
@@ -191,38 +190,38 @@ def _read(line: str | bytes) -> Entry | None:
     return entry
 
 
-# -- again
+# -- replay
 
 
 def replay(record: Record | str | os.PathLike[str] | Iterable[Entry], run: str | None = None) -> Run:
-    """The loop once more, with the recorded replies and results: the same Run. Without an id, the latest of the record."""
+    """Run the loop again with the recorded replies and results; returns the same Run. Without an id: the latest run."""
     if isinstance(record, (str, os.PathLike)):
         record = Record(record)
     if isinstance(record, Record):
         entries = record.entries(run or next(reversed(record.runs()), None))
     else:
         entries = [entry for entry in record if run in {None, entry.run}]
-    if not entries or not isinstance(entries[0], Begun):
-        raise CallerError(f"there is no run {run or ''} on record".replace("  ", " "), "record")
-    return _again(entries[0], entries[1:])
+    if not entries or not isinstance(entries[0], RunStarted):
+        raise CallerError(f"there is no run {run or ''} in the record".replace("  ", " "), "record")
+    return _replay(entries[0], entries[1:])
 
 
-def _again(begun: Begun, rest: list[Entry]) -> Run:
-    loop = Loop(begun.request, begun.limits, id=begun.run)
-    step = loop.next(now=begun.now)
+def _replay(start: RunStarted, rest: list[Entry]) -> Run:
+    loop = Loop(start.request, start.limits, id=start.run)
+    step = loop.next(now=start.now)
     for entry in rest:
         if isinstance(step, Done):
             break
-        if isinstance(entry, Replied):
+        if isinstance(entry, ModelReplied):
             step = loop.next(entry.reply, now=entry.now)
-        elif isinstance(entry, Ran):
+        elif isinstance(entry, ToolsRan):
             if entry.tools is not None:
-                loop.offer(entry.tools)
+                loop.set_tools(entry.tools)
             step = loop.next([one.result for one in entry.runs], now=entry.now)
-        elif isinstance(entry, Broke):
+        elif isinstance(entry, RunInterrupted):
             step = loop.next(entry.how, now=entry.now)
     if not isinstance(step, Done):
-        waited = "tools" if isinstance(step, RunTools) else "the model"
-        step = loop.next(Interrupted("stopped", f"the record ends while {waited} worked"))
-    assert isinstance(step, Done)  # noqa: S101  (an interruption always ends)
+        during = "a tool run" if isinstance(step, RunTools) else "a request to the model"
+        step = loop.next(Interrupted("stopped", f"the record ends during {during}"))
+    assert isinstance(step, Done)  # noqa: S101  (an interruption always ends the loop)
     return step.run

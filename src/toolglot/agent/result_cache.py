@@ -1,4 +1,4 @@
-"""Results that are given again: by tool and arguments, for as long as the tool allows. Tools opt in, with a lifetime."""
+"""A cache of tool results, by tool and arguments. A tool opts in with a lifetime (`cache_for`)."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from toolglot.core.messages import ToolCall, ToolResult
-from toolglot.pipeline.guard_calls import canonical
+from toolglot.pipeline.response.call_validator import call_key
 
 
 class ResultCache:
-    """Bounded: what was not used for longest goes first. Errors are never kept, so that a call can be tried again."""
+    """Bounded, least recently used first out. Errors are never cached, so that a call can be retried."""
 
     def __init__(self, most: int = 1000, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
-        self._kept: OrderedDict[tuple[str, str], tuple[float, ToolResult]] = OrderedDict()
-        self._turns: WeakValueDictionary[tuple[int, tuple[str, str]], asyncio.Lock] = WeakValueDictionary()
+        self._entries: OrderedDict[tuple[str, str], tuple[float, ToolResult]] = OrderedDict()
+        self._locks: WeakValueDictionary[tuple[int, tuple[str, str]], asyncio.Lock] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
-    def turn(self, call: ToolCall) -> asyncio.Lock:
-        """Equal calls, of several runs too, go one after the other: the second finds the first one's result. For each loop."""
-        own = asyncio.Lock()  # held by who uses it
-        return self._turns.setdefault((id(asyncio.get_running_loop()), canonical(call)), own)
+    def lock_for(self, call: ToolCall) -> asyncio.Lock:
+        """A lock for equal calls, also of several runs: the second call waits and finds the result of the first."""
+        lock = asyncio.Lock()  # kept alive by its users
+        return self._locks.setdefault((id(asyncio.get_running_loop()), call_key(call)), lock)
 
     def get(self, call: ToolCall) -> ToolResult | None:
-        """The result of an equal call, under this one's id."""
-        key = canonical(call)
-        until, result = self._kept.get(key, (0.0, None))
+        """The cached result of an equal call, with this call's id."""
+        key = call_key(call)
+        until, result = self._entries.get(key, (0.0, None))
         if result is None:
             return None
         if self._clock() >= until:
-            del self._kept[key]
+            del self._entries[key]
             return None
-        self._kept.move_to_end(key)
+        self._entries.move_to_end(key)
         return msgspec.structs.replace(result, call_id=call.id)
 
     def put(self, call: ToolCall, result: ToolResult, lifetime: float) -> None:
         if result.is_error or lifetime <= 0:
             return
-        key = canonical(call)
-        self._kept[key] = (self._clock() + lifetime, result)
-        self._kept.move_to_end(key)
-        while len(self._kept) > self._most:
-            self._kept.popitem(last=False)
+        key = call_key(call)
+        self._entries[key] = (self._clock() + lifetime, result)
+        self._entries.move_to_end(key)
+        while len(self._entries) > self._most:
+            self._entries.popitem(last=False)
 
     def clear(self) -> None:
-        self._kept.clear()
+        self._entries.clear()

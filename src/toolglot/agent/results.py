@@ -1,4 +1,4 @@
-"""What a tool gave, or how it failed, as the model sees it: text, JSON, images."""
+"""Converts the value or the error of a tool into a tool result: text, JSON, images."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import msgspec
 
 from toolglot.core.messages import Media, Text
 from toolglot.errors import ToolglotError
-from toolglot.text.json_text import shown, sound
+from toolglot.io.json_codec import preview, replace_surrogates
 
 Parts = tuple[Text | Media, ...]
 
 _NOTHING = "(no output)"
-_MOST_SAID = 400  # characters of an error
+_MAX_ERROR = 400  # characters
 _MIME = re.compile(r"[\w.+-]+/[\w.+-]+")
 _PAIR = 2  # bytes and their MIME type
 
-# how files of a kind begin
+# the first bytes of a file type
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -36,15 +36,15 @@ _RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 
 
 class ToolError(ToolglotError):
-    """A tool says that it failed, in words (or parts) that are meant for the model."""
+    """Raised by a tool to report a failure to the model, as text or parts."""
 
-    def __init__(self, said: str | Parts) -> None:
-        self.parts: Parts = (Text(said),) if isinstance(said, str) else said
+    def __init__(self, message: str | Parts) -> None:
+        self.parts: Parts = (Text(message),) if isinstance(message, str) else message
         super().__init__(" ".join(part.text for part in self.parts if isinstance(part, Text)) or "the tool failed")
 
 
 def as_result(value: Any) -> Parts:
-    """Text as it is, images and other bytes as media, anything else as JSON. Never fails."""
+    """Text unchanged, images and other bytes as media, anything else as JSON. Never fails."""
     if value is None or (isinstance(value, (str, tuple)) and not value):
         return (Text(_NOTHING),)
     part = _part(value)
@@ -58,17 +58,17 @@ def as_result(value: Any) -> Parts:
 
 
 def _part(value: Any) -> Text | Media | None:
-    """A value that is one part by itself."""
+    """The value as a single part, or None."""
     if isinstance(value, (Text, Media)):
         return value
     if isinstance(value, str):
-        return Text(sound(value))
+        return Text(replace_surrogates(value))
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _file(bytes(value))
     if isinstance(value, tuple) and len(value) == _PAIR and isinstance(value[0], bytes) and isinstance(value[1], str):
         return media(value[0], value[1]) if _MIME.fullmatch(value[1]) else None
     if not isinstance(value, type) and callable(getattr(value, "_repr_png_", None)):  # PIL's images, among others
-        return _picture(value)
+        return _image(value)
     return None
 
 
@@ -94,79 +94,81 @@ def media_kind(mime: str) -> Literal["image", "audio", "file"]:
     return "audio" if mime.startswith("audio/") else "file"
 
 
-def _picture(value: Any) -> Media | None:
+def _image(value: Any) -> Media | None:
     try:
         data = value._repr_png_()
-    except Exception:  # noqa: BLE001  (an object of the user's: then it is no picture)
+    except Exception:  # noqa: BLE001  (the user's code may raise anything: then it is not an image)
         return None
     return media(data, "image/png") if isinstance(data, bytes) else None
 
 
 def _json(value: Any) -> str:
     try:
-        return msgspec.json.encode(value, enc_hook=_plain).decode()
-    except Exception:  # noqa: BLE001  (what it holds is the user's: a model's own dump may raise anything)
+        return msgspec.json.encode(value, enc_hook=_to_builtins).decode()
+    except Exception:  # noqa: BLE001  (the user's code, such as a model_dump, may raise anything)
         try:
-            return sound(str(value))
-        except Exception as error:  # noqa: BLE001  (an object of the user's)
+            return replace_surrogates(str(value))
+        except Exception as error:  # noqa: BLE001  (the user's __str__)
             return f"(a {type(value).__name__} that can't be shown: {type(error).__name__})"
 
 
-def _plain(value: Any) -> Any:
-    """What JSON and msgspec don't know: pydantic's models, numpy's numbers and arrays, paths; at last, its own words."""
+def _to_builtins(value: Any) -> Any:
+    """For types that msgspec does not know: pydantic models, numpy numbers and arrays, paths; else str."""
     if isinstance(value, PurePath):
         return str(value)
     if callable(dump := getattr(value, "model_dump", None)):
         return dump(mode="json")
-    if callable(listed := getattr(value, "tolist", None)):
-        return listed()
+    if callable(to_list := getattr(value, "tolist", None)):
+        return to_list()
     return str(value)
 
 
 # -- failures
 
 
-_TOLD = "***"
+_MASK = "***"
 _SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(://)[^/\s:@]*:[^/\s@]+@"), rf"\1{_TOLD}@"),
-    (re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE), rf"\1 {_TOLD}"),
+    (re.compile(r"(://)[^/\s:@]*:[^/\s@]+@"), rf"\1{_MASK}@"),
+    (re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE), rf"\1 {_MASK}"),
     (
         re.compile(r"""((?:key|token|secret|password|passwd|signature)["']?\s*[=:]\s*["']?)[^\s"'&,;)}]{8,}""", re.IGNORECASE),
-        rf"\1{_TOLD}",
+        rf"\1{_MASK}",
     ),
-    (re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|xox[abp]|glpat|hf|gsk|AKIA|AIza)[-_A-Za-z0-9]{12,}"), _TOLD),
+    (re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|xox[abp]|glpat|hf|gsk|AKIA|AIza)[-_A-Za-z0-9]{12,}"), _MASK),
 )
 _SECRET_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
 _SHORTEST_SECRET = 8
 
 
 def error_result(error: BaseException) -> Parts:
-    """How a tool failed, for the model: one short line, without a traceback and without what looks like a secret."""
+    """The error for the model: one short line, without a traceback and with secrets masked."""
     if isinstance(error, ToolError):
-        return tuple(Text(sound(without_secrets(part.text))) if isinstance(part, Text) else part for part in error.parts)
-    return (Text(_sentence(error)),)
+        return tuple(
+            Text(replace_surrogates(without_secrets(part.text))) if isinstance(part, Text) else part for part in error.parts
+        )
+    return (Text(_describe(error)),)
 
 
-def _sentence(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     try:
-        said = next((line.strip() for line in sound(str(error)).splitlines() if line.strip()), "")
-    except Exception:  # noqa: BLE001  (an error of the user's, whose words fail too)
-        said = ""
-    said = shown(without_secrets(said), _MOST_SAID)
+        message = next((line.strip() for line in replace_surrogates(str(error)).splitlines() if line.strip()), "")
+    except Exception:  # noqa: BLE001  (the user's __str__)
+        message = ""
+    message = preview(without_secrets(message), _MAX_ERROR)
     if isinstance(error, ToolglotError):
-        return said
-    if isinstance(error, TimeoutError) and not said:
+        return message
+    if isinstance(error, TimeoutError) and not message:
         return "the tool took too long"
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 def without_secrets(text: str, environ: Mapping[str, str] | None = None) -> str:
-    """The text with passwords, keys and tokens hidden: by their look, and those that the environment holds."""
+    """Masks passwords, keys and tokens: those of the environment, and whatever looks like one."""
     for name, value in (os.environ if environ is None else environ).items():
         if len(value) >= _SHORTEST_SECRET and value in text and _SECRET_NAMES.search(name.upper()):
-            text = text.replace(value, _TOLD)
-    for pattern, instead in _SECRETS:
-        text = pattern.sub(instead, text)
+            text = text.replace(value, _MASK)
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
     return text

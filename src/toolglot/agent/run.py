@@ -1,4 +1,4 @@
-"""What came of a question: the answer, the way there, and why it ended."""
+"""The result of a run: the answer, the calls, the history, and why it ended."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import msgspec
 from toolglot.core.messages import Message, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Usage
 from toolglot.errors import UpstreamError
-from toolglot.pipeline.route import speech
+from toolglot.pipeline.request.route import wire_format
 
 End = Literal["finished", "turns", "tokens", "time", "repeated", "refused", "stopped", "failed"]
 
 
 class ToolRun(msgspec.Struct, frozen=True, omit_defaults=True, tag="tool_run"):
-    """One call and what came of it. `error` says what went wrong, where something did."""
+    """One call and its result. `error` is the error message, if the tool failed."""
 
     call: ToolCall
     result: ToolResult
@@ -25,14 +25,14 @@ class ToolRun(msgspec.Struct, frozen=True, omit_defaults=True, tag="tool_run"):
 
 
 class Run(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`end` is a word, `why` the same as a sentence. `calls` are those that were handed to their tools."""
+    """`end` is a keyword, `why` the same as a sentence. `calls` are the calls that were run."""
 
     id: str
     text: str
     end: End
     why: str = ""
     calls: tuple[ToolCall, ...] = ()
-    history: tuple[Message, ...] = ()  # lossless; `messages` are the same for other programs
+    history: tuple[Message, ...] = ()  # lossless; `messages` is the same in OpenAI Chat format
     usage: Usage | None = None
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
@@ -41,9 +41,9 @@ class Run(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The whole conversation as OpenAI Chat has it; it can be passed in again, with the next question behind it."""
-        spoken = speech("openai-chat")
-        return spoken.wire.write_messages(self.history, [], spoken.quirks)
+        """The whole conversation in OpenAI Chat format. To continue it, append a message and run again."""
+        openai = wire_format("openai-chat")
+        return openai.wire.write_messages(self.history, [], openai.quirks)
 
     @property
     def ok(self) -> bool:

@@ -1,4 +1,4 @@
-"""Something that can be run for a tool call, wherever it comes from: a Python function, or a server of tools."""
+"""`Runnable`: a tool and the code that runs it, from a Python function or an MCP server."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["Context", "Runnable", "ToolError", "as_result", "error_result", "run
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What a tool may know of its call. A parameter hinted so is filled in, and not shown to the model."""
+    """Information about the call. A parameter with this type hint is filled in, and not shown to the model."""
 
     __toolglot_injected__: ClassVar[bool] = True
 
     messages: tuple[Message, ...] = ()  # the conversation up to the call
     call: ToolCall | None = None
-    state: dict[str, Any] = {}  # shared by the tools of a run, which may change it
+    state: dict[str, Any] = {}  # shared by the tools of a run; they may change it
 
 
 T = TypeVar("T")
@@ -35,18 +35,18 @@ Work = Callable[[dict[str, Any], Context], Awaitable[Any]]
 
 
 class Runnable(msgspec.Struct, frozen=True):
-    """A tool and how it is run. Times are in seconds; None: no limit of its own, nothing kept."""
+    """Times are in seconds. `timeout` None: the default; `cache_for` None: results are not cached."""
 
     tool: Tool
-    run: Work  # gives any value (`as_result` makes it a result); raises where it fails (`error_result`)
+    run: Work  # returns any value (see `as_result`) or raises (see `error_result`)
     timeout: float | None = None
     cache_for: float | None = None
     source: str = "python"
-    notes: tuple[str, ...] = ()  # what could not be read of it
+    notes: tuple[str, ...] = ()  # problems found while reading the function
 
 
 def runnable(thing: Any) -> Runnable:
-    """Of a function, method, callable object or partial, decorated with `@tool` or not; a Runnable is itself."""
+    """From a function, method, callable object or partial, with or without `@tool`. A Runnable is returned unchanged."""
     if isinstance(thing, Runnable):
         return thing
     if isinstance(thing, FunctionTool):
@@ -56,7 +56,7 @@ def runnable(thing: Any) -> Runnable:
         read = read_function(thing).complete()
         return Runnable(read.tool, _work(read), notes=read.notes)
     name = getattr(thing, "name", None) or (thing.get("name") if isinstance(thing, dict) else None) or type(thing).__name__
-    raise CallerError(f"{name} is a definition with nothing behind it to run; pass a function", "tools")
+    raise CallerError(f"{name} is only a definition and can't be run; pass a function", "tools")
 
 
 def _work(read: ReadFunction) -> Work:
@@ -66,34 +66,34 @@ def _work(read: ReadFunction) -> Work:
             if read.is_async:
                 value = read.function(*bound.args, **bound.kwargs)
             else:
-                value = await in_thread(lambda: _whole(read.function(*bound.args, **bound.kwargs)), read.tool.name)
-            while inspect.isawaitable(value):  # a wrapper that is async may give what it should have awaited
+                value = await in_thread(lambda: _collect(read.function(*bound.args, **bound.kwargs)), read.tool.name)
+            while inspect.isawaitable(value):  # an async wrapper may return a value that it did not await
                 value = await value
             if inspect.isasyncgen(value):
                 return [item async for item in value]
-            return await in_thread(lambda: _whole(value), read.tool.name) if isinstance(value, Iterator) else value
+            return await in_thread(lambda: _collect(value), read.tool.name) if isinstance(value, Iterator) else value
         except SystemExit:
             raise ToolError("the tool tried to end the program") from None
 
     return run
 
 
-def _whole(value: Any) -> Any:
-    """The values of a generator, a map, a file, made in the thread that runs it: by itself it says nothing."""
+def _collect(value: Any) -> Any:
+    """The items of a generator, map or file as a list. Runs in the tool's thread."""
     return list(value) if isinstance(value, Iterator) else value
 
 
 async def in_thread(work: Callable[[], T], name: str) -> T:
-    """In a thread of its own, with the caller's context variables.
+    """Run in a new daemon thread, with the caller's context variables.
 
-    A thread can't be ended from outside: one whose caller stopped waiting runs on. So it is none of the event loop's
-    pool, which waits for its threads when the program ends.
+    A thread can't be stopped from outside, so it may outlive its caller. It is not in the event loop's pool, because the
+    program waits for the pool's threads at exit.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()
 
-    def settle(value: Any, error: BaseException | None) -> None:
+    def set_outcome(value: Any, error: BaseException | None) -> None:
         if done.done():
             return
         if error is None:
@@ -101,21 +101,21 @@ async def in_thread(work: Callable[[], T], name: str) -> T:
         else:
             done.set_exception(error)
 
-    def tell(value: Any, error: BaseException | None) -> None:
+    def deliver(value: Any, error: BaseException | None) -> None:
         try:
-            loop.call_soon_threadsafe(settle, value, error)
-        except RuntimeError:  # the loop is closed, and nobody waits any more
+            loop.call_soon_threadsafe(set_outcome, value, error)
+        except RuntimeError:  # the loop is closed
             return
 
     def body() -> None:
         try:
             value = context.run(work)
-        except StopIteration as error:  # which no future can hold
-            tell(None, RuntimeError(f"StopIteration: {error}"))
-        except BaseException as error:  # noqa: BLE001  (whatever a tool does is told to who waits for it)
-            tell(None, error)
+        except StopIteration as error:  # a future can't raise it
+            deliver(None, RuntimeError(f"StopIteration: {error}"))
+        except BaseException as error:  # noqa: BLE001  (raised again in the task that waits)
+            deliver(None, error)
         else:
-            tell(value, None)
+            deliver(value, None)
 
     threading.Thread(target=body, name=f"toolglot:{name}", daemon=True).start()
     return await done

@@ -1,1 +1,1 @@
-"""Layer 2: facts about providers and models, as rows of data."""
+"""Layer 2: the catalog. Facts about providers and models as rows of data, and how a model's name finds its rows."""

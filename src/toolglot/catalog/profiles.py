@@ -1,4 +1,4 @@
-"""What is known of a model: the rows that fit its name, merged from general to particular, and where each fact comes from."""
+"""Builds a model's profile: merges the rows that match its name, from general to specific, and records each fact's source."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
-from toolglot.catalog.bare_names import bare_name, billions
-from toolglot.catalog.own_rows import Stamp, own_rows, stamps
+from toolglot.catalog.model_names import bare_name, billions
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.providers import providers, unknown
 from toolglot.catalog.rows import FIELDS, Facts, OnServer, Patterns, Row, matching, patterns, read_rows
+from toolglot.catalog.user_rows import Stamp, stamps, user_rows
 from toolglot.errors import CallerError
 
-# the kind of server behind a provider; one that is not here runs models of its own choice: hosted
+# the kind of server behind a provider; providers that are not listed are `hosted`
 KINDS = {
     "ollama": "ollama",
     "ollama-cloud": "ollama",
@@ -29,12 +29,12 @@ KINDS = {
     "openai-responses": "hosted",
 }
 
-UNKNOWN = "unknown"  # the family of a model that no row fits
+UNKNOWN = "unknown"  # the family of a model that no row matches
 
-# Without tools of its own, a model is taught this form where the row names none.
-TAUGHT = "tagged"
+# The format that a model without native tools is prompted with, if its row names none.
+DEFAULT_DIALECT = "tagged"
 
-# The best that a guess may promise.
+# A guessed profile is never better than this: field -> (best value, value used instead).
 _AT_MOST = {"multi_turn": ("excellent", "good")}
 
 
@@ -46,36 +46,38 @@ class Catalog(msgspec.Struct, frozen=True):
 
 
 def server_kind(provider: str) -> str:
-    """Of which kind a provider's server is: one that can be asked about its models, or `hosted`, a vendor's own."""
+    """The kind of a provider's server: one that can be queried about its models, or `hosted` (a vendor's API)."""
     return KINDS.get(provider, "hosted")
 
 
 @cache
 def catalog() -> Catalog:
-    """Our rows, loaded when they are first asked for."""
-    held = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
-    rows = read_rows(held["model"], "models.toml")
-    nothing = msgspec.convert(held["unknown"], Row)
-    return Catalog(rows, patterns(rows), nothing, held["sources"])
+    """The rows of models.toml, loaded on first use."""
+    tables = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
+    rows = read_rows(tables["model"], "models.toml")
+    unknown_row = msgspec.convert(tables["unknown"], Row)
+    return Catalog(rows, patterns(rows), unknown_row, tables["sources"])
 
 
 def profile(model: str, provider: str | None = None) -> Profile:
-    """What the model can do and how it should be asked. `provider/model`, or a bare name; with a provider, as it is there."""
+    """The profile of `provider/model` or a bare name; with a provider, as the model behaves there."""
     if not isinstance(model, str) or not model.strip():
         raise CallerError(f"a model's name is text, as in 'ollama/qwen3:8b'; got {model!r}", "model")
     return _profile(model, provider, stamps())
 
 
 @lru_cache(maxsize=4096)
-def _profile(model: str, provider: str | None, own: tuple[Stamp, ...]) -> Profile:
+def _profile(model: str, provider: str | None, user_files: tuple[Stamp, ...]) -> Profile:
     if provider is None:
         first, slash, _ = model.partition("/")
         provider = first if slash and first in providers() else None
-    found = _Found(model, _kind(provider))
-    found.take_catalog(catalog())
-    for stamp in own:
-        found.take_own(stamp)
-    return found.profile()
+    if provider in providers() and model in (provider, f"{provider}/{provider}"):
+        model = providers()[provider].default_model or model
+    facts = _FactCollector(model, _kind(provider))
+    facts.take_catalog(catalog())
+    for stamp in user_files:
+        facts.take_user_rows(stamp)
+    return facts.profile()
 
 
 def _kind(provider: str | None) -> str | None:
@@ -86,8 +88,8 @@ def _kind(provider: str | None) -> str | None:
     return "hosted"
 
 
-class _Found:
-    """Facts as they are gathered: the later and more particular wins, and leaves its origin."""
+class _FactCollector:
+    """Collects facts with their origins. Later, more specific rows win."""
 
     def __init__(self, model: str, kind: str | None) -> None:
         self.model = model
@@ -96,21 +98,21 @@ class _Found:
         self.values: dict[str, Any] = {}
         self.origins: dict[str, str] = {}
         self.native: dict[str, bool] = {}
-        self.otherwise: dict[str, str] = {}  # kind of server -> what it shows otherwise
+        self.differences: dict[str, str] = {}  # kind of server -> how the model differs there
         self.family = ""
         self.source = ""
 
     def take_catalog(self, ours: Catalog) -> None:
-        rows, inside = _fitting(ours.patterns, self.bare)
+        rows, inside = _matching_or_base(ours.patterns, self.bare)
         guess = ""
         if inside:
             guess = f"guessed from {inside!r} in its name: "
         elif rows and rows[-1].general:
             guess = "guessed from its family: "
         for row in rows or (ours.unknown,):
-            self.take(row, f"{guess}catalog row {row.name} ({_told(row.source, ours.sources)})", ours.sources)
+            self.take(row, f"{guess}catalog row {row.name} ({_source_text(row.source, ours.sources)})", ours.sources)
         if not rows:
-            self.source = f"guessed: no row fits this name; {_told(ours.unknown.source, ours.sources)}"
+            self.source = f"guessed: no row fits this name; {_source_text(ours.unknown.source, ours.sources)}"
             self.origins = dict.fromkeys(self.origins, self.source)
         if guess:
             self._careful()
@@ -119,11 +121,11 @@ class _Found:
             self.values["parameters"] = size
             self.origins["parameters"] = "its name"
 
-    def take_own(self, stamp: Stamp) -> None:
-        own = own_rows(stamp)
-        for row in matching(own.patterns, self.bare):
-            why = _told(row.source, {})
-            self.take(row, f"your row {row.name} in {own.file}" + (f" ({why})" if why else ""), {})
+    def take_user_rows(self, stamp: Stamp) -> None:
+        user = user_rows(stamp)
+        for row in matching(user.patterns, self.bare):
+            source_text = _source_text(row.source, {})
+            self.take(row, f"your row {row.name} in {user.file}" + (f" ({source_text})" if source_text else ""), {})
 
     def take(self, row: Row, origin: str, sources: dict[str, str]) -> None:
         self.family, self.source = row.name, origin
@@ -132,19 +134,19 @@ class _Found:
             self._take_server(kind, there, row, origin, sources)
 
     def _take_server(self, kind: str, there: OnServer, row: Row, origin: str, sources: dict[str, str]) -> None:
-        told = _told(there.source or row.source, sources)
+        source_text = _source_text(there.source or row.source, sources)
         if there.native is not msgspec.UNSET:
             self.native[kind] = there.native
-        self.otherwise.pop(kind, None)  # what a more general row said of this server
+        self.differences.pop(kind, None)  # from a more general row
         if there.source:
-            self.otherwise[kind] = f"on {kind}: {told}"
+            self.differences[kind] = f"on {kind}: {source_text}"
         if kind == self.kind:
-            self._set(there, f"row {row.name}, on {kind} ({told})" if told else f"{origin}, on {kind}")
+            self._set(there, f"row {row.name}, on {kind} ({source_text})" if source_text else f"{origin}, on {kind}")
 
     def _set(self, facts: Facts, origin: str) -> None:
-        given = facts.given()
-        self.values |= given
-        self.origins |= dict.fromkeys(given, origin)
+        new = facts.set_fields()
+        self.values |= new
+        self.origins |= dict.fromkeys(new, origin)
 
     def _careful(self) -> None:
         for field, (best, instead) in _AT_MOST.items():
@@ -152,12 +154,12 @@ class _Found:
                 self.values[field] = instead
 
     def profile(self) -> Profile:
-        if self.values.get("dialect") == "":  # a form that is none of ours
+        if self.values.get("dialect") == "":  # a format that no dialect covers
             del self.values["dialect"]
         if self.values.get("supports_tools") is False and self.values.get("tool_format", "openai") == "openai":
-            self.values["tool_format"] = self.values.get("dialect", TAUGHT)
+            self.values["tool_format"] = self.values.get("dialect", DEFAULT_DIALECT)
             self.origins["tool_format"] = "it takes no tools itself"
-        shown = [self.otherwise[kind] for kind in sorted(self.otherwise) if self.kind in {None, kind}]
+        shown = [self.differences[kind] for kind in sorted(self.differences) if self.kind in {None, kind}]
         origins = dict.fromkeys(FIELDS, "default") | self.origins
         facts = {field: origin for field, origin in origins.items() if origin != self.source}
         return Profile(
@@ -170,22 +172,22 @@ class _Found:
         )
 
 
-def _fitting(found: Patterns, name: str) -> tuple[tuple[Row, ...], str]:
-    """The rows for a name; where none fits, for the first part of it behind a hyphen that one fits (a fine-tune's base)."""
-    rows = matching(found, name)
+def _matching_or_base(table: Patterns, name: str) -> tuple[tuple[Row, ...], str]:
+    """The rows for a name; if none match, those of the first suffix after a hyphen that has any (a fine-tune's base model)."""
+    rows = matching(table, name)
     rest = name
     while not rows and "-" in rest:
         rest = rest.partition("-")[2]
-        rows = matching(found, rest)
+        rows = matching(table, rest)
     return rows, rest if rows and rest != name else ""
 
 
-def _told(source: str | tuple[str, ...], sources: dict[str, str]) -> str:
+def _source_text(source: str | tuple[str, ...], sources: dict[str, str]) -> str:
     parts = (source,) if isinstance(source, str) else source
     return "; ".join(sources.get(part, part) for part in parts if part)
 
 
 def families() -> tuple[Profile, ...]:
-    """Every row of ours as a profile, in the order of the file; a user's rows count."""
-    own = stamps()
-    return tuple(_profile(row.name, None, own) for row in catalog().rows)
+    """Every row of models.toml as a profile, in file order; the user's rows apply."""
+    user_files = stamps()
+    return tuple(_profile(row.name, None, user_files) for row in catalog().rows)

@@ -1,4 +1,4 @@
-"""The rows of providers.toml, as values."""
+"""The rows of providers.toml as structs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolglot.errors import CallerError
 
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
 
-# how each kind of auth is sent: header, what stands before the key
+# how each kind of auth is sent: header, prefix of the key
 AUTH_HEADERS: dict[str, tuple[str, str]] = {
     "bearer": ("Authorization", "Bearer "),
     "x-api-key": ("x-api-key", ""),
@@ -33,9 +33,10 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key_optional: bool = False
     headers: dict[str, str] = {}
     model_names: str | None = None
-    constrains: bool = False  # holds an answer to a JSON Schema, whatever the model
-    schemas: str | None = None  # what it understands of a tool's schema: a row of schema/fitting/targets.py
-    default_context: int | None = None  # tokens, where it cuts longer prompts without a word unless told otherwise
+    constrains: bool = False  # supports constrained decoding by a JSON Schema, for every model
+    schemas: str | None = None  # which JSON Schema keywords it supports: a row of schema/fitting/targets.py
+    default_context: int | None = None  # tokens, if it silently truncates longer prompts unless configured
+    default_model: str | None = None  # the model that the provider's name alone selects, as in `local`
     quirks: Quirks = Quirks()
 
 
@@ -53,11 +54,11 @@ def provider(name: str) -> Provider:
     return known[name]
 
 
-_ALIKE = 0.7  # below it, short words are alike by chance: nope, openai
+_ALIKE = 0.7  # below it, short words match by chance: nope, openai
 
 
 def unknown(what: str, name: object, known: list[str]) -> str:
-    """`no provider "opnai"; did you mean openai? There are: ...`"""
+    """`there is no provider 'opnai'; did you mean openai? There are: ...`"""
     close = get_close_matches(str(name), known, 1, _ALIKE)
     hint = f"; did you mean {close[0]}?" if close else "."
     return f"there is no {what} {str(name)!r}{hint} There are: {', '.join(sorted(set(known)))}"

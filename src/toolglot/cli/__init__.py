@@ -1,1 +1,1 @@
-"""Layer 7: the command line. Results go to stdout, everything else to stderr; 0 ok, 1 failed, 2 wrong use."""
+"""Layer 7: the command line. Results go to stdout, the rest to stderr. Exit codes: 0 success, 1 failure, 2 usage error."""

@@ -1,4 +1,4 @@
-"""`toolglot ask`: a question to a model with tools. The answer goes to stdout as it comes, what happens meanwhile to stderr."""
+"""`toolglot ask`: ask a model that can use tools. The answer is streamed to stdout; calls and results go to stderr."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ import click
 import msgspec
 
 from toolglot.agent.agent import Agent, RunStream
-from toolglot.agent.mcp_connection import FAILED
+from toolglot.agent.mcp_connection import MCP_FAILED
 from toolglot.agent.record import encode_run
 from toolglot.agent.run import Run
 from toolglot.agent.runnable import in_thread
-from toolglot.agent.structured import MISSED
+from toolglot.agent.structured_output import SCHEMA_MISMATCH
 from toolglot.agent.tool_file import load_tools
-from toolglot.cli.asking_view import View, plain
-from toolglot.cli.completing import complete_models
+from toolglot.cli.ask_view import View, plain
+from toolglot.cli.completion import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
-from toolglot.cli.streams import results_apart, uncoloured
+from toolglot.cli.streams import no_color, reserve_stdout
+from toolglot.client.embedded import demo_note
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.text.json_text import BadJson, decode_leniently, encode, sound
+from toolglot.io.json_codec import JSON_ERRORS, decode_lenient, encode, replace_surrogates
 
 EXAMPLES = """\b
 Examples:
@@ -41,9 +42,12 @@ Examples:
   toolglot ask "Weather?" -m groq/qwen3-32b --tools my_tools.py --dry-run    what would be sent, without sending it
   toolglot ask -m ollama/qwen3:8b --tools my_tools.py                 a chat
   toolglot ask "..." --record runs.jsonl; toolglot explain runs.jsonl
+
+\b
+Exit codes: 0 success, 1 failure (stderr says why), 2 usage error.
 """
-DEFAULT_MODEL = "local/smollm2"
-_NAMED = re.compile(r"([A-Za-z][\w-]*)=")
+DEFAULT_MODEL = "local"
+_NAMESPACE = re.compile(r"([A-Za-z][\w-]*)=")
 TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
 
 
@@ -64,19 +68,17 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
     multiple=True,
     metavar="FILE.py",
     type=click.Path(),
-    help="Its @tools, or its typed functions; may be repeated.",
+    help="Use the @tools of a file, or its typed functions; may be repeated.",
 )
 @click.option(
     "--mcp",
     multiple=True,
     metavar="[NAME=]CMD_OR_URL",
-    help="An MCP server's tools; may be repeated. NAME goes before theirs, to tell those of two servers apart.",
+    help="Use an MCP server's tools; may be repeated. NAME is a prefix for its tool names.",
 )
-@click.option("--approve", is_flag=True, help="Ask before each call is run.")
-@click.option(
-    "--max-turns", type=click.IntRange(1), default=12, show_default=True, help="How often the model is asked at most."
-)
-@click.option("--schema", type=click.File("rb"), help="A JSON Schema that the answer has to satisfy.")
+@click.option("--approve", is_flag=True, help="Ask before running each call.")
+@click.option("--max-turns", type=click.IntRange(1), default=12, show_default=True, help="The most requests to the model.")
+@click.option("--schema", type=click.File("rb"), help="A JSON Schema for the answer.")
 @click.option("--system", help="The system prompt.")
 @click.option("-o", "--option", "options", multiple=True, metavar="NAME=VALUE", help="As in OpenAI Chat: -o temperature=0")
 @click.option(
@@ -84,100 +86,101 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
     metavar="FILE",
     type=click.Path(),
     envvar="TOOLGLOT_RECORD",
-    help="Keep the run (.jsonl or .sqlite), for `explain`.",
+    help="Record the run (.jsonl or .sqlite), for `explain`.",
 )
-@click.option("--base-url", help="Where the provider is, if not at its usual address.")
-@click.option("--api-key", metavar="env:NAME", help="The variable that holds the key, if not the provider's usual one.")
-@click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
+@click.option("--base-url", help="The server's address, if not the provider's default.")
+@click.option("--api-key", metavar="env:NAME", help="The variable with the API key, if not the provider's default.")
+@click.option("--dry-run", is_flag=True, help="Print the request without sending it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole run as JSON.")
 @click.pass_context
-def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry_run: bool, **given: Any) -> None:
+def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry_run: bool, **options: Any) -> None:
     """Ask a model, let it use tools, and stream its answer.
 
-    Calls, results and fixes are shown on stderr as they happen; the answer alone is on stdout. What is piped in is put behind
-    the question. Without a question, on a terminal, it is a chat.
-
-    Exit codes: 0 it was answered, 1 it was not (stderr says why), 2 wrong use.
+    Calls, results and fixes are shown on stderr as they happen; only the answer is on stdout. Piped input is appended to the
+    question. Without a question, on a terminal, it starts a chat.
     """
-    if uncoloured():
+    if no_color():
         ctx.color = False
-    for name in ("toolglot", "mcp"):  # the view shows what the log would say; mcp's shows whole tracebacks
+    for name in ("toolglot", "mcp"):  # the view shows the same as the log; mcp logs whole tracebacks
         logging.getLogger(name).addHandler(logging.NullHandler())
     try:
-        agent = _agent(given)  # first, for a schema may be piped in
-        asked = _question(question)
+        agent = _agent(options)  # first, because the schema may be piped in
+        prompt = _question(question)
         if dry_run:
-            click.echo(asyncio.run(_prepared(agent, asked or "...", as_json=as_json)))
-        elif asked is None and as_json:
-            raise CallerError("a chat is for people; give a question", "--json")
-        elif asked is None:
+            click.echo(asyncio.run(_prepared(agent, prompt or "...", as_json=as_json)))
+            return
+        if prompt is None and as_json:
+            raise CallerError("a chat can't be printed as JSON; give a question", "--json")
+        if note := demo_note(options["model"]):
+            click.echo(note, err=True)
+        if prompt is None:
             _chat(agent)
         else:
-            _end(asyncio.run(_shown(agent.stream(asked), quiet=as_json)), as_json=as_json)
+            _exit(asyncio.run(_show_run(agent.stream(prompt), quiet=as_json)), as_json=as_json)
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     except UpstreamError as error:
-        click.echo(f"error: {error}" if error.code == FAILED else f"error: {given['model']}: {error}", err=True)
+        click.echo(f"error: {error}" if error.code == MCP_FAILED else f"error: {options['model']}: {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
         sys.exit(1)
 
 
-# -- what was given
+# -- arguments and options
 
 
 def _question(words: tuple[str, ...]) -> str | None:
-    """The words and what is piped in. None: there is neither, but a person who can be asked for one."""
-    said = sound(" ".join(words)).strip()
+    """The words and the piped input. None if there is neither and stdin is a terminal."""
+    typed = replace_surrogates(" ".join(words)).strip()
     if sys.stdin is not None and sys.stdin.isatty():
-        return said or None
-    piped = sys.stdin.read().strip() if sys.stdin is not None else ""  # None: it was closed
-    if not said and not piped:
+        return typed or None
+    piped = sys.stdin.read().strip() if sys.stdin is not None else ""  # None: closed
+    if not typed and not piped:
         raise CallerError('there is no question: toolglot ask "..."')
-    return "\n\n".join(part for part in (said, piped) if part)
+    return "\n\n".join(part for part in (typed, piped) if part)
 
 
-def _agent(given: dict[str, Any]) -> Agent:
-    options = named_options(given["options"])
-    if given["schema"] is not None:
-        options["response_schema"] = _schema(given["schema"])
-    key_by_name(given["api_key"])
-    client = {name: given[name] for name in ("base_url", "api_key") if given[name] is not None}
-    with results_apart():  # what the files print is no result
-        tools = [tool for path in given["files"] for tool in load_tools(path)]
+def _agent(options: dict[str, Any]) -> Agent:
+    request_options = named_options(options["options"])
+    if options["schema"] is not None:
+        request_options["response_schema"] = _schema(options["schema"])
+    key_by_name(options["api_key"])
+    client = {name: options[name] for name in ("base_url", "api_key") if options[name] is not None}
+    with reserve_stdout():  # tool files may print while they are loaded
+        tools = [tool for path in options["files"] for tool in load_tools(path)]
     return Agent(
-        given["model"],
+        options["model"],
         tools,
-        given["system"],
-        max_turns=given["max_turns"],
-        approve=_approve if given["approve"] else None,
-        record=given["record"],
-        mcp=[_server(said) for said in given["mcp"]],
+        options["system"],
+        max_turns=options["max_turns"],
+        approve=_approve if options["approve"] else None,
+        record=options["record"],
+        mcp=[_server(value) for value in options["mcp"]],
         **client,
-        **options,
+        **request_options,
     )
 
 
-def _server(said: str) -> dict[str, str | None]:
-    """As `mcp_tools` takes it. No address begins with a name and =, and no command that is in use."""
-    named = _NAMED.match(said)
-    return {"server": said[named.end() :] if named else said, "namespace": named[1] if named else None}
+def _server(value: str) -> dict[str, str | None]:
+    """The arguments for `mcp_tools`. Neither an address nor a usual command starts with NAME=."""
+    named = _NAMESPACE.match(value)
+    return {"server": value[named.end() :] if named else value, "namespace": named[1] if named else None}
 
 
 def _schema(file: Any) -> Any:
     try:
-        return decode_leniently(file.read())
-    except BadJson as error:
-        raise CallerError(f"{file.name} is no JSON: {error}", "--schema") from None
+        return decode_lenient(file.read())
+    except JSON_ERRORS as error:
+        raise CallerError(f"{file.name} is not JSON: {error}", "--schema") from None
 
 
 # -- one question
 
 
-async def _shown(stream: RunStream, *, quiet: bool = False) -> Run:
-    with results_apart() as out:  # what tools print is no result
+async def _show_run(stream: RunStream, *, quiet: bool = False) -> Run:
+    with reserve_stdout() as out:  # tools may print while they run
         view = View(out, quiet=quiet)
         async with aclosing(stream):
             async for event in stream:
@@ -186,28 +189,27 @@ async def _shown(stream: RunStream, *, quiet: bool = False) -> Run:
     return stream.run
 
 
-def _end(run: Run, *, as_json: bool) -> None:
+def _exit(run: Run, *, as_json: bool) -> None:
     if as_json:
         click.echo(encode(as_object(run)))
-    structured = not any(note.startswith(MISSED) for note in run.notes)
-    sys.exit(0 if run.ok and structured else 1)
+    matches_schema = not any(note.startswith(SCHEMA_MISMATCH) for note in run.notes)
+    sys.exit(0 if run.ok and matches_schema else 1)
 
 
 def as_object(run: Run) -> dict[str, Any]:
-    """A run for other programs: as it is, with its messages in OpenAI Chat's form."""
-    held = encode_run(run)
-    held.pop("history", None)
-    held["calls"] = [
+    """The run as JSON, with its messages in OpenAI Chat format."""
+    fields = encode_run(run)
+    fields.pop("history", None)
+    fields["calls"] = [
         {"id": call.id, "name": call.full_name, "arguments": call.arguments, "raw": call.raw, "fixes": list(call.fixes)}
         for call in run.calls
     ]
-    told = [{"code": one.code, "message": one.message, "call": one.call and one.call.id} for one in run.decisions]
-    return {**held, "decisions": told, "notes": list(run.notes), "messages": run.messages}
+    decisions = [{"code": one.code, "message": one.message, "call": one.call and one.call.id} for one in run.decisions]
+    return {**fields, "decisions": decisions, "notes": list(run.notes), "messages": run.messages}
 
 
 async def _prepared(agent: Agent, question: str, *, as_json: bool) -> bytes:
-    call = await agent.prepare(question)
-    line = encode(call)
+    line = encode(await agent.prepare(question))
     return line if as_json else msgspec.json.format(line, indent=2)
 
 
@@ -215,32 +217,32 @@ async def _prepared(agent: Agent, question: str, *, as_json: bool) -> bytes:
 
 
 async def _approve(call: ToolCall) -> bool | str:
-    """Asked on the terminal itself, for standard input may be a pipe."""
+    """Ask on the terminal itself: standard input may be a pipe."""
     click.secho(f"? {plain(call.full_name)}({plain(call.arguments_json)})", fg="yellow", err=True)
     if call.fixes:
         click.echo(f"    as the model wrote it: {plain(call.raw.strip())}", err=True)
-    click.echo("  run it? [y]es, [n]o, or say why not: ", err=True, nl=False)
+    click.echo("  run it? [y]es, [n]o, or a reason to refuse: ", err=True, nl=False)
     try:
-        line = await _typed()
+        line = await _read_terminal()
     except OSError:
-        click.echo("there is nobody to ask", err=True)
-        return "there is nobody to ask"
+        click.echo("no terminal to ask for approval", err=True)
+        return "no terminal to ask for approval"
     if not line:  # Ctrl-D, which leaves the line open
         click.echo(err=True)
-    said = line.strip()
-    if said.lower() in ("y", "yes"):
+    answer = line.strip()
+    if answer.lower() in ("y", "yes"):
         return True
-    return False if said.lower() in ("", "n", "no") else said
+    return False if answer.lower() in ("", "n", "no") else answer
 
 
-async def _typed() -> str:
-    """A line of the terminal. Where the wait is interrupted, nobody is left who reads on."""
+async def _read_terminal() -> str:
+    """A line from the terminal. Waits in the event loop where possible: a reading thread can't be interrupted."""
     with Path(TERMINAL).open("r", encoding="utf-8", errors="replace") as terminal:
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
         try:
             loop.add_reader(terminal.fileno(), ready.set)
-        except (OSError, NotImplementedError):  # what this event loop can't wait for
+        except (OSError, NotImplementedError):  # this event loop can't wait for it
             return await in_thread(terminal.readline, "approval")
         try:
             await ready.wait()
@@ -253,10 +255,10 @@ async def _typed() -> str:
 
 
 def _chat(agent: Agent) -> None:
-    """Question after question, the conversation kept; the tools' servers stay up in between."""
+    """One conversation over many questions. MCP servers stay connected."""
     with suppress(ImportError):
-        import_module("readline")  # being there, it lets `input` edit lines
-    click.echo(f"{agent.model}. /new begins anew, Ctrl-D ends.", err=True)
+        import_module("readline")  # once imported, it gives `input` line editing
+    click.echo(f"{agent.model}. /new starts a new chat, Ctrl-D quits.", err=True)
     history: tuple[Message, ...] = ()
     with asyncio.Runner() as runner:
         runner.run(agent.__aenter__())
@@ -271,7 +273,7 @@ def _chat(agent: Agent) -> None:
 
 
 def _line() -> str | None:
-    """What is typed; None at the end. The prompt is no result: where stdout is a file, it goes elsewhere."""
+    """The typed line, None at the end. If stdout is a file, the prompt goes to stderr."""
     prompt = "> " if sys.stdout.isatty() else ""
     try:
         if not prompt:
@@ -282,15 +284,15 @@ def _line() -> str | None:
         return None
 
 
-def _turn(runner: asyncio.Runner, agent: Agent, asked: tuple[Message, ...]) -> tuple[Message, ...]:
-    """One question; what goes wrong is told, and the conversation goes on. What was done by then is not forgotten."""
-    stream = agent.stream(asked)
+def _turn(runner: asyncio.Runner, agent: Agent, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The history after one question. Errors are shown, and the chat continues; calls that were run stay in the history."""
+    stream = agent.stream(messages)
     try:
-        return runner.run(_shown(stream)).history
+        return runner.run(_show_run(stream)).history
     except UpstreamError as error:
         click.echo(f"error: {error}", err=True)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
-        with suppress(CallerError):  # it had not begun
-            return stream.run.history if stream.run.calls else asked[:-1]
-    return asked[:-1]
+        with suppress(CallerError):  # the run had not started
+            return stream.run.history if stream.run.calls else messages[:-1]
+    return messages[:-1]

@@ -1,4 +1,4 @@
-"""`toolglot convert`: one API's JSON in, another's out."""
+"""`toolglot convert`: translate JSON of one API to another."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 import click
 import msgspec
 
-from toolglot.cli.completing import complete_ends
+from toolglot.cli.completion import complete_apis
 from toolglot.errors import CallerError
+from toolglot.io.json_codec import JSON_ERRORS, decode_lenient, encode
 from toolglot.pipeline.convert import KINDS, convert, convert_stream
-from toolglot.text.json_text import BadJson, decode_leniently, encode
 
 EXAMPLES = """\b
 Examples:
@@ -22,7 +22,7 @@ Examples:
   curl -sN ... | toolglot convert --from ollama --to openai-chat --kind stream
 
 \b
-Exit codes: 0 translated, 2 wrong use, or input that can't be read.
+Exit codes: 0 success, 1 failure, 2 usage error (or unreadable input).
 """
 
 
@@ -33,28 +33,28 @@ Exit codes: 0 translated, 2 wrong use, or input that can't be read.
     "source",
     default="openai-chat",
     show_default=True,
-    help="The wire or provider it is from.",
-    shell_complete=complete_ends,
+    help="The source API or provider.",
+    shell_complete=complete_apis,
 )
 @click.option(
     "--to",
     "target",
     default="anthropic",
     show_default=True,
-    help="The wire or provider it is for.",
-    shell_complete=complete_ends,
+    help="The target API or provider.",
+    shell_complete=complete_apis,
 )
 @click.option("--kind", type=click.Choice([*KINDS, "stream"]), default="request", show_default=True)
 @click.option("--model", help="The model's name, instead of the one in the input.")
-@click.option("--tools", type=click.File("rb"), help="The request's tools: restores their names in a response or stream.")
-@click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line; a stream stays one.')
+@click.option("--tools", type=click.File("rb"), help="The request's tools, to restore their names in a response or stream.")
+@click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line; not for streams.')
 def command(
     file: BinaryIO, source: str, target: str, kind: str, model: str | None, tools: BinaryIO | None, as_json: bool
 ) -> None:
     """Translate FILE (or standard input) from one API to another.
 
-    Wires: openai-chat, openai-responses, anthropic, gemini, ollama; a provider's name does as well. What the target
-    can't carry is told on standard error, a line each.
+    APIs: openai-chat, openai-responses, anthropic, gemini, ollama; a provider's name also works. What the target API can't
+    express is reported on standard error, one line each.
     """
     notes: list[str] = []
     try:
@@ -75,14 +75,14 @@ def command(
 
 
 def read_json(file: BinaryIO, what: str) -> Any:
-    """A file's JSON, with a byte order mark or half a surrogate pair too; what is none is the caller's error."""
+    """The JSON in a file; a byte order mark or half a surrogate pair is accepted. CallerError if it is not JSON."""
     data = file.read()
     try:
-        return decode_leniently(data)
-    except BadJson as error:
-        deep = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        hint = deep if data.strip() else "it is empty"
-        raise CallerError(f"{what} is not JSON: {hint}; give a file, or pipe JSON in") from None
+        return decode_lenient(data)
+    except JSON_ERRORS as error:
+        problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        why = problem if data.strip() else "it is empty"
+        raise CallerError(f"{what} is not JSON: {why}; give a file, or pipe JSON in") from None
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""`toolglot demo --pairs`: one conversation with two tools, carried through every pair of APIs, whole and streamed."""
+"""`toolglot demo --pairs`: one conversation with two tools, translated between every pair of APIs, whole and streamed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import msgspec
 
 from toolglot.core.fold import fold
 from toolglot.core.messages import ToolResult
+from toolglot.io.json_codec import encode
 from toolglot.pipeline.convert import convert, convert_stream, read_request, read_stream
-from toolglot.pipeline.route import speech
-from toolglot.text.json_text import encode
+from toolglot.pipeline.request.route import wire_format
 from toolglot.wires import NAMES
 
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -45,40 +45,40 @@ WANTED = [("get_weather", {"city": "Rome"}), ("get_time", {})]
 
 
 def run(as_json: bool) -> None:
-    """All 25 pairs of APIs, requests and streamed replies, each checked. Exits with 1 if a pair loses a call or a result.
+    """Translate and check requests and streamed replies for all 25 pairs. Exits with 1 if a pair loses a call or a result.
 
     Nothing is sent anywhere: the reply is a recorded Anthropic stream.
     """
     began = time.process_time()
     recorded = files("toolglot.cli").joinpath("demo_stream.txt").read_bytes()
-    outcome = {source: {target: _pair(source, target, recorded) for target in NAMES} for source in NAMES}
-    spent = time.process_time() - began
-    right = sum(pair == "ok" for row in outcome.values() for pair in row.values())
+    results_by_pair = {source: {target: _pair(source, target, recorded) for target in NAMES} for source in NAMES}
+    seconds = time.process_time() - began
+    right = sum(pair == "ok" for row in results_by_pair.values() for pair in row.values())
     if as_json:
-        click.echo(encode({"pairs": outcome, "right": right, "cpu_seconds": round(spent, 3)}))
+        click.echo(encode({"pairs": results_by_pair, "right": right, "cpu_seconds": round(seconds, 3)}))
     else:
-        _show(outcome, right, spent, recorded)
+        _show(results_by_pair, right, seconds, recorded)
     sys.exit(0 if right == len(NAMES) ** 2 else 1)
 
 
 def _pair(source: str, target: str, recorded: bytes) -> str:
-    """The request to `source`, on to `target`; the reply from anthropic to `source`, on to `target`."""
+    """Translate the request to `source` and then to `target`, and the recorded anthropic reply likewise."""
     request = convert(convert(REQUEST, "openai-chat", source), source, target)
-    results = [
+    tool_results = [
         (part.name, part.text)
-        for message in read_request(request, speech(target)).messages
+        for message in read_request(request, wire_format(target)).messages
         for part in message.parts
         if isinstance(part, ToolResult)
     ]
-    if results != [("get_weather", "18C, clear"), ("get_time", "14:05")]:
-        return f"results lost: {results}"
+    if tool_results != [("get_weather", "18C, clear"), ("get_time", "14:05")]:
+        return f"results lost: {tool_results}"
     first = b"".join(convert_stream([recorded], "anthropic", source))
     second = b"".join(convert_stream([first], source, target))
     calls = [(call.name, call.arguments) for call in fold(read_stream([second], target)).calls]
     return "ok" if calls == WANTED else f"calls lost: {calls}"
 
 
-def _show(outcome: dict[str, dict[str, str]], right: int, spent: float, recorded: bytes) -> None:
+def _show(results_by_pair: dict[str, dict[str, str]], right: int, seconds: float, recorded: bytes) -> None:
     click.secho("One request with two tools, on five APIs", bold=True)
     for wire in NAMES:
         body = convert(REQUEST, "openai-chat", wire)
@@ -89,9 +89,9 @@ def _show(outcome: dict[str, dict[str, str]], right: int, spent: float, recorded
             click.echo("  " + (line if len(line) < 160 else f"{line[:72]} ... {line[-80:]}"))
     click.secho("\nFrom each API (down) to each (across): request, results and streamed calls", bold=True)
     click.echo(" " * 19 + "  ".join(f"{wire:16}" for wire in NAMES))
-    for source, row in outcome.items():
+    for source, row in results_by_pair.items():
         click.echo(f"  {source:17}" + "  ".join(f"{pair:16.16}" for pair in row.values()))
-    click.echo(f"\n{right} of {len(NAMES) ** 2} pairs right, in {spent * 1000:.0f} ms of CPU time.")
+    click.echo(f"\n{right} of {len(NAMES) ** 2} pairs right, in {seconds * 1000:.0f} ms of CPU time.")
     click.echo("Next: toolglot convert --help")
 
 

@@ -1,48 +1,52 @@
-"""`toolglot explain`: a recorded run, step by step, or a request of the running gateway, and why."""
+"""`toolglot explain`: a recorded run step by step, or a request of a running gateway, with the reason for each decision."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import time
 from typing import Any
+from urllib.parse import quote
 
 import click
 import msgspec
 
-from toolglot.agent.record import Begun, Entry, Record, as_json
-from toolglot.agent.story import CallStory, Story, Turn, tell
-from toolglot.cli.asking_view import colour, plain
-from toolglot.cli.explain_request import GATEWAY, fetched, lines
-from toolglot.cli.streams import uncoloured
+from toolglot.agent.record import Entry, Record, RunStarted, as_json
+from toolglot.agent.run_report import CallReport, RunReport, TurnReport, build_report
+from toolglot.cli.ask_view import colour, plain
+from toolglot.cli.streams import no_color
 from toolglot.core.reply import Decision
-from toolglot.errors import CallerError
-from toolglot.text.json_text import encode
+from toolglot.errors import CallerError, UpstreamError
+from toolglot.io.json_codec import JSON_ERRORS, decode, encode
+from toolglot.renamed import REASON_CODES
 
 EXAMPLES = """\b
 Examples:
   toolglot explain runs.jsonl                       the latest run of a record
-  toolglot explain run_5f0c... --record runs.jsonl  one of them; TOOLGLOT_RECORD names the file too
-  toolglot explain runs.jsonl --list                the runs that there are
+  toolglot explain run_5f0c... --record runs.jsonl  one run by its id; the file can also be set as TOOLGLOT_RECORD
+  toolglot explain runs.jsonl --list                list the runs
   toolglot explain req_8a1f...                      a request of the gateway on this machine, by its x-request-id
   toolglot explain runs.jsonl --json | jq '.turns[].refused'
 
 \b
-Exit codes: 0 told, 2 wrong use, or no such run.
+Exit codes: 0 success, 1 failure, 2 usage error (or no such run).
 """
+GATEWAY = "http://127.0.0.1:8484"
 _LONG = 300
+_NO_ACCESS = (401, 403)
 
 
 @click.command("explain", epilog=EXAMPLES)
-@click.argument("run", type=click.Path())  # most often a file
+@click.argument("run", type=click.Path())
 @click.option(
-    "--record", metavar="FILE", type=click.Path(), envvar="TOOLGLOT_RECORD", help="Where RUN is kept, if RUN is an id."
+    "--record", metavar="FILE", type=click.Path(), envvar="TOOLGLOT_RECORD", help="The record with RUN, if RUN is an id."
 )
 @click.option(
-    "--gateway", metavar="URL", default=GATEWAY, show_default=True, help="Where RUN is asked for, if it is a request's id."
+    "--gateway", metavar="URL", default=GATEWAY, show_default=True, help="The gateway to ask, if RUN is a request id."
 )
 @click.option(
-    "--key-env", metavar="NAME", default="TOOLGLOT_KEY", show_default=True, help="The variable with the gateway's key."
+    "--key-env", metavar="NAME", default="TOOLGLOT_KEY", show_default=True, help="The variable with the gateway's API key."
 )
 @click.option("--list", "only_list", is_flag=True, help="Only list the runs.")
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
@@ -50,52 +54,54 @@ _LONG = 300
 def command(
     ctx: click.Context, run: str, record: str | None, gateway: str, key_env: str, only_list: bool, in_json: bool
 ) -> None:
-    """Say of RUN why each call was rescued, fixed or refused, and why none was made.
+    """Show why each call of RUN was rescued, fixed or rejected, or why there was none.
 
-    RUN is a file that was recorded to, the id of a run in it (--record), or the id of a request that a running gateway has
-    answered. A gateway keeps codes only, unless it was told to record.
+    RUN is a record file (its latest run), the id of a run in a record (--record), or the id of a request to a running
+    gateway. A gateway stores reason codes only, unless it is configured to record.
     """
-    if uncoloured():
+    if no_color():
         ctx.color = False
     try:
         if record is None and not os.path.isfile(os.path.expanduser(run)) and not only_list:
-            held = fetched(run, gateway, key_env)
-            click.echo(_json(held) if in_json else "\n".join(lines(held)))
+            if run in REASON_CODES:
+                raise CallerError(f"{run} is an old reason code; it is {REASON_CODES[run]} now", "RUN")
+            request = _fetch_request(run, gateway, key_env)
+            click.echo(_json(request) if in_json else "\n".join(_request_lines(request)))
             return
-        kept, wanted = _found(run, record)
+        source, run_id = _find(run, record)
         if only_list:
-            stories = [tell(entries) for entries in _by_run(kept)]
-            click.echo(_json([_head(story) for story in stories]) if in_json else "\n".join(map(_summary, stories)))
+            reports = [build_report(entries) for entries in _by_run(source)]
+            click.echo(_json([_head(report) for report in reports]) if in_json else "\n".join(map(_summary, reports)))
             return
-        story = tell(kept.entries(wanted))
+        report = build_report(source.entries(run_id))
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
-    click.echo(_json(story) if in_json else "\n".join(_lines(story)))
+    click.echo(_json(report) if in_json else "\n".join(_lines(report)))
 
 
-def _found(run: str, record: str | None) -> tuple[Record, str]:
-    """The record and the run's id: the latest, where RUN is a file; else that of this id, or the only one that begins so."""
+def _find(run: str, record: str | None) -> tuple[Record, str]:
+    """The record and the run's id: the latest run if RUN is a file, else the one with this id or unique prefix."""
     if os.path.isfile(os.path.expanduser(run)):
-        kept = Record(run)
-        runs = kept.runs()
+        source = Record(run)
+        runs = source.runs()
         if not runs:
-            raise CallerError(f"{run} holds no runs", "RUN")
-        return kept, runs[-1]
+            raise CallerError(f"{run} has no runs", "RUN")
+        return source, runs[-1]
     if record is None:
-        raise CallerError(f"{run} is no file; if it is an id, --record says where it is kept", "RUN")
-    kept = Record(record)
-    same = [one for one in kept.runs() if one == run] or [one for one in kept.runs() if one.startswith(run)]
-    if len(same) != 1:
-        raise CallerError(f"{record} holds {'no run' if not same else f'{len(same)} runs'} {run}", "RUN")
-    return kept, same[0]
+        raise CallerError(f"{run} is not a file; if it is an id, name its record with --record", "RUN")
+    source = Record(record)
+    matches = [one for one in source.runs() if one == run] or [one for one in source.runs() if one.startswith(run)]
+    if len(matches) != 1:
+        raise CallerError(f"{record} has {'no run' if not matches else f'{len(matches)} runs'} {run}", "RUN")
+    return source, matches[0]
 
 
-def _by_run(kept: Record) -> list[list[Entry]]:
-    """The file is read once, however many runs it holds."""
+def _by_run(record: Record) -> list[list[Entry]]:
+    """The entries of each run. Reads the file once."""
     found: dict[str, list[Entry]] = {}
-    for entry in kept.entries():
-        if isinstance(entry, Begun) or entry.run in found:
+    for entry in record.entries():
+        if isinstance(entry, RunStarted) or entry.run in found:
             found.setdefault(entry.run, []).append(entry)
     return list(found.values())
 
@@ -104,66 +110,128 @@ def _json(value: Any) -> bytes:
     return encode(msgspec.to_builtins(value, enc_hook=as_json))
 
 
-def _head(story: Story) -> dict[str, Any]:
-    return {name: getattr(story, name) for name in ("run", "at", "model", "question", "end", "why", "seconds")}
+def _head(report: RunReport) -> dict[str, Any]:
+    return {name: getattr(report, name) for name in ("run", "at", "model", "question", "end", "why", "seconds")}
 
 
-def _summary(story: Story) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(story.at))
-    return f"{click.style(story.run, bold=True)}  {when}  {story.model}  {story.end}  {plain(story.question, 60)}"
+def _summary(report: RunReport) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(report.at))
+    return f"{click.style(report.run, bold=True)}  {when}  {report.model}  {report.end}  {plain(report.question, 60)}"
 
 
-# -- for people
+# -- a recorded run
 
 
-def _lines(story: Story) -> list[str]:
-    lines = [_summary(story), f"  tools: {', '.join(story.tools) or 'none'}"]
-    for turn in story.turns:
+def _lines(report: RunReport) -> list[str]:
+    lines = [_summary(report), f"  tools: {', '.join(report.tools) or 'none'}"]
+    for turn in report.turns:
         lines += ["", *_turn(turn)]
-    ok = story.end == "finished"
-    end = click.style(story.end, fg="green" if ok else "red", bold=True)
-    turns = "1 turn" if len(story.turns) == 1 else f"{len(story.turns)} turns"
-    return [*lines, "", f"{end}: {plain(story.why)} ({turns}, {story.seconds:.1f} s)"]
+    ok = report.end == "finished"
+    end = click.style(report.end, fg="green" if ok else "red", bold=True)
+    turns = "1 turn" if len(report.turns) == 1 else f"{len(report.turns)} turns"
+    return [*lines, "", f"{end}: {plain(report.why)} ({turns}, {report.seconds:.1f} s)"]
 
 
-def _turn(turn: Turn) -> list[str]:
-    spent = f"{turn.seconds:.1f} s"
+def _turn(turn: TurnReport) -> list[str]:
+    cost = f"{turn.seconds:.1f} s"
     if turn.usage is not None and turn.usage.input is not None:
-        spent += f", {turn.usage.input} tokens in, {turn.usage.output or 0} out"
-    lines = [click.style(f"turn {turn.number}", bold=True) + f"  {spent}"]
+        cost += f", {turn.usage.input} tokens in, {turn.usage.output or 0} out"
+    lines = [click.style(f"turn {turn.number}", bold=True) + f"  {cost}"]
     if turn.text.strip():
-        lines.append(f"  said: {plain(turn.text, _LONG)}")
-    for story in turn.calls:
-        lines += _call(story)
-    for held in turn.refused:
-        lines.append(f"  {click.style('refused', fg='red', bold=True)} {_decision(held)}")
-        if held.call is not None and held.call.raw.strip():
-            lines.append(f"      as written: {plain(held.call.raw, _LONG)}")
+        lines.append(f"  text: {plain(turn.text, _LONG)}")
+    for report in turn.calls:
+        lines += _call(report)
+    for decision in turn.refused:
+        lines.append(f"  {click.style('rejected', fg='red', bold=True)} {_decision(decision)}")
+        if decision.call is not None and decision.call.raw.strip():
+            lines.append(f"      as written: {plain(decision.call.raw, _LONG)}")
     if turn.why_none is not None:
         lines.append(f"  {click.style('no call', bold=True)}: {plain(turn.why_none, _LONG)}")
-    lines += [f"  {_decision(held)}" for held in turn.others]
+    lines += [f"  {_decision(decision)}" for decision in turn.others]
     lines += [click.style(f"  note: {plain(note, _LONG)}", fg="bright_black") for note in turn.notes]
     return lines
 
 
-def _call(story: CallStory) -> list[str]:
-    call = story.call
-    way = "as the provider's own call" if call.source == "native" else f"read out of the text, in the form {call.source}"
+def _call(report: CallReport) -> list[str]:
+    call = report.call
+    source = "native tool call" if call.source == "native" else f"parsed from text, dialect {call.source}"
     name = click.style(plain(call.full_name), fg="green", bold=True)
-    lines = [f"  {click.style('call', bold=True)} {name}({plain(call.arguments_json, _LONG)})  {way}"]
-    lines += [f"      {_decision(held)}" for held in story.decisions]
+    lines = [f"  {click.style('call', bold=True)} {name}({plain(call.arguments_json, _LONG)})  {source}"]
+    lines += [f"      {_decision(decision)}" for decision in report.decisions]
     if call.fixes:
         lines.append(f"      as written: {plain(call.raw, _LONG)}")
-    if not story.decisions:
-        lines.append("      it satisfied its schema as it was")
-    if story.run is None:
-        lines.append("      it was not run, or not to its end")
+    if not report.decisions:
+        lines.append("      valid as written")
+    if report.run is None:
+        lines.append("      not run, or not finished")
     else:
-        word = click.style("error", fg="red") if story.run.error is not None else "result"
-        took = "from the cache" if story.run.cached else f"{story.run.seconds:.2f} s"
-        lines.append(f"      {word}: {plain(story.run.result.text, _LONG)} ({took})")
+        word = click.style("error", fg="red") if report.run.error is not None else "result"
+        took = "from the cache" if report.run.cached else f"{report.run.seconds:.2f} s"
+        lines.append(f"      {word}: {plain(report.run.result.text, _LONG)} ({took})")
     return lines
 
 
-def _decision(held: Decision) -> str:
-    return f"{click.style(held.code, fg=colour(held.code))}  {plain(held.message, _LONG)}"
+def _decision(decision: Decision) -> str:
+    return f"{click.style(decision.code, fg=colour(decision.code))}  {plain(decision.message, _LONG)}"
+
+
+# -- a request of a gateway
+
+
+def _fetch_request(request_id: str, gateway: str, key_variable: str) -> dict[str, Any]:
+    """The gateway's record of a request."""
+    return asyncio.run(_fetch(request_id, gateway.rstrip("/"), os.environ.get(key_variable, "")))
+
+
+async def _fetch(request_id: str, gateway: str, key: str) -> dict[str, Any]:
+    from toolglot.client.http import HttpTransport  # noqa: PLC0415
+
+    transport = HttpTransport()
+    try:
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        answer = await transport.send("GET", f"{gateway}/toolglot/decisions/{quote(request_id, safe='')}", headers)
+        try:
+            body = await answer.read()
+        finally:
+            await answer.aclose()
+    except UpstreamError as error:
+        why = f"{request_id} is not a file, and no gateway answers at {gateway} ({error.message}); a run's id needs --record"
+        raise CallerError(why, "RUN") from None
+    finally:
+        await transport.aclose()
+    if answer.status in _NO_ACCESS:
+        raise CallerError(f"the gateway at {gateway} needs an API key: --key-env names its variable", "RUN")
+    try:
+        request = decode(body)
+    except JSON_ERRORS:
+        request = None
+    if answer.status != 200 or not isinstance(request, dict):
+        raise CallerError(f"{request_id} is neither a file nor a request that the gateway at {gateway} has on record", "RUN")
+    return request
+
+
+def _request_lines(request: dict[str, Any]) -> list[str]:
+    """The text output."""
+    mode = f"mode {request['tool_mode']}" if request.get("tool_mode") else "without tools"
+    lines = [
+        f"{click.style(str(request.get('id', '')), bold=True)}  {request.get('model', '')} -> "
+        f"{request.get('upstream', '')}/{request.get('target', '')}  "
+        f"{request.get('wire', '')} -> {request.get('upstream_wire', '')}",
+        f"  {mode}; status {request.get('status')}, {request.get('seconds', 0):.2f} s",
+    ]
+    lines += [f"  earlier attempt: {plain(one, _LONG)}" for one in request.get("tried", [])]
+    for call in request.get("calls", []):
+        name = call.get("tool") or "a call"
+        shade = {"passed": "green", "fixed": "cyan"}.get(call.get("outcome", ""), "red")
+        why = f"  {call['code']}" if call.get("code") else ""
+        lines.append(
+            f"  {click.style(plain(name), fg=shade, bold=True)}  {call.get('outcome')}, written as {call.get('dialect')}{why}"
+        )
+        if call.get("written"):
+            lines.append(f"      as written: {plain(call['written'], _LONG)}")
+    if not request.get("calls"):
+        lines.append("  no call")
+    for one in request.get("decisions", []):
+        lines.append(f"  {click.style(one['code'], fg=colour(one['code']))}  {plain(one.get('message') or '', _LONG)}".rstrip())
+    lines += [click.style(f"  note: {plain(note, _LONG)}", fg="bright_black") for note in request.get("notes", [])]
+    return lines

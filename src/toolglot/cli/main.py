@@ -1,4 +1,4 @@
-"""`toolglot`: its commands, each in a file of its own and imported when it is called."""
+"""The `toolglot` command group. Each command is in its own file and imported only when it is called."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import Any
 import click
 
 from toolglot import __version__
-from toolglot.cli.streams import failed, give_up, ready, uncoloured
+from toolglot.cli.streams import describe_error, discard_output, no_color, prepare_streams
 
-# command -> what it is for; the file cli/<command>.py exports `command`
+# command -> help line; the file cli/<command>.py exports `command`
 COMMANDS = {
     "ask": "Ask a model, let it use tools, and stream its answer.",
-    "bench": "How fast toolglot is on this machine: translating, hearing and judging calls, and asking a model.",
-    "eval": "Put questions with known answers to a model: how often are its calls right, and whose merit is that?",
-    "explain": "Say why each call of a recorded run was rescued, fixed or refused, and why none was made.",
+    "bench": "Measure how fast toolglot is on this machine: translating, parsing and validating calls, and asking a model.",
+    "eval": "Ask a model questions with known answers, and measure its calls with and without toolglot.",
+    "explain": "Show why each call of a recorded run was rescued, fixed or rejected, or why there was none.",
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
-    "models": "What is known of a model and how it should be asked, and where each fact comes from.",
-    "parse": "Read the calls out of a model's text, and say why each was heard, fixed or refused.",
-    "probe": "Ask a running server a few tool questions in each way: what works, and what is wrong.",
-    "serve": "The gateway: any client on five APIs, any model behind it, no wrong call.",
-    "demo": "Start the gateway with the embedded model, and let a client with two tools talk to it.",
+    "models": "Show what is known about a model, how toolglot asks it, and where each fact comes from.",
+    "parse": "Extract the calls from a model's text, and show why each was accepted, fixed or rejected.",
+    "probe": "Ask a running server a few tool questions in each tool mode: what works, and what is wrong.",
+    "serve": "Run the gateway: clients of five APIs in front, any model behind, every call validated.",
+    "demo": "Start the gateway with the embedded model, and run a client with two tools against it.",
 }
 
 
 class Lazy(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
-        """As click has it; but a full disk is told in a line. (A reader that is gone is left in silence: click does that.)"""
-        ready()
+        """Like click's, but a full disk is reported in one line. (click itself handles a closed pipe, without a message.)"""
+        prepare_streams()
         try:
             return super().main(*args, **extra)
         except OSError as error:
-            give_up()
+            discard_output()
             with suppress(OSError):
-                click.echo(f"error: {failed(error)}", err=True)
+                click.echo(f"error: {describe_error(error)}", err=True)
             sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -59,13 +59,13 @@ class Lazy(click.Group):
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):  # from the table: no command need be imported to be listed
+        with formatter.section("Commands"):  # from the table, so that listing imports no command
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
 
 
 EPILOG = """\b
-Examples, and what each exit code means: toolglot COMMAND --help.
-Completion of commands, options, models and files, for good:
+Examples and exit codes: toolglot COMMAND --help.
+To complete commands, options, models and files in every new shell:
   bash   echo 'eval "$(_TOOLGLOT_COMPLETE=bash_source toolglot)"' >> ~/.bashrc
   zsh    echo 'eval "$(_TOOLGLOT_COMPLETE=zsh_source toolglot)"' >> ~/.zshrc
   fish   _TOOLGLOT_COMPLETE=fish_source toolglot > ~/.config/fish/completions/toolglot.fish
@@ -77,8 +77,8 @@ Completion of commands, options, models and files, for good:
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Any client, any model, reliable tool calls."""
-    if uncoloured():
-        ctx.color = False  # of every command: their contexts are made from this one
+    if no_color():
+        ctx.color = False  # every command's context inherits it
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`toolglot models`: what is known of models, where each fact comes from, what the server says, and what has worked."""
+"""`toolglot models`: what is known about models, where each fact comes from, what the server reports, and what has worked."""
 
 from __future__ import annotations
 
@@ -9,75 +9,73 @@ from typing import Any
 import click
 import msgspec
 
-from toolglot.catalog.bare_names import bare_name
+from toolglot.catalog.model_names import bare_name
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families, profile
 from toolglot.catalog.providers import Provider, providers
-from toolglot.cli.completing import complete_providers
+from toolglot.cli.completion import complete_providers
 from toolglot.client.detect import detect
 from toolglot.client.embedded import SCHEME, Embedded
 from toolglot.client.http import HttpTransport
 from toolglot.client.http.url import check_base
 from toolglot.client.keys import auth_headers, find_key
-from toolglot.client.remembered import Entry, Remembered
+from toolglot.client.mode_stats import Entry, ModeStats
 from toolglot.client.transport import Transport
 from toolglot.errors import CallerError
-from toolglot.pipeline.route import check_dialects, resolve
-from toolglot.text.json_text import encode
+from toolglot.io.json_codec import encode
+from toolglot.pipeline.request.route import check_dialects, resolve
 
 EXAMPLES = """\b
 Examples:
   toolglot models                                  every family
   toolglot models qwen2.5-coder:7b                 one model, and where each fact comes from
-  toolglot models gemma3:4b --provider ollama      as it is on that server
-  toolglot models ollama/gemma3:4b --ask-server    asked of the running server, with notes where it says otherwise
-  toolglot models --export ways.json               what has worked, to share; --import takes it in
-  toolglot models --forget ollama/gemma3:4b        forget what has worked with it; without a name, all
+  toolglot models gemma3:4b --provider ollama      on that provider's servers
+  toolglot models ollama/gemma3:4b --ask-server    ask the running server too, with a note for each difference
+  toolglot models --export modes.json              export the counts of good calls, to share them; --import adds them
+  toolglot models --forget ollama/gemma3:4b        delete the counts of a model; without a name, all
   toolglot models --json | jq '.[] | select(.supports_tools)'
 
 \b
-Exit codes: 0 told, 2 wrong use.
+Exit codes: 0 success, 1 failure, 2 usage error.
 """
 
-HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "DECIDES", "TURNS", "CONTEXT")
+HEADS = ("MODEL", "TOOLS", "DIALECT", "ASK", "MAX", "PARALLEL", "STREAMED", "TURNS", "CONTEXT")
 _YES = {True: "yes", False: "no"}
-
-
-_OF_MEMORY = {"--export": "out", "--import": "taken", "--forget": "forget"}
+_STATS_OPTIONS = {"--export": "export_file", "--import": "import_file", "--forget": "forget"}
 
 
 @click.command("models", epilog=EXAMPLES)
 @click.argument("name", required=False)
-@click.option("--provider", help="As it is on this provider's kind of server.", shell_complete=complete_providers)
-@click.option("--ask-server", is_flag=True, help="Ask the running server about NAME, which is provider/model.")
-@click.option("--base-url", help="Where the server is, if not at its usual address; with --ask-server.")
-@click.option("--export", "out", type=click.File("wb"), help="Write what has worked to a file, or to - for stdout.")
-@click.option("--import", "taken", type=click.File("rb"), help="Take in what another has exported.")
-@click.option("--forget", is_flag=True, help="Forget what has worked: with NAME, or all.")
+@click.option("--provider", help="Show the model as served by this provider.", shell_complete=complete_providers)
+@click.option("--ask-server", is_flag=True, help="Ask the running server about NAME (provider/model).")
+@click.option("--base-url", help="The server's address, if not the provider's default; with --ask-server.")
+@click.option("--export", "export_file", type=click.File("wb"), help="Write the counts of good calls to a file (- is stdout).")
+@click.option("--import", "import_file", type=click.File("rb"), help="Add the counts of an exported file.")
+@click.option("--forget", is_flag=True, help="Delete the counts of NAME, or all.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(name: str | None, as_json: bool, **options: Any) -> None:
-    """Show what is known of models: a table of all families, or of NAME every fact with its source.
+    """Show what is known about models: a table of all families, or every fact about NAME with its source.
 
-    NAME may be spelt as a server, a hub or a file spells it: ollama/qwen3:8b, meta-llama/Llama-3.3-70B-Instruct, a GGUF file.
-    Your own rows in ./toolglot.toml or in your configuration count. How often each way of asking gave a good call is
-    remembered on this machine, as counts only; TOOLGLOT_REMEMBER=0 turns that off.
+    NAME may be written as on a server, a hub or in a file name: ollama/qwen3:8b, meta-llama/Llama-3.3-70B-Instruct, a GGUF
+    file. Model rows in ./toolglot.toml or in your configuration apply. toolglot counts on this machine how many calls of each
+    tool mode were good; nothing else is stored. TOOLGLOT_REMEMBER=0 turns that off.
     """
     try:
-        known = Remembered()
+        stats = ModeStats()
         if options["base_url"] and not options["ask_server"]:
-            raise CallerError("--base-url goes with --ask-server")
-        kept = [option for option, name_of in _OF_MEMORY.items() if options[name_of]]
-        if len(kept) > 1:
-            raise CallerError(f"{' and '.join(kept)}: one at a time")
-        if kept:
-            click.echo(_kept(known, name, options), err=True)
+            raise CallerError("--base-url needs --ask-server")
+        stats_options = [option for option, parameter in _STATS_OPTIONS.items() if options[parameter]]
+        if len(stats_options) > 1:
+            raise CallerError(f"{' and '.join(stats_options)}: one at a time")
+        if stats_options:
+            click.echo(_change_stats(stats, name, options), err=True)
         elif name is not None:
-            found = _asked(name, options) if options["ask_server"] else check_dialects(profile(name, options["provider"]))
-            entries = remembered_of(known, name, options["provider"])
-            shown = {**as_object(found), "remembered": entries}
-            click.echo(encode(shown) if as_json else "\n".join([detail(found), *worked(entries)]))
-        elif wanting := [option for option in ("provider", "ask_server") if options[option]]:
-            raise CallerError(f"--{wanting[0].replace('_', '-')} needs the name of a model")
+            found = _detect(name, options) if options["ask_server"] else check_dialects(profile(name, options["provider"]))
+            entries = entries_of(stats, name, options["provider"])
+            output = {**as_object(found), "mode_stats": entries}
+            click.echo(encode(output) if as_json else "\n".join([detail(found), *stats_lines(entries)]))
+        elif needs_name := [option for option in ("provider", "ask_server") if options[option]]:
+            raise CallerError(f"--{needs_name[0].replace('_', '-')} needs the name of a model")
         else:
             rows = families()
             click.echo(encode([as_object(one) for one in rows]) if as_json else table(rows))
@@ -86,25 +84,25 @@ def command(name: str | None, as_json: bool, **options: Any) -> None:
         sys.exit(2)
 
 
-def _kept(known: Remembered, name: str | None, options: dict[str, Any]) -> str:
-    """Export, import or forget; what was done."""
-    if options["taken"]:
+def _change_stats(stats: ModeStats, name: str | None, options: dict[str, Any]) -> str:
+    """Export, import or delete counts; returns the message for the user."""
+    if source := options["import_file"]:
         try:
-            return f"taken in: {known.take_in(options['taken'].read())}"
+            return f"imported: {stats.add_exported(source.read())}"
         except CallerError as error:
-            raise error.within(options["taken"].name) from None
-    if options["out"]:
-        options["out"].write(known.export() + b"\n")
-        options["out"].flush()  # a full disk is found now, not when it is said to be written
-        return f"written to {options['out'].name}; servers at addresses of your own are left out"
+            raise error.within(source.name) from None
+    if target := options["export_file"]:
+        target.write(stats.export() + b"\n")
+        target.flush()  # a full disk must be found before the message says that the file is written
+        return f"written to {target.name}; servers with a custom address are left out"
     if name is None:
-        return f"forgotten: {known.clear()}"
-    gone = [known.clear(entry.server, entry.model) for entry in remembered_of(known, name, options["provider"])]
-    return f"forgotten: {sum(gone)}"
+        return f"forgotten: {stats.clear()}"
+    deleted = [stats.clear(entry.server, entry.model) for entry in entries_of(stats, name, options["provider"])]
+    return f"forgotten: {sum(deleted)}"
 
 
-def _asked(name: str, options: dict[str, Any]) -> Profile:
-    """What the server says. Where a key is wanted and there is none, it is asked without: many tell this to everyone."""
+def _detect(name: str, options: dict[str, Any]) -> Profile:
+    """The profile with the server's facts. Without an API key it asks anyway: many servers report this to anyone."""
     provider = options["provider"]
     route = resolve(name if provider is None else f"{provider}/{name.removeprefix(f'{provider}/')}")
     row = route.provider
@@ -114,10 +112,10 @@ def _asked(name: str, options: dict[str, Any]) -> Profile:
         headers = auth_headers(row, find_key(row))
     except CallerError:
         headers = {}
-    return asyncio.run(_detected(route.model, row, headers))
+    return asyncio.run(_detect_async(route.model, row, headers))
 
 
-async def _detected(model: str, row: Provider, headers: dict[str, str]) -> Profile:
+async def _detect_async(model: str, row: Provider, headers: dict[str, str]) -> Profile:
     transport: Transport = HttpTransport()
     if row.base_url.startswith(f"{SCHEME}:"):
         transport = Embedded(transport)
@@ -127,30 +125,30 @@ async def _detected(model: str, row: Provider, headers: dict[str, str]) -> Profi
         await transport.aclose()
 
 
-def remembered_of(known: Remembered, name: str, provider: str | None) -> list[Entry]:
-    """The entries of a model, however it is spelt; with a provider, only its."""
+def entries_of(stats: ModeStats, name: str, provider: str | None) -> list[Entry]:
+    """The entries of a model, in any spelling; with a provider, only those of that provider."""
     first, slash, _ = name.partition("/")
     if provider is None and slash and first in providers():
         provider = first
     return [
         entry
-        for entry in known.entries()
+        for entry in stats.entries()
         if bare_name(entry.model) == bare_name(name) and provider in {None, entry.server.partition("@")[0]}
     ]
 
 
-def worked(entries: list[Entry]) -> list[str]:
-    """How often each way of asking gave a good call, the best first."""
+def stats_lines(entries: list[Entry]) -> list[str]:
+    """How many calls of each tool mode were good, the best mode first."""
     lines = []
     for entry in entries:
         lines += ["", f"  what has worked with {entry.model} on {entry.server}"]
-        best_first = sorted(entry.ways.items(), key=lambda item: (-item[1][1] / item[1][0], item[0]))
-        lines += [f"    {way:<22}{good} of {tried} calls were good" for way, (tried, good) in best_first]
+        best_first = sorted(entry.tool_modes.items(), key=lambda item: (-item[1][1] / item[1][0], item[0]))
+        lines += [f"    {tool_mode:<22}{good} of {tried} calls were good" for tool_mode, (tried, good) in best_first]
     return lines
 
 
 def as_object(known: Profile) -> dict[str, Any]:
-    """Every field, also those that are as by default."""
+    """Every field, including defaults."""
     return {field: getattr(known, field) for field in known.__struct_fields__}
 
 
@@ -164,45 +162,44 @@ def table(known: tuple[Profile, ...]) -> str:
 def _cells(known: Profile) -> tuple[str, ...]:
     return (
         known.family,
-        tools_taken(known),
+        tool_support(known),
         known.dialect or "-",
         known.ask or "-",
         str(known.max_tools),
         _YES[known.supports_parallel],
         _YES[known.supports_streaming],
-        _YES[known.decides],
         known.multi_turn,
         str(known.context_length or "-"),
     )
 
 
-def tools_taken(known: Profile) -> str:
-    """`yes`, `no`, and the kinds of servers where it is otherwise: `yes, not on llamacpp`."""
-    otherwise = sorted(kind for kind, taken in known.native.items() if taken != known.supports_tools)
-    if not otherwise:
+def tool_support(known: Profile) -> str:
+    """`yes` or `no`, and the kinds of servers that differ: `yes, not on llamacpp`."""
+    exceptions = sorted(kind for kind, supported in known.native.items() if supported != known.supports_tools)
+    if not exceptions:
         return _YES[known.supports_tools]
-    return f"{_YES[known.supports_tools]}, {'not' if known.supports_tools else 'but'} on {', '.join(otherwise)}"
+    return f"{_YES[known.supports_tools]}, {'not' if known.supports_tools else 'but'} on {', '.join(exceptions)}"
 
 
 def detail(known: Profile) -> str:
-    """Each fact on a line, with its origin where that is not the row itself; what no row gives is a default."""
+    """Each fact on a line, with its origin unless that is the model's row."""
     lines = [click.style(known.model, bold=True), f"  family   {known.family}", f"  source   {known.source}", ""]
-    given = msgspec.structs.asdict(known)
-    for field in ("supports_tools", "native", *given):
-        if field in {"model", "family", "source", "facts", "notes"} or field not in given:
+    values = msgspec.structs.asdict(known)
+    for field in ("supports_tools", "native", *values):
+        if field in {"model", "family", "source", "facts", "notes"} or field not in values:
             continue
-        value = given.pop(field)
+        value = values.pop(field)
         origin = known.facts.get(field)
-        lines.append(f"  {field:<20}{_shown(value):<24}" + (click.style(origin, fg="bright_black") if origin else ""))
+        lines.append(f"  {field:<20}{_format(value):<24}" + (click.style(origin, fg="bright_black") if origin else ""))
     lines += [click.style(f"  note: {note}", fg="yellow") for note in known.notes]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, bool):
         return _YES[value]
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_YES[so]}" for key, so in sorted(value.items())) or "-"
+        return ", ".join(f"{key} {_YES[flag]}" for key, flag in sorted(value.items())) or "-"
     if isinstance(value, tuple):
         return " ".join(value) or "-"
     return "-" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""What is given by name: options of the request (`-o NAME=VALUE`, as in OpenAI Chat), and a key (`--api-key env:NAME`)."""
+"""Request options (`-o NAME=VALUE`, as in OpenAI Chat) and the variable of an API key (`--api-key env:NAME`)."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any
 
 from toolglot.agent.agent import Agent
 from toolglot.errors import CallerError
-from toolglot.text.json_text import BadJson, decode
+from toolglot.io.json_codec import JSON_ERRORS, decode
 
-# what Agent and the client take by name beside them, and what a command writes itself
+# parameters of Agent and of the client, and what a command sets itself
 _NOT_OF_THE_REQUEST = frozenset(signature(Agent).parameters) | {"messages", "route", "stream"}
-_NOT_OF_THE_REQUEST |= {"api_key", "base_url", "headers", "remembered", "retries", "transport"}
+_NOT_OF_THE_REQUEST |= {"api_key", "base_url", "headers", "mode_stats", "retries", "transport"}
 
 
 def named_options(pairs: Iterable[str], defaults: Mapping[str, Any] = {}) -> dict[str, Any]:
-    """A value is JSON where it can be read so, and else a text. null takes a default away."""
+    """A value is parsed as JSON if possible, else it is a string. null removes a default."""
     options = dict(defaults)
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.isidentifier():
             raise CallerError(f"{pair!r} is not NAME=VALUE, as in temperature=0", "--option")
         if name in _NOT_OF_THE_REQUEST:
-            raise CallerError(f"{name} is no option of the request; --help says what else can be given", "--option")
+            raise CallerError(f"{name} is not a request option; see --help for other options", "--option")
         options[name] = value
-        with suppress(*BadJson):
+        with suppress(*JSON_ERRORS):
             options[name] = decode(value)
     return {name: value for name, value in options.items() if value is not None}
 
 
-def key_by_name(given: str | None) -> str | None:
-    if given is not None and not given.startswith("env:"):
-        raise CallerError("a key on the command line is seen by others; name its variable: --api-key env:NAME", "--api-key")
-    return given
+def key_by_name(value: str | None) -> str | None:
+    if value is not None and not value.startswith("env:"):
+        raise CallerError("other users can see a key on the command line; name its variable: --api-key env:NAME", "--api-key")
+    return value

@@ -1,4 +1,4 @@
-"""`toolglot parse`: what is heard in a model's text, and why."""
+"""`toolglot parse`: the calls in a model's text, and the decision about each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, BinaryIO
 
 import click
 
-from toolglot.cli.asking_view import plain
-from toolglot.cli.completing import complete_dialects
+from toolglot.cli.ask_view import colour, plain
+from toolglot.cli.completion import complete_dialects
 from toolglot.cli.convert import read_json
 from toolglot.core.extraction import Extraction
 from toolglot.core.messages import ToolCall
 from toolglot.errors import CallerError
-from toolglot.pipeline.extract import extract
-from toolglot.text.json_text import encode
+from toolglot.io.json_codec import encode
+from toolglot.pipeline.response.extract import extract
 
 EXAMPLES = """\b
 Examples:
@@ -23,16 +23,13 @@ Examples:
   toolglot parse --tools tools.json --json reply.txt | jq .calls
 
 \b
-Exit codes: 0 read, whether or not there were calls; 2 wrong use.
+Exit codes: 0 success (with or without calls), 1 failure, 2 usage error.
 """
-
-# how a decision's code is shown: by what it begins with
-_COLOURS = {"rejected": "red", "abstained": "yellow", "rescued": "green", "unchecked": "yellow"}
 
 
 @click.command("parse", epilog=EXAMPLES)
 @click.argument("file", type=click.File("rb"), default="-")
-@click.option("--tools", type=click.File("rb"), help="The registered tools, in any API's form.")
+@click.option("--tools", type=click.File("rb"), help="The registered tools, in the format of any API.")
 @click.option(
     "--dialect", default="auto", show_default=True, help="How the model writes calls.", shell_complete=complete_dialects
 )
@@ -42,10 +39,10 @@ _COLOURS = {"rejected": "red", "abstained": "yellow", "rescued": "green", "unche
 def command(
     file: BinaryIO, tools: BinaryIO | None, dialect: str, policy: Any, starts_in_reasoning: bool, as_json: bool
 ) -> None:
-    """Read the calls out of a model's text in FILE, or standard input.
+    """Extract the calls from a model's text in FILE, or standard input.
 
-    Prints {"calls", "text", "reasoning", "decisions", "dialect"} as JSON, or on a terminal a view for people: what was text,
-    what became which call, what was fixed or refused and why.
+    Prints {"calls", "text", "reasoning", "decisions", "dialect"} as JSON; on a terminal, a readable view: the text, the calls,
+    what was fixed or rejected, and why.
     """
     try:
         known = read_json(tools, "tools") if tools else ()
@@ -61,7 +58,7 @@ def command(
 
 
 def as_object(found: Extraction) -> dict[str, Any]:
-    decisions = [{"code": held.code, "message": held.message, "call": held.call and held.call.name} for held in found.decisions]
+    decisions = [{"code": one.code, "message": one.message, "call": one.call and one.call.name} for one in found.decisions]
     return {
         "calls": [_call(call) for call in found.calls],
         "text": found.text,
@@ -72,16 +69,16 @@ def as_object(found: Extraction) -> dict[str, Any]:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    told = {"id": call.id, "name": call.full_name, "arguments": call.arguments, "source": call.source}
-    return {**told, "raw": call.raw, "fixes": list(call.fixes)} if call.fixes else told
+    fields = {"id": call.id, "name": call.full_name, "arguments": call.arguments, "source": call.source}
+    return {**fields, "raw": call.raw, "fixes": list(call.fixes)} if call.fixes else fields
 
 
 def show(found: Extraction) -> None:
-    """For people, in colours where the terminal has them (NO_COLOR is heeded)."""
-    for title, text, colour in (("thought", found.reasoning, "bright_black"), ("text", found.text, None)):
+    """The view for a terminal."""
+    for title, text, shade in (("reasoning", found.reasoning, "bright_black"), ("text", found.text, None)):
         if text.strip():
             click.secho(title, bold=True)
-            click.secho("  " + plain(text).strip().replace("\n", "\n  "), fg=colour)
+            click.secho("  " + plain(text).strip().replace("\n", "\n  "), fg=shade)
     for call in found.calls:
         click.secho("call", bold=True, nl=False)
         click.echo(
@@ -92,6 +89,5 @@ def show(found: Extraction) -> None:
             click.secho(f"      as written: {plain(call.raw.strip())[:300]}", fg="bright_black")
     if not found.calls:
         click.secho("no call", bold=True)
-    for held in found.decisions:
-        colour = _COLOURS.get(held.code.partition("_")[0], "cyan")
-        click.echo(f"  {click.style(held.code, fg=colour)}  {plain(held.message)}")
+    for one in found.decisions:
+        click.echo(f"  {click.style(one.code, fg=colour(one.code))}  {plain(one.message)}")

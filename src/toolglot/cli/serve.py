@@ -1,4 +1,4 @@
-"""`toolglot serve`: the gateway, until it is told to stop."""
+"""`toolglot serve`: run the gateway until it is stopped."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolglot.catalog.own_rows import also_read
+from toolglot.catalog.user_rows import also_read
 from toolglot.errors import CallerError
-from toolglot.text.json_text import encode
+from toolglot.io.json_codec import encode
 
 if TYPE_CHECKING:
     from toolglot.gateway.config import Config
@@ -22,37 +22,37 @@ DEFAULT_FILE = "toolglot.toml"
 
 EXAMPLES = """\b
 Examples:
-  toolglot serve                          ./toolglot.toml, or without one whatever runs on this machine
+  toolglot serve                          ./toolglot.toml, or without it the model servers found on this machine
   toolglot serve --config my.toml
   toolglot serve --port 9000
 
 \b
-Exit codes: 0 it was told to stop, 2 wrong use: a configuration that can't be, a port that is taken.
+Exit codes: 0 success, 1 failure, 2 usage error (an invalid configuration, a port in use).
 """
 
 CLIENTS = """\
-Point a client at it (any model's name that a route takes):
-  Claude Code   ANTHROPIC_BASE_URL={url} ANTHROPIC_AUTH_TOKEN={key} claude
+Point a client at it (NAME is a model that matches a route above; any other name is a 404):
+  Claude Code   ANTHROPIC_BASE_URL={url} ANTHROPIC_AUTH_TOKEN={key} claude --model NAME
   Codex         base_url = "{url}/v1" and wire_api = "responses" in ~/.codex/config.toml
   OpenAI SDKs   OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key}
-  Gemini CLI    GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key} gemini
+  Gemini CLI    GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key} gemini -m NAME
                 (with selectedType "gemini-api-key" in ~/.gemini/settings.json)
   Ollama        OLLAMA_HOST={url}"""
 
 
 @click.command("serve", epilog=EXAMPLES)
-@click.option("--config", "path", type=click.Path(path_type=Path), help="The configuration; ./toolglot.toml where it is there.")
+@click.option("--config", "path", type=click.Path(path_type=Path), help="The configuration; default: ./toolglot.toml.")
 @click.option("--host", help="The address to listen on; anything but loopback needs keys.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address and the routes as JSON, on one line.")
 def command(path: Path | None, host: str | None, port: int | None, as_json: bool) -> None:
-    """Serve any client on five APIs, with any model behind it: every tool call is checked on the way.
+    """Run the gateway: clients of five APIs in front, any model behind. Every tool call is validated.
 
-    With no configuration it serves the embedded model, and whatever of Ollama, llama.cpp, LM Studio and vLLM answers
-    on its usual port on this machine.
+    Without a configuration it serves the embedded models by name, and the models of Ollama, llama.cpp, LM Studio and vLLM
+    servers that answer on their default ports on this machine.
     """
     try:
-        from toolglot.gateway.serving import calm_collector, listen, make_gateway, make_server  # noqa: PLC0415
+        from toolglot.gateway.server import listen, make_gateway, make_server, tune_garbage_collector  # noqa: PLC0415
     except ImportError as error:
         click.echo(f"error: the gateway needs {error.name}: pip install 'toolglot[gateway]'", err=True)
         sys.exit(2)
@@ -69,32 +69,32 @@ def command(path: Path | None, host: str | None, port: int | None, as_json: bool
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     url = f"http://{_shown_host(config.server.host)}:{listening.getsockname()[1]}"
-    click.echo(_as_json(url, config) if as_json else _told(url, path, config))
+    click.echo(_as_json(url, config) if as_json else _as_text(url, path, config))
     sys.stdout.flush()
-    calm_collector()
+    tune_garbage_collector()
     _run(make_server(gateway).serve(sockets=[listening]))
 
 
 def _run(serving: object) -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends what runs, and then raises the signal again
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn finishes open requests, then raises the signal again
     try:
         import uvloop  # noqa: PLC0415
 
         runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
-    except ImportError:  # there is none for Windows
+    except ImportError:  # not available on Windows
         runner = asyncio.Runner()
     with runner:
         try:
             runner.run(serving)  # type: ignore[arg-type]
         except KeyboardInterrupt:
-            sys.exit(0)  # all that ran has ended: uvicorn raises it again at the very end
+            sys.exit(0)  # uvicorn raises it again once all requests are finished
 
 
 def _shown_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _told(url: str, path: Path | None, config: Config) -> str:
+def _as_text(url: str, path: Path | None, config: Config) -> str:
     rows = [(row.model, row.to) for row in config.routes]
     width = min(40, max((len(model) for model, _ in rows), default=0))
     routes = [f"  {model:<{width}}  {to}" for model, to in rows]
@@ -102,8 +102,8 @@ def _told(url: str, path: Path | None, config: Config) -> str:
     return "\n".join(
         [
             f"toolglot listens on {click.style(url, bold=True)}",
-            f"Routes, from {path}:" if path is not None else "Routes, from what runs on this machine:",
-            *(routes or ["  none yet: a [[route]] leads a model's name to an [[upstream]]"]),
+            f"Routes, from {path}:" if path is not None else "Routes, from the servers found on this machine:",
+            *(routes or ["  none yet: a [[route]] maps a model name to an [[upstream]]"]),
             CLIENTS.format(url=url, key=key),
         ]
     )

@@ -1,4 +1,4 @@
-"""The three streams of the process: closed ones, plain ones, those that know few signs, and results that can't be written."""
+"""stdin, stdout and stderr of the process: closed streams, limited encodings, colours, and failed writes."""
 
 from __future__ import annotations
 
@@ -10,63 +10,63 @@ from io import TextIOWrapper
 from typing import TextIO
 
 
-def ready() -> None:
-    """A closed stream is an empty one, or one that nobody reads. A sign that one lacks is no reason to lose the rest."""
+def prepare_streams() -> None:
+    """Replace closed streams by the null device, and characters that an encoding lacks by a replacement."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  (until the process ends)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  (open until the process ends)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def is_dumb() -> bool:
-    """A terminal that knows no control sequences: an editor's, a log's."""
+    """True for a terminal without control sequences, for example in an editor."""
     return os.environ.get("TERM") == "dumb"
 
 
-def uncoloured() -> bool:
+def no_color() -> bool:
     return bool(os.environ.get("NO_COLOR")) or is_dumb()
 
 
 @contextmanager
-def results_apart() -> Iterator[TextIO]:
-    """Within, what is printed goes to stderr, by programs that are started too; results go to what is given: true stdout."""
+def reserve_stdout() -> Iterator[TextIO]:
+    """Send everything printed to stderr, also by child processes; yield the real stdout, for results only."""
     out = sys.stdout
-    with redirect_stdout(sys.stderr), _descriptor_kept(out) as kept:
-        if kept is None:
+    with redirect_stdout(sys.stderr), _redirected_descriptor(out) as descriptor:
+        if descriptor is None:
             yield out
             return
-        with open(kept, "w", encoding=out.encoding, errors="replace", closefd=False) as results:
+        with open(descriptor, "w", encoding=out.encoding, errors="replace", closefd=False) as results:
             yield results
 
 
 @contextmanager
-def _descriptor_kept(out: TextIO) -> Iterator[int | None]:
-    """Another descriptor of the stream, whose own leads to stderr meanwhile. None: they are no files, as within a test."""
+def _redirected_descriptor(out: TextIO) -> Iterator[int | None]:
+    """Point the stream's descriptor at stderr, and yield a copy of the original. None if they are not files, as in tests."""
     try:
-        own, other = out.fileno(), sys.stderr.fileno()
+        original, error = out.fileno(), sys.stderr.fileno()
     except (AttributeError, OSError, ValueError):
         yield None
         return
     out.flush()
-    kept = os.dup(own)
-    os.dup2(other, own)
+    copy = os.dup(original)
+    os.dup2(error, original)
     try:
-        yield kept
+        yield copy
     finally:
-        os.dup2(kept, own)
-        os.close(kept)
+        os.dup2(copy, original)
+        os.close(copy)
 
 
-def failed(error: OSError) -> str:
-    """What is said of a file or a stream that failed. With no file named, it is where results go: input has its own errors."""
+def describe_error(error: OSError) -> str:
+    """The message for a failed file or stream. An error without a file name comes from the output."""
     why = error.strerror or str(error)
     return f"{error.filename}: {why}" if error.filename else f"the output can't be written: {why}"
 
 
-def give_up() -> None:
-    """What could not be written is not tried again when the process ends, which would tell of it a second time."""
+def discard_output() -> None:
+    """Drop what could not be written. Otherwise Python writes it again at exit, and reports the error twice."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,9 +1,9 @@
-"""llama.cpp's server inside this process: loaded once for each file, shared by all, and gone cleanly when the process ends.
+"""llama.cpp's server inside this process: loaded once per file, shared by all clients, and stopped cleanly at exit.
 
 Three facts of xllamacpp shape this file; docs/decisions/0007-embedded-model.md has the measurements.
-- A server that is dropped before its loop runs never ends: so each is asked for its metrics first, which the loop answers.
-- One that is dropped while a connection waits for an answer waits for it for ever: so all connections to it are shut first.
-- It listens on a free loopback port whether that is wanted or not: so it has a key that only this process knows.
+- A server that is deleted before its loop runs never stops: so its metrics are requested first, which the loop answers.
+- One that is deleted while a connection waits for a response never stops either: so all its connections are shut down first.
+- It always listens on a free loopback port: so it requires a key that only this process knows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import importlib
 import os
 import secrets
 import socket
-import sys
 import threading
 from concurrent.futures import Future
 from pathlib import Path
@@ -22,14 +21,16 @@ from typing import Any
 
 import msgspec
 
+from toolglot.client import machine
+from toolglot.client.gguf import read_window
 from toolglot.errors import CallerError, UpstreamError
 
-CONTEXT = 4096  # tokens; llama.cpp itself takes less where the model was trained on less
+SMALLEST, LARGEST = 4096, 32768  # tokens of the context window, where TOOLGLOT_LOCAL_CTX does not set it
 _FAMILIES = {socket.AF_INET, socket.AF_INET6}
 
 
 class Running(msgspec.Struct, frozen=True):
-    """Where a loaded model listens, and what it must be shown."""
+    """The address of a loaded model, and its key."""
 
     address: str
     key: str
@@ -41,17 +42,17 @@ class Running(msgspec.Struct, frozen=True):
 _REGISTRY = threading.Lock()
 _LOADING = threading.Lock()  # one at a time: loading sets process-wide state
 _MODELS: dict[Path, Future[Running]] = {}
-_SERVERS: dict[str, Any] = {}  # by address; nobody else may hold one, for dropping it is what ends it
+_SERVERS: dict[str, Any] = {}  # by address; the only references, because deleting one stops its server
 
 
 def running(path: Path, name: str) -> Future[Running]:
-    """The model of this file; loaded by a thread of its own when it is first asked for. A failed load may be tried again."""
+    """The model of this file, loaded in a separate thread on first use. A failed load can be retried."""
     with _REGISTRY:
         known = _MODELS.get(path)
         if known is not None and not (known.done() and known.exception()):
             return known
         fresh = _MODELS[path] = Future[Running]()
-        fresh.set_running_or_notify_cancel()  # no waiter's cancellation ends the load that others wait for
+        fresh.set_running_or_notify_cancel()  # a cancelled waiter must not cancel the load for the others
     threading.Thread(target=_load_into, args=(fresh, path, name), name=f"load {path.name}").start()
     return fresh
 
@@ -62,7 +63,7 @@ def loaded() -> list[Path]:
 
 
 def stop_all() -> None:
-    """At the end of the process, and in tests. Whoever still waits for an answer sees the connection break."""
+    """At exit, and in tests. Requests that still run fail with a broken connection."""
     with _REGISTRY:
         _MODELS.clear()
         addresses = list(_SERVERS)
@@ -75,19 +76,19 @@ def _load_into(future: Future[Running], path: Path, name: str) -> None:
     try:
         with _LOADING:
             future.set_result(_load(path, name))
-    except BaseException as error:  # noqa: BLE001  (it is the waiters' to handle)
+    except BaseException as error:  # noqa: BLE001  (the waiters handle it)
         future.set_exception(error)
 
 
 def _load(path: Path, name: str) -> Running:
-    runtime = _import_runtime()
+    runtime = import_runtime()
     key = secrets.token_urlsafe(24)
     try:
         server = runtime.Server(_parameters(runtime, path, name, key))
     except RuntimeError as error:
         raise UpstreamError(
-            f"llama.cpp can't load {path} ({error}): is it a whole GGUF file, of a kind that xllamacpp {runtime.__version__} "
-            "knows, and is there memory for it?",
+            f"llama.cpp can't load {path} ({error}): is it a complete GGUF file that xllamacpp {runtime.__version__} "
+            "supports, and is there enough memory?",
             code="model_unloadable",
             should_retry=False,
         ) from error
@@ -97,7 +98,7 @@ def _load(path: Path, name: str) -> Running:
     return Running(address, key)
 
 
-def _import_runtime() -> ModuleType:
+def import_runtime() -> ModuleType:
     try:
         return importlib.import_module("xllamacpp")  # an extra, of 100 MB
     except ImportError as error:
@@ -107,12 +108,12 @@ def _import_runtime() -> ModuleType:
 
 
 def _parameters(runtime: ModuleType, path: Path, name: str, key: str) -> Any:
-    threads = _setting("TOOLGLOT_LOCAL_THREADS", _cores())
+    threads = _setting("TOOLGLOT_LOCAL_THREADS", machine.free_cores())
     parameters = runtime.CommonParams()
     parameters.model.path = str(path)
     parameters.model_alias = {name}
-    parameters.n_ctx = _setting("TOOLGLOT_LOCAL_CTX", CONTEXT)
-    parameters.n_parallel = 1  # requests queue, each has the whole context, and none changes another's numbers
+    parameters.n_ctx = _setting("TOOLGLOT_LOCAL_CTX", context(path))
+    parameters.n_parallel = 1  # requests queue: each has the whole context, and results do not depend on other requests
     parameters.n_gpu_layers = 0
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
@@ -131,23 +132,30 @@ def _setting(variable: str, default: int) -> int:
     if not value:
         return default
     if not value.isascii() or not value.isdigit() or int(value) == 0:
-        raise CallerError(f"{value!r} is no number above 0", variable)
+        raise CallerError(f"{value!r} is not a number above 0", variable)
     return int(value)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+def context(path: Path) -> int:
+    """Context window in tokens: the trained window, at most LARGEST, and what fits into half of the free memory."""
+    window, free = read_window(path), machine.free_memory()
+    if window is None:
+        return SMALLEST
+    wanted = min(window.trained, LARGEST)
+    if free is not None:
+        wanted = min(wanted, (free - path.stat().st_size) // 2 // max(1, window.token_bytes) // 256 * 256)
+    return max(wanted, min(SMALLEST, window.trained))
 
 
 def _hang_up(address: str) -> None:
-    """Shut every connection of this process that leads there, whoever opened it and with whatever event loop.
+    """Shut down every connection of this process to the address.
 
-    Found among the process's open files, for the objects that own them may belong to loops and threads that are no more.
+    They are found among the open files of the process, because their objects may belong to loops and threads that have ended.
     """
     host, _, port = address.removeprefix("http://").rpartition(":")
     try:
         descriptors = [int(name) for name in os.listdir("/dev/fd")]
-    except OSError:  # no such place on Windows: there the owners must have closed them
+    except OSError:  # not on Windows: there the clients must have closed them
         return
     for descriptor in descriptors:
         try:
@@ -155,7 +163,7 @@ def _hang_up(address: str) -> None:
                 if connection.family in _FAMILIES and connection.getpeername()[:2] == (host, int(port)):
                     connection.shutdown(socket.SHUT_RDWR)
         except OSError:
-            continue  # no socket, not connected, or closed meanwhile
+            continue  # not a socket, not connected, or already closed
 
 
 atexit.register(stop_all)

@@ -1,4 +1,4 @@
-"""One request and its answer: sent, read, heard and guarded. Up to the first event it may be tried again, never after."""
+"""One HTTP exchange with an upstream: send a request and parse the response into events, whole or as a stream."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.core.events import Event, Fault, Finish, Open, Start
 from toolglot.core.interfaces import Reader
 from toolglot.errors import UpstreamError
-from toolglot.pipeline.answers import Answers
+from toolglot.io.json_codec import JSON_ERRORS, decode_lenient
+from toolglot.io.stream_reader import STREAM_TRUNCATED
 from toolglot.pipeline.convert import open_reader
-from toolglot.pipeline.plan import Plan
-from toolglot.pipeline.route import Speech
-from toolglot.pipeline.translate import write_request_bytes
-from toolglot.reading.framed import TRUNCATED
-from toolglot.text.json_text import BadJson, decode_leniently
+from toolglot.pipeline.request.plan import Plan
+from toolglot.pipeline.request.request_bytes import write_request_bytes
+from toolglot.pipeline.request.route import WireFormat
 
 _JSON = "json"
 _JSON_TYPE = "application/json"
@@ -30,8 +29,8 @@ def new_call_id() -> str:
     return f"call_{uuid4().hex[:24]}"
 
 
-class Sending(msgspec.Struct, frozen=True):
-    """All that a try needs."""
+class HttpRequest(msgspec.Struct, frozen=True):
+    """A request that is ready to send, as often as retries need it."""
 
     transport: Transport
     url: str
@@ -39,33 +38,32 @@ class Sending(msgspec.Struct, frozen=True):
     body: bytes
     limits: Limits
     plan: Plan
-    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Sending to {self.plan.route.provider.name}>"  # its headers hold the key
+        return f"<Sending to {self.plan.route.provider.name}>"  # the headers contain the key
 
 
-def sending(plan: Plan, transport: Transport, headers: Mapping[str, str], limits: Limits) -> Sending:
+def build_http_request(plan: Plan, transport: Transport, headers: Mapping[str, str], limits: Limits) -> HttpRequest:
     route, notes = plan.route, list(plan.notes)
-    body = write_request_bytes(plan.request, Speech(route.wire, route.provider.quirks), notes)
+    body = write_request_bytes(plan.request, WireFormat(route.wire, route.provider.quirks), notes)
     plan = msgspec.structs.replace(plan, notes=tuple(notes))
     all_headers = {"Content-Type": "application/json", **route.provider.headers, **headers}
-    return Sending(transport, route.url(plan.request.stream), all_headers, body, limits, plan, tuple(notes))
+    return HttpRequest(transport, route.url(plan.request.stream), all_headers, body, limits, plan)
 
 
-async def send(this: Sending) -> Answer:
-    """The answer's head; a refusal is raised as the provider's error."""
+async def send(this: HttpRequest) -> Answer:
+    """The response, once its head is there. A status of 300 or more is raised as an error."""
     answer = await this.transport.send("POST", this.url, this.headers, this.body, limits=this.limits)
     if answer.status < 300:
         return answer
-    body = await _refusal(answer)
+    body = await _error_body(answer)
     if answer.status < 400:
         raise _redirected(answer)
-    raise _told(this.plan.route.wire.read_fault(answer.status, answer.headers, body), this, answer)
+    raise _for_caller(this.plan.route.wire.read_error(answer.status, answer.headers, body), this, answer)
 
 
-async def _refusal(answer: Answer) -> bytes:
-    """What was said with a refusal, as far as it came: where the line breaks, the status still counts."""
+async def _error_body(answer: Answer) -> bytes:
+    """The body of an error, as far as it came: the status counts even if the connection breaks."""
     pieces = []
     try:
         async for piece in answer:
@@ -77,35 +75,37 @@ async def _refusal(answer: Answer) -> bytes:
     return b"".join(pieces)
 
 
-def _told(error: UpstreamError, this: Sending, answer: Answer) -> UpstreamError:
-    """The provider's error as the caller sees it: with the time that it asks for, and without the key."""
+def _for_caller(error: UpstreamError, this: HttpRequest, answer: Answer) -> UpstreamError:
+    """The upstream's error without the key, and with the wait time from its headers."""
     return with_late_wait(without_key(error, this.headers), answer.headers, time.time())
 
 
 def _redirected(answer: Answer) -> UpstreamError:
-    """Not followed: the key would go wherever the answer says. Asked again, it would say the same."""
-    there = answer.headers.get("location", "").partition("?")[0] or "no named address"
-    message = f"the server redirects ({answer.status}) to {there}: if that is the right place, give it as base_url"
+    """Redirects are not followed: the key would go to an address that the server chooses. A retry gives the same redirect."""
+    location = answer.headers.get("location", "").partition("?")[0] or "an unnamed address"
+    message = f"the server redirects ({answer.status}) to {location}: if that is the right address, set it as base_url"
     return UpstreamError(message, None, "redirected", should_retry=False)
 
 
 def _unreadable(answer: Answer, body: bytes) -> UpstreamError:
-    """What is empty, or begins as it should, was cut off; an answer of another kind would come again."""
-    said = body[:200].decode("utf-8", "replace").strip()
-    if said[:1] in {"", "{"}:
-        return UpstreamError(f"the answer breaks off: {said!r}", None, "cut_off")
-    what = "a web page" if _is_page(answer) else "no JSON object"
-    return UpstreamError(f"the answer is {what}: check base_url. It begins: {said!r}", None, "bad_answer", should_retry=False)
+    """An empty body, or the start of a JSON object, was cut off. Anything else is the wrong server: a retry is useless."""
+    start = body[:200].decode("utf-8", "replace").strip()
+    if start[:1] in {"", "{"}:
+        return UpstreamError(f"the response was cut off: {start!r}", None, "cut_off")
+    what = "a web page" if _is_page(answer) else "not a JSON object"
+    return UpstreamError(
+        f"the response is {what}: check base_url. It begins: {start!r}", None, "bad_answer", should_retry=False
+    )
 
 
 def _no_reply(body: bytes) -> UpstreamError:
-    """JSON that says nothing of what a reply holds: a proxy's words, another API's. Some servers do better a moment later."""
-    said = body[:200].decode("utf-8", "replace").strip()
-    return UpstreamError(f"there is no reply in the answer: check base_url. It begins: {said!r}", None, "bad_answer")
+    """JSON without any field of a reply: from a proxy, or another API. A retry may help."""
+    start = body[:200].decode("utf-8", "replace").strip()
+    return UpstreamError(f"the response contains no reply: check base_url. It begins: {start!r}", None, "bad_answer")
 
 
 def _is_empty(events: list[Event]) -> bool:
-    """Neither content nor usage, nor a word on why it ended."""
+    """No content, no usage, no stop reason."""
     last = events[-1]
     if not isinstance(last, Finish) or any(isinstance(event, Open) for event in events):
         return False
@@ -117,15 +117,15 @@ def _is_page(answer: Answer) -> bool:
 
 
 def channel(plan: Plan) -> str | None:
-    """Text under a schema of the caller's is JSON; under one of ours it is not."""
-    return _JSON if plan.request.output is not None and plan.way.kind != "constrained" else None
+    """Text under the caller's schema is JSON. In constrained mode the schema is ours, and the text is parsed for calls."""
+    return _JSON if plan.request.output is not None and plan.tool_mode.kind != "constrained" else None
 
 
 # -- whole
 
 
-async def whole(this: Sending, answers: Answers) -> list[Event]:
-    """All events of an answer that comes in one piece."""
+async def fetch_events(this: HttpRequest) -> list[Event]:
+    """Send, and parse the whole response."""
     answer = await send(this)
     try:
         body = await answer.read()
@@ -134,107 +134,93 @@ async def whole(this: Sending, answers: Answers) -> list[Event]:
     events = _events_in(body, this, answer)
     last = events[-1]
     if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
-        raise _told(last.error, this, answer)
+        raise _for_caller(last.error, this, answer)
     if _is_empty(events):
-        raise _told(_no_reply(body), this, answer)
-    return answers.feed(*_discreet(events, this.headers)) + answers.close()
+        raise _for_caller(_no_reply(body), this, answer)
+    return events
 
 
-def _discreet(events: list[Event], headers: Mapping[str, str]) -> list[Event]:
-    """A fault after the first event is handed on as it comes, but without the key too."""
-    return [
-        msgspec.structs.replace(event, error=without_key(event.error, headers)) if isinstance(event, Fault) else event
-        for event in events
-    ]
-
-
-def _events_in(body: bytes, this: Sending, answer: Answer) -> list[Event]:
-    """Of one JSON object; or of a stream, which some servers send whether it was asked for or not."""
+def _events_in(body: bytes, this: HttpRequest, answer: Answer) -> list[Event]:
+    """From one JSON object; or from a stream, which some servers send although the request was not for one."""
     route = this.plan.route
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
-        reader = open_reader(Speech(route.wire, route.provider.quirks), channel(this.plan))
+        reader = open_reader(WireFormat(route.wire, route.provider.quirks), channel(this.plan))
         return [*reader.feed(body), *reader.close()]
     try:
-        held = decode_leniently(body)
-    except BadJson:
-        held = None
-    if not isinstance(held, dict):
+        value = decode_lenient(body)
+    except JSON_ERRORS:
+        value = None
+    if not isinstance(value, dict):
         raise without_key(_unreadable(answer, body), this.headers)
-    return route.wire.read_events(held, channel(this.plan))
+    return route.wire.read_events(value, channel(this.plan))
 
 
 # -- streamed
 
 
-class Begun(msgspec.Struct, frozen=True):
-    """A stream whose first event has come: from here on there is no way back."""
+class Stream:
+    """A stream that has received its first event: from here on nothing is retried."""
 
-    answer: Answer
-    chunks: AsyncIterator[bytes]
-    reader: Reader[bytes]
-    first: list[Event]
-    headers: Mapping[str, str]  # that were sent
+    def __init__(self, answer: Answer, chunks: AsyncIterator[bytes], reader: Reader[bytes], first: list[Event]) -> None:
+        self._answer, self._chunks, self._reader = answer, chunks, reader
+        self._first: list[Event] | None = first
+        self._ended = False
 
-    def __repr__(self) -> str:
-        return f"<Begun {self.answer!r}>"
+    async def next(self) -> list[Event] | None:
+        """The next events, or None at the end. A broken connection is a Fault."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
+        if self._ended:
+            return None
+        try:
+            chunk = await self._chunks.__anext__()  # anext() with a default costs more
+        except StopAsyncIteration:
+            self._ended = True
+            return self._reader.close()
+        except UpstreamError as error:
+            self._ended = True
+            rest = [event for event in self._reader.close() if not isinstance(event, Fault)]
+            return [*rest, Fault(error.with_traceback(None))]  # the traceback references this frame
+        return self._reader.feed(chunk)
+
+    async def aclose(self) -> None:
+        await self._answer.aclose()
+        self._reader.close()  # if it ends early, the reader drops its buffers
 
 
-async def begin(this: Sending) -> Begun:
-    """Sends, and reads up to the first event that says something."""
+async def open_stream(this: HttpRequest) -> Stream:
+    """Send, and read up to the first event after Start."""
     answer = await send(this)
     try:
         route = this.plan.route
-        reader = open_reader(Speech(route.wire, route.provider.quirks), channel(this.plan))
+        reader = open_reader(WireFormat(route.wire, route.provider.quirks), channel(this.plan))
         chunks = aiter(answer)
         first: list[Event] = []
-        heard = b""
-        while not any(not isinstance(event, Start) for event in first):
+        data = b""
+        while all(isinstance(event, Start) for event in first):
             chunk = await anext(chunks, None)
             first += reader.close() if chunk is None else reader.feed(chunk)
             if chunk is None:
                 break
-            heard = heard or chunk
+            data = data or chunk
         fault = next((event for event in first if not isinstance(event, Start)), None)
         if isinstance(fault, Fault):
-            raise _told(_better(fault.error, answer, heard), this, answer)
+            raise _for_caller(_more_precise(fault.error, answer, data), this, answer)
     except BaseException:
         await answer.aclose()
         raise
-    return Begun(answer, chunks, reader, first, this.headers)
+    return Stream(answer, chunks, reader, first)
 
 
-def _better(error: UpstreamError, answer: Answer, heard: bytes) -> UpstreamError:
-    """The error that says more: what was no stream at all did not break off."""
-    if heard and _is_page(answer):
-        return _unreadable(answer, heard)
-    if error.code == TRUNCATED and heard.startswith(b"{") and answer.headers.get("content-type", "").startswith(_JSON_TYPE):
-        return _no_reply(heard)
+def _more_precise(error: UpstreamError, answer: Answer, data: bytes) -> UpstreamError:
+    """A response that is not a stream at all is reported as such, not as a truncated stream."""
+    if data and _is_page(answer):
+        return _unreadable(answer, data)
+    if (
+        error.code == STREAM_TRUNCATED
+        and data.startswith(b"{")
+        and answer.headers.get("content-type", "").startswith(_JSON_TYPE)
+    ):
+        return _no_reply(data)
     return error
-
-
-async def events_of(begun: Begun, answers: Answers) -> AsyncIterator[Event]:
-    """What leaves, as it comes. A line that breaks is a Fault, and held text leaves before it."""
-    try:
-        for left in answers.feed(*_discreet(begun.first, begun.headers)):
-            yield left
-        async for event in _rest(begun):
-            for left in answers.feed(event):
-                yield left
-        for left in answers.close():
-            yield left
-    finally:
-        await begun.answer.aclose()
-
-
-async def _rest(begun: Begun) -> AsyncIterator[Event]:
-    try:
-        async for chunk in begun.chunks:
-            for event in _discreet(begun.reader.feed(chunk), begun.headers):
-                yield event
-    except UpstreamError as error:
-        for event in [*begun.reader.close(), Fault(error)]:
-            if not isinstance(event, Fault) or event.error is error:
-                yield event
-        return
-    for event in _discreet(begun.reader.close(), begun.headers):
-        yield event

@@ -1,6 +1,7 @@
-"""Keys: from the environment or from configuration, to a header, and nowhere else.
+"""API keys: read from the environment or the configuration, written to a header, and nowhere else.
 
-The user's configuration may hold `toolglot/keys.toml`: a line for each provider, `openai = "sk-..."` or `openai = "env:NAME"`.
+The user's configuration directory may have a file `toolglot/keys.toml` with a line for each provider: `openai = "sk-..."` or
+`openai = "env:NAME"`.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ _FROM_ENVIRONMENT = "env:"
 _FILE = "keys.toml"
 _SHOWN = f"~/.config/toolglot/{_FILE}"
 _CARRIERS = frozenset(name.lower() for name, _ in AUTH_HEADERS.values())
-_SHORTEST = 8  # what is shorter stands in too many words, and is no real key
+_SHORTEST = 8  # shorter strings occur in ordinary words, and are not real keys
 
 
 class Secret:
-    """A value that does not show itself: `str`, `repr` and formatting give the name of its source."""
+    """A value that is never printed: `str`, `repr` and formatting give the name of its source."""
 
     __slots__ = ("_value", "source")
 
@@ -46,11 +47,11 @@ class Secret:
         return hash(self._value)
 
     def __reduce__(self) -> str:
-        raise TypeError("a secret is not stored")
+        raise TypeError("a secret can't be pickled")
 
 
-def named_by(given: str | None, row: Provider) -> Provider:
-    """The row with the variable that the key was named by, so that what is shown is what is sent."""
+def with_key_name(given: str | None, row: Provider) -> Provider:
+    """The row with the variable from `env:NAME`, so that messages name the variable that is used."""
     if given is None or not given.startswith(_FROM_ENVIRONMENT):
         return row
     name = given.removeprefix(_FROM_ENVIRONMENT)
@@ -58,25 +59,25 @@ def named_by(given: str | None, row: Provider) -> Provider:
 
 
 def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str] | None = None) -> Secret | None:
-    """The key for a provider. `given`: by the caller or the gateway's configuration, as itself or as `env:NAME`.
+    """The key for a provider. `given`: by the caller or the gateway's configuration, the key itself or `env:NAME`.
 
-    Else it is that of the row's variable, or of the user's file of keys. None where the row needs none, or may do without
-    and has none.
+    Otherwise it is read from the row's environment variable, then from the user's key file. None if the provider needs no
+    key, or if the key is optional and there is none.
     """
     environ = os.environ if environ is None else environ
     if row.auth == "none" and given is None:
         return None
     if given is None and not _set(row.key, environ):
-        given = _kept(row, environ)
+        given = _from_file(row, environ)
     if given is not None and not given.startswith(_FROM_ENVIRONMENT):
-        return _sound(given, "the configuration")
+        return _secret(given, "the configuration")
     name = given.removeprefix(_FROM_ENVIRONMENT) if given is not None else row.key
-    held = _set(name, environ)
-    if name and held:
-        return _sound(held, name)
+    value = _set(name, environ)
+    if name and value:
+        return _secret(value, name)
     if given is None and (row.key_optional or name is None):
         return None
-    others = f", give api_key, or keep it in {_SHOWN}" if given is None else ""
+    others = f", pass api_key, or add it to {_SHOWN}" if given is None else ""
     raise KeyMissingError(f"no key for {row.name or 'the provider'}: set the environment variable {name}{others}", "api_key")
 
 
@@ -84,8 +85,8 @@ def _set(name: str | None, environ: Mapping[str, str]) -> str:
     return environ.get(name, "").strip() if name else ""
 
 
-def _kept(row: Provider, environ: Mapping[str, str]) -> str | None:
-    """From the user's file of keys, of which no word is repeated where it can't be read."""
+def _from_file(row: Provider, environ: Mapping[str, str]) -> str | None:
+    """From the user's key file. Errors never quote its content."""
     home = environ.get("HOME") or environ.get("USERPROFILE")
     config = environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else None)
     if config is None:
@@ -96,22 +97,22 @@ def _kept(row: Provider, environ: Mapping[str, str]) -> str | None:
     except OSError:
         return None
     try:
-        held = _read(path, changed).get(row.name)
+        value = _read(path, changed).get(row.name)
     except (OSError, ValueError):
         raise CallerError(f'can\'t be read; a line of it is {row.name} = "..."', path) from None
-    if held is not None and not isinstance(held, str):
+    if value is not None and not isinstance(value, str):
         raise CallerError(f'expected {row.name} = "..."', path)
-    return held
+    return value
 
 
 @lru_cache(maxsize=4)
 def _read(path: str, changed: int) -> dict[str, Any]:
-    """It is asked for with every request, and read again when it has changed."""
+    """Needed for every request; read again only when it has changed."""
     return tomllib.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def auth_headers(row: Provider, key: Secret | None) -> dict[str, str]:
-    """How the provider takes the key. The only place where a secret leaves its wrapping."""
+    """The header that carries the key. The only place that reveals a secret."""
     if key is None:
         return {}
     header, before = AUTH_HEADERS["bearer" if row.auth == "none" else row.auth]
@@ -119,7 +120,7 @@ def auth_headers(row: Provider, key: Secret | None) -> dict[str, str]:
 
 
 def without_key(error: UpstreamError, headers: Mapping[str, str]) -> UpstreamError:
-    """Some servers repeat in an error the key that they were sent. It is told without."""
+    """Some servers repeat the key in an error message. It is replaced by ***."""
     sent = [value.rpartition(" ")[2] for name, value in headers.items() if name.lower() in _CARRIERS]
     message = error.message
     for key in sent:
@@ -130,9 +131,9 @@ def without_key(error: UpstreamError, headers: Mapping[str, str]) -> UpstreamErr
     return UpstreamError(message, error.status, error.code, error.retry_after, error.should_retry)
 
 
-def _sound(value: str, source: str) -> Secret:
-    """Without the line end that files leave; a key with a space or another sign in it was copied wrongly."""
+def _secret(value: str, source: str) -> Secret:
+    """Strips the newline that files leave. A key with a space or a non-ASCII character was copied wrongly."""
     value = value.strip()
     if not value or not value.isascii() or not value.isprintable() or " " in value:
-        raise KeyMissingError(f"the key from {source} is empty or holds a character that no key has; copy it again", "api_key")
+        raise KeyMissingError(f"the key from {source} is empty or has a character that no key has; copy it again", "api_key")
     return Secret(value, source)

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: for programs that have none, and for those inside of one (a notebook)."""
+"""An event loop in a separate thread: for programs without one, and for code inside a running one (a notebook)."""
 
 from __future__ import annotations
 
@@ -12,94 +12,94 @@ from typing import Any, TypeVar
 from toolglot.errors import CallerError
 
 T = TypeVar("T")
-_LOOK = 0.1  # seconds
+_POLL = 0.1  # seconds
 
 
 class LoopThread:
     def __init__(self, name: str) -> None:
         self._ended = False
-        self._door = threading.RLock()  # what comes in before the end is cut off by it, what comes later is turned away
+        self._lock = threading.RLock()  # `end` cancels work that was submitted before it; later work is rejected
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
     @property
-    def _here(self) -> bool:
-        """Within the loop's own work: nothing can be waited for."""
+    def _in_loop_thread(self) -> bool:
+        """Called from the loop's thread, which must not block."""
         return self._thread is threading.current_thread()
 
     @property
-    def _left_behind(self) -> bool:
-        """In a process that was forked off there is no such thread, and who waits for it waits for ever."""
+    def _is_forked(self) -> bool:
+        """After a fork the thread does not exist in the child process, and waiting for it would never end."""
         return not self._ended and not self._thread.is_alive()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Waits for it. An interrupt here ends the work there; after `end`, or cut off by it, a CancelledError of futures."""
-        if self._left_behind:
+        """Run it and wait. An interrupt cancels it. Raises concurrent.futures.CancelledError during and after `end`."""
+        if self._is_forked:
             work.close()
-            raise CallerError("it was made before this process was forked off: make one in each process", "client")
-        with self._door:
+            raise CallerError("it was created before this process was forked: create one in each process", "client")
+        with self._lock:
             if self._ended:
                 work.close()
                 raise CancelledError
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        return _waited_for(future)
+        return _wait(future)
 
-    def see_off(self, work: Coroutine[Any, Any, object]) -> None:
-        """Runs what cleans up, unless the end did. By the loop's own thread, as a garbage collection may, it is only begun."""
-        if self._here:
-            self._last = self._loop.create_task(work)  # kept: the loop itself holds its tasks weakly
+    def clean_up(self, work: Coroutine[Any, Any, object]) -> None:
+        """Run cleanup work, unless `end` did it. From the loop's thread (garbage collection) it is started, not awaited."""
+        if self._in_loop_thread:
+            self._last = self._loop.create_task(work)  # a reference: the loop itself only has weak ones
             return
         with suppress(CancelledError):
             self.run(work)
 
     def end(self, before: Callable[[], Awaitable[object]] | None = None) -> None:
-        """After `before`, what still runs is cancelled, or who waits for it would wait for ever; then loop and thread go."""
-        if self._left_behind:
+        """Run `before`, cancel all tasks so that no waiting thread hangs, then stop the loop and its thread."""
+        if self._is_forked:
             return
-        here = self._here
-        with self._door:
+        is_inside = self._in_loop_thread
+        with self._lock:
             self._ended = True
         try:
-            if not here:
-                asyncio.run_coroutine_threadsafe(_cleared(before), self._loop).result()
+            if not is_inside:
+                asyncio.run_coroutine_threadsafe(_cancel_all(before), self._loop).result()
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
-            if not here:
+            if not is_inside:
                 self._thread.join()
                 self._loop.close()
 
 
-def _waited_for(future: Future[T]) -> T:
+def _wait(future: Future[T]) -> T:
     try:
-        return _given(future)
+        return _result(future)
     except BaseException:
         future.cancel()
         raise
 
 
-def _given(future: Future[T]) -> T:
-    """Its result. Who waits within a task blocks the loop that would tell that the task is cancelled: it has to look itself.
+def _result(future: Future[T]) -> T:
+    """Wait for the result. A caller inside a task blocks its own loop, which then can't deliver a cancellation: poll for it.
 
-    So it is with Ctrl-C in `asyncio.run`, which cancels the task, and trusts the loop for the rest.
+    Ctrl-C in `asyncio.run` is such a case: it cancels the task and relies on the loop for the rest.
     """
-    task = _task_here()
+    task = _current_task()
     while task is not None and not future.done():
         with suppress(TimeoutError):
-            future.exception(_LOOK)
+            future.exception(_POLL)
         if task.cancelling() and not future.done():
             raise asyncio.CancelledError
     return future.result()
 
 
-def _task_here() -> asyncio.Task[Any] | None:
+def _current_task() -> asyncio.Task[Any] | None:
     try:
         return asyncio.current_task()
     except RuntimeError:  # no loop runs in this thread
         return None
 
 
-async def _cleared(before: Callable[[], Awaitable[object]] | None) -> None:
+async def _cancel_all(before: Callable[[], Awaitable[object]] | None) -> None:
     try:
         if before is not None:
             await before()

@@ -1,6 +1,6 @@
-"""Trying again: when, after how long, and when not. Only before the first event; what follows it is never run twice.
+"""Retries of a request: when, and after how long. Only before the first event; after it nothing is sent twice.
 
-The policy is pure. The driver gets its clock, its sleep and its chance from outside, so that tests need no time.
+The policy is pure. The driver takes clock, sleep and random numbers as arguments, so that tests need no time.
 """
 
 from __future__ import annotations
@@ -16,31 +16,33 @@ from typing import TypeVar
 import msgspec
 
 from toolglot.errors import UpstreamError
-from toolglot.reading.faults import duration
+from toolglot.io.upstream_errors import parse_duration
 
 T = TypeVar("T")
 _EPOCH = 1e9  # a larger number is a date in seconds since 1970, one a thousand times larger the same in milliseconds
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """Seconds. `attempts` counts the first one too: 1 means never again."""
+    """Times in seconds. `attempts` includes the first one: 1 means no retry."""
 
     attempts: int = 3
     total: float = 120.0  # from the first attempt's start to the last one's
     first: float = 0.5  # the first pause, doubled each time
-    most: float = 8.0  # the longest pause of our own choosing
+    most: float = 8.0  # the longest pause that we choose
     longest: float = 60.0  # the longest pause that a server may demand; beyond it the error is raised at once
+    faults_only: bool = False  # retry only broken connections and 5xx: the client retries the rest itself
 
 
 NEVER = Policy(attempts=1)
+_BROKEN = frozenset({"dns_failed", "connect_failed", "timeout_connect", "cut_off"})  # faults below HTTP
 
 
 def pause(policy: Policy, attempt: int, spent: float, error: UpstreamError, chance: float) -> float | None:
     """Seconds until the next attempt after the failed number `attempt` (from 1), or None: raise. `chance` is in [0, 1).
 
-    A demanded time is kept, and stretched by up to a tenth, so that many who were told the same do not come at once.
+    A wait time that the server demands is extended by up to a tenth, so that many clients do not return at once.
     """
-    if attempt >= policy.attempts or not error.retryable:
+    if attempt >= policy.attempts or not error.retryable or (policy.faults_only and not _is_fault(error)):
         return None
     if error.retry_after is not None:
         if error.retry_after > policy.longest:
@@ -51,6 +53,10 @@ def pause(policy: Policy, attempt: int, spent: float, error: UpstreamError, chan
     return wait if spent + wait <= policy.total else None
 
 
+def _is_fault(error: UpstreamError) -> bool:
+    return error.code in _BROKEN if error.status is None else error.status >= 500
+
+
 async def with_retries(
     attempt: Callable[[], Awaitable[T]],
     policy: Policy | None = None,
@@ -58,11 +64,11 @@ async def with_retries(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     chance: Callable[[], float] = random.random,
-    told: Callable[[int, float, UpstreamError], None] | None = None,
+    on_pause: Callable[[int, float, UpstreamError], None] | None = None,
 ) -> T:
-    """Run `attempt` until it gives something. It must raise UpstreamError before it hands anything on, or not at all.
+    """Run `attempt` until it returns. It may raise UpstreamError only before it passes anything on.
 
-    `told(number, seconds, error)` hears of each pause, for notes and logs. The last error is the one that is raised.
+    `on_pause(number, seconds, error)` is called before each pause. The last error is raised.
     """
     policy = policy or Policy()
     began = clock()
@@ -74,17 +80,17 @@ async def with_retries(
             wait = pause(policy, number, clock() - began, error, chance())
             if wait is None:
                 raise
-            if told is not None:
-                told(number, wait, error)
+            if on_pause is not None:
+                on_pause(number, wait, error)
         await sleep(wait)
         number += 1
 
 
-# -- retry times that need a clock: reading/faults.py reads none, and leaves them to us
+# -- retry times that need a clock, which the pure io/upstream_errors.py has not
 
 
 def with_late_wait(error: UpstreamError, headers: Mapping[str, str], now: float) -> UpstreamError:
-    """The error with its retry time, where only the time of day tells it. `now`: seconds since 1970; names in lower case."""
+    """The error with its retry time, where that is a date. `now`: seconds since 1970; header names in lower case."""
     if error.retry_after is not None:
         return error
     wait = _reset_time(headers.get("retry-after", "").strip(), now)
@@ -96,7 +102,7 @@ def with_late_wait(error: UpstreamError, headers: Mapping[str, str], now: float)
 
 
 def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
-    """The latest reset among the limits that are used up. One with something left did not cause the refusal.
+    """The latest reset among the limits that are used up. One with something left did not cause the error.
 
     Spellings: x-ratelimit-reset-requests `6m0s` (OpenAI, Groq), x-ratelimit-reset in milliseconds since 1970 (OpenRouter),
     anthropic-ratelimit-tokens-reset as a date of RFC 3339, ratelimit-reset in seconds (IETF draft).
@@ -114,7 +120,7 @@ def _reset_time(value: str, now: float) -> float | None:
     try:
         number = float(value)
     except ValueError:
-        relative = duration(value)
+        relative = parse_duration(value)
         return relative if relative is not None else _until_date(value, now)
     if number >= _EPOCH * 1000:
         number /= 1000
@@ -124,7 +130,7 @@ def _reset_time(value: str, now: float) -> float | None:
 
 
 def _until_date(value: str, now: float) -> float | None:
-    """An HTTP date in any of its three forms, or one of RFC 3339. Where none is named, the zone is UTC, as HTTP has it."""
+    """An HTTP date in any of its three forms, or one of RFC 3339. Without a time zone it is UTC, as in HTTP."""
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             then = read(value)

@@ -1,4 +1,4 @@
-"""What carries a request: HTTP, or a model in this very process. Nothing above knows which."""
+"""The interface of a transport: HTTP, or a model in this process. The code above does not know which."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ class Limits(msgspec.Struct, frozen=True):
     """Seconds and bytes. None: no limit."""
 
     connect: float | None = 10.0
-    first_byte: float | None = 600.0  # from the request's last byte to the answer's first
-    idle: float | None = 120.0  # between two pieces of an answer
-    body: int = 64 * 1024 * 1024  # of a whole answer
+    first_byte: float | None = 600.0  # from the last byte of the request to the first of the response
+    idle: float | None = 120.0  # between two chunks of a response
+    body: int = 64 * 1024 * 1024  # of a whole response
     head: int = 64 * 1024
 
 
 class Answer(Protocol):
-    """An answer whose head has come. It must be closed; closing early ends the exchange at once."""
+    """A response, once its head has arrived. It must be closed; closing it early ends the exchange at once."""
 
     status: int
-    headers: Mapping[str, str]  # names in lower case; the last of several wins, but they are joined by ", " where HTTP says so
+    headers: Mapping[str, str]  # names in lower case; repeated ones are joined by ", " where HTTP allows it, else the last wins
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """The body's pieces as they come."""
+        """The chunks of the body as they arrive."""
 
     async def read(self) -> bytes:
         """The whole body, within the limit."""
@@ -37,6 +37,6 @@ class Transport(Protocol):
     async def send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = ...
     ) -> Answer:
-        """Faults are UpstreamErrors without a status; `.code` is a key of `http.faults.CODES`."""
+        """Failures are UpstreamErrors without a status; `.code` is a key of `http.faults.CODES`."""
 
     async def aclose(self) -> None: ...

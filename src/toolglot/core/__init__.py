@@ -1,1 +1,1 @@
-"""Layer 0: frozen values, events, and what can be said of them without knowing any wire."""
+"""Layer 0: the internal format (requests, replies, events) and functions on it that know no wire."""

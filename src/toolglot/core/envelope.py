@@ -1,8 +1,8 @@
 """Carrying one wire's reasoning state through another.
 
-A client that speaks Anthropic gives back a thinking block's signature unread. So when the model behind is OpenAI's,
-its encrypted reasoning travels in that signature: sealed here, opened when it comes back. The same goes for every
-wire that has some place for an opaque string. What comes back is a stranger's word: it is checked like any input.
+An Anthropic client returns a thinking block's signature unread. So when the upstream model is OpenAI's,
+its encrypted reasoning travels in that signature: sealed here, unsealed when it comes back. The same works on every
+wire with a field for an opaque string. What comes back is untrusted input and is validated like any other.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import msgspec
 
 from toolglot.core.messages import Extra
 
-# Of base64 so that it also fits where a wire insists on bytes (Gemini's thoughtSignature); decodes to "toolglot:".
+# Base64, because Gemini's thoughtSignature must be bytes; decodes to "toolglot:".
 _MARK = b64encode(b"toolglot:").decode()
 _DECODER = msgspec.json.Decoder(Extra)
 _STANDARD = str.maketrans("-_", "+/")  # Google's SDKs decode a signature and send it back in the URL-safe alphabet
 
 
 def seal(extra: Extra, *, but: str) -> str | None:
-    """The state of all wires but `but` as one opaque string; None if there is none."""
-    foreign = {wire: own for wire, own in extra.items() if wire != but and own}
+    """The state of all wires except `but` as one opaque string; None if there is none."""
+    foreign = {wire: fields for wire, fields in extra.items() if wire != but and fields}
     return _MARK + b64encode(msgspec.json.encode(foreign)).decode() if foreign else None
 
 
 def unseal(text: object) -> Extra | None:
-    """What `seal` wrapped, or None where the string is not ours."""
+    """The value that `seal` wrapped, or None if `seal` did not make the string."""
     if not isinstance(text, str) or not text.startswith(_MARK):
         return None
     try:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from toolglot.core.messages import Extra, join_name
+from toolglot.core.messages import Extra, ToolCall, join_name
 from toolglot.core.reply import Decision, Stop, Usage
 from toolglot.errors import UpstreamError
 
@@ -45,8 +45,8 @@ class Close(msgspec.Struct, frozen=True, omit_defaults=True, tag="close"):
     index: int
     sealed: bool = True  # False: the block was cut short
     decisions: tuple[Decision, ...] = ()
-    extra: Extra = {}  # what only the end of a block tells (a signature); joins what Open had
-    written: str | None = None  # of a call: the model's own characters, where they differ from what was given
+    extra: Extra = {}  # known only at the end of a block (a signature); merged into Open's
+    written: str | None = None  # of a call: the text the model wrote, where it differs from the deltas
     fixes: tuple[str, ...] = ()
 
 
@@ -65,3 +65,14 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True, tag="fault"):
 
 
 Event = Start | Open | Delta | Close | Finish | Fault
+
+
+class WholeCall(msgspec.Struct, frozen=True):
+    """A call between two stages of the response pipeline, whole: the last stage makes Open, Delta and Close of it."""
+
+    index: int
+    call: ToolCall
+    extra: Extra = {}  # known only at the end of the block
+
+
+StageEvent = Event | WholeCall

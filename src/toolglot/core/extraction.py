@@ -1,4 +1,4 @@
-"""What was found in a model's answer, and what was decided on the way."""
+"""The calls extracted from a model's text, and the decisions made on the way."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ class Extraction(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str = ""
     reasoning: str = ""
     decisions: list[Decision] = []
-    dialect: str | None = None  # the one that was heard; None where there was none, or the calls were native
+    dialect: str | None = None  # the detected dialect; None if there was none, or the calls were native

@@ -72,15 +72,15 @@ def unfold_part(index: int, part: Part) -> Iterator[Event]:
     yield Close(index, part.sealed, (), {}, part.written, part.fixes) if type(part) is ToolCall else Close(index)
 
 
-def join_extra(first: Extra, second: Extra) -> Extra:
-    """What two events say of one block, wire by wire; the later word wins."""
+def merge_extra(first: Extra, second: Extra) -> Extra:
+    """Merges the extras of two events of one block, wire by wire; the later value wins."""
     if not second:
         return first
     if not first:
         return second
     joined = dict(first)
-    for wire, own in second.items():
-        joined[wire] = {**joined.get(wire, {}), **own}
+    for wire, fields in second.items():
+        joined[wire] = {**joined.get(wire, {}), **fields}
     return joined
 
 
@@ -97,7 +97,7 @@ class _Block:
     def part(self) -> Part:
         opened, close = self.open, self.close
         text = self.pieces[0] if len(self.pieces) == 1 else "".join(self.pieces)
-        extra = join_extra(opened.extra, close.extra) if close is not None else opened.extra
+        extra = merge_extra(opened.extra, close.extra) if close is not None else opened.extra
         match opened.kind:
             case "text":
                 return Text(text, opened.channel, extra)
@@ -136,7 +136,7 @@ def _opening(index: int, part: Part) -> tuple[Open, str]:
         case Opaque(wire, block):
             return Open(index, "opaque", wire), msgspec.json.encode(block).decode()
         case _:
-            raise TypeError(f"a reply can't hold a {type(part).__name__}")
+            raise TypeError(f"a reply can't contain a {type(part).__name__}")
 
 
 def _address(media: Media) -> str:

@@ -1,4 +1,4 @@
-"""The shapes that everything else is made of: readers, writers, and a wire as a bundle of plain functions."""
+"""The interfaces of readers, writers and stages, and a wire as a set of functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from toolglot.core.events import Event
+from toolglot.core.events import Event, StageEvent
+from toolglot.core.fold import fold
 from toolglot.core.messages import Message
 from toolglot.core.names import NameRule
 from toolglot.core.reply import Reply
@@ -35,14 +36,13 @@ class Writer(Protocol):
 
 
 class Stage(Protocol):
-    """Events to events: what stands between a reader and a writer."""
+    """Events to events, in batches: a step between a reader and a writer. Finish or Fault is the end."""
 
-    def feed(self, event: Event, /) -> list[Event]: ...
-    def close(self) -> list[Event]: ...
+    def feed(self, events: list[StageEvent], /) -> list[StageEvent]: ...
 
 
 class Quirks(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How one provider departs from its wire; the defaults are the wire as its owner speaks it.
+    """How one provider differs from its wire; the defaults describe the vendor's API.
 
     A row of providers.toml sets these: wires read them, and no wire knows a provider's name.
     """
@@ -57,45 +57,48 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True):
     stream_usage: bool = True
     text_parts: bool = True  # text may be a list of parts; False: one string
     top_k: bool = False
-    reasoning_key: str | None = None  # where an assistant message in the history takes unsigned reasoning
-    cache_control: bool = False  # takes Anthropic's cache_control on tools and parts
+    reasoning_key: str | None = None  # key for unsigned reasoning in an assistant message of the history
+    cache_control: bool = False  # accepts Anthropic's cache_control on tools and parts
     seed_key: str = "seed"
-    call_id_length: int | None = None  # ids of exactly so many letters and digits
-    server_tools: tuple[str, ...] = ()  # beginnings of server tools' types that this provider runs itself
+    call_id_length: int | None = None  # ids must have exactly this many letters and digits
+    server_tools: tuple[str, ...] = ()  # type prefixes of the server tools that this provider runs
 
 
-class Answering(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a server side needs beyond the reply itself: layers below the client read no clock and make no ids."""
+class ResponseContext(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What writing a response needs besides the reply. Lower layers read no clock and make no ids."""
 
-    id: str | None = None  # instead of the reply's own
-    model: str | None = None  # the name the client asked for
+    id: str | None = None  # replaces the reply's id
+    model: str | None = None  # the model name that the client requested
     created: int | None = None
     stream_usage: bool = True
     request: Request | None = None  # for the fields that a reply echoes
 
 
 class Wire(msgspec.Struct, frozen=True):
-    """One chat API, both ways. As a client: write_request, read_reply, reader, read_fault. As a server: the others."""
+    """One chat API, both ways. As a client: write_request, read_reply, reader, read_error. As a server: the others."""
 
     name: str
     media_type: str  # of a stream
     names: NameRule
     path: Callable[[str, bool], str]  # model, stream -> path below the API's root
     write_request: Callable[[Request, Notes, Quirks], Body]
-    read_reply: Callable[[Body, str | None], Reply]  # the channel that text is on: "json" under a schema
-    read_events: Callable[[Body, str | None], list[Event]]  # the same before it is folded
+    read_events: Callable[[Body, str | None], list[Event]]  # a whole reply; the text's channel: "json" under a schema
     reader: Callable[[str | None], Reader[bytes]]
-    read_fault: Callable[[int | None, Mapping[str, str], bytes], UpstreamError]
+    read_error: Callable[[int | None, Mapping[str, str], bytes], UpstreamError]
     read_request: Callable[[Body], Request]
-    write_reply: Callable[[Reply, Answering, Notes], Body]
-    writer: Callable[[Answering, Notes], Writer]
-    write_fault: Callable[[UpstreamError], tuple[int, Body]]
-    # the pieces that requests are made of, for those who need only one
+    write_reply: Callable[[Reply, ResponseContext, Notes], Body]
+    writer: Callable[[ResponseContext, Notes], Writer]
+    write_error: Callable[[UpstreamError], tuple[int, Body]]
+    # parts of a request, for callers that need only one
     read_tools: Callable[[Any], tuple[Tool, ...]]
     write_tools: Callable[[tuple[Tool, ...], Notes, Quirks], list[Any]]
     read_messages: Callable[[list[Any]], tuple[Message, ...]]
     write_messages: Callable[[tuple[Message, ...], Notes, Quirks], list[Any]]
     read_choice: Callable[[Any], Choice | None]
     read_history: Callable[[bytes | msgspec.Raw], tuple[Message, ...]] | None = None  # `messages` as they come in a body
-    path_keys: tuple[str, ...] = ()  # keys of our body that the path tells instead
-    adopt: Callable[[Request], Request] | None = None  # says what a request of another wire meant by saying nothing
+    path_keys: tuple[str, ...] = ()  # keys of our body that the API has in its path
+    adopt: Callable[[Request], Request] | None = None  # sets this wire's defaults on a request that came on another wire
+
+    def read_reply(self, body: Body, channel: str | None) -> Reply:
+        """A whole reply is always the fold of its events."""
+        return fold(self.read_events(body, channel))

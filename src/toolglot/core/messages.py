@@ -1,7 +1,7 @@
-"""What is said: messages, and the parts they are made of.
+"""Messages and their parts.
 
-`extra` holds what only one wire understands, keyed by that wire's name (`{"anthropic": {"cache_control": ...}}`).
-The same wire gives it back unchanged; another wire leaves it out and says so in a note.
+`extra` contains fields that only one wire supports, keyed by that wire's name (`{"anthropic": {"cache_control": ...}}`).
+The same wire writes them back unchanged; other wires leave them out and add a note.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
     text: str
-    channel: str | None = None  # "json": structured output; "text": said to be prose; "refusal": the model declines
+    channel: str | None = None  # "json": structured output; "text": marked as prose; "refusal": the model declines
     extra: Extra = {}
 
 
 class Reasoning(msgspec.Struct, frozen=True, omit_defaults=True, tag="reasoning"):
-    """The model's thinking. Signatures and encrypted blobs live in `extra`; the text may be empty beside them."""
+    """The model's reasoning. Signatures and encrypted data are in `extra`; the text may be empty."""
 
     text: str
     extra: Extra = {}
@@ -45,10 +45,10 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call"):
     name: str
     arguments_json: str = "{}"
     namespace: str | None = None
-    custom: bool = False  # a free-text tool: the arguments are {"input": text}
+    custom: bool = False  # a custom (free-text) tool: the arguments are {"input": text}
     sealed: bool = True  # False: cut short, and so never to be run
     source: str = "native"
-    written: str | None = None  # the model's own characters, where they differ from arguments_json
+    written: str | None = None  # the text the model wrote, where it differs from arguments_json
     fixes: tuple[str, ...] = ()
     extra: Extra = {}
 
@@ -77,6 +77,7 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
     parts: tuple[Text | Media | Opaque, ...] = ()
     is_error: bool = False
     extra: Extra = {}
+    rejected: str | None = None  # the reason code, where toolglot rejected the call and this is its feedback
 
     @property
     def text(self) -> str:
@@ -84,7 +85,7 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
 
 
 class Opaque(msgspec.Struct, frozen=True, omit_defaults=True, tag="opaque"):
-    """A block of one wire's own (a server tool's work, say): carried untouched to that wire and to no other."""
+    """A block that only one wire has (such as a server tool's output): passed unchanged to that wire, to no other."""
 
     wire: str
     block: dict[str, Any]
@@ -100,6 +101,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
     parts: tuple[Part, ...] = ()
     name: str | None = None
     extra: Extra = {}
+    rejected: tuple[str, ...] = ()  # reason codes, where this is toolglot's feedback on calls that named no tool
 
 
 def join_name(namespace: str | None, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Names that a wire accepts, and the way back.
+"""Tool names and call ids that a wire accepts, and how they are restored.
 
 Deterministic: the same tools give the same names, so a reply can be restored without keeping state.
 """
@@ -15,7 +15,7 @@ import msgspec
 
 from toolglot.core.messages import Message, Part, ToolCall, ToolResult, join_name
 from toolglot.core.request import Request
-from toolglot.core.tools import Choice, Tool, Toolset, made_once
+from toolglot.core.tools import Choice, Tool, Toolset, cached_for_toolset
 
 
 class NameRule(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ def _fits(word: str, pattern: str | None) -> bool:
 
 
 def legal(name: str, pattern: str | None, taken: Iterable[str] = ()) -> str:
-    """`name` itself where it is legal and free, else a readable, stable stand-in."""
+    """`name` if it is legal and unused, else a readable, stable replacement."""
     if _fits(name, pattern) and name not in taken:
         return name
     stem = _FORBIDDEN.sub("_", name).strip("-") or "x"
@@ -53,15 +53,15 @@ def _digest(name: str, turn: int) -> str:
     return blake2s(salted, digest_size=_HASH // 2).hexdigest()
 
 
-class Names:
-    """One request's names, both ways. `(namespace, name)` is a tool; what leaves is one legal word."""
+class NameMap:
+    """One request's names, both ways: from `(namespace, name)` to one legal name, and back."""
 
     def __init__(self, tools: Iterable[Tool], rule: NameRule) -> None:
         self._rule = rule
         self._out: dict[tuple[str | None, str], str] = {}
-        self._full: dict[str, str] = {}  # for those who know a tool by `ns__name` only
-        self._back: dict[str | None, dict[str, Tool]] = {}  # by the namespace that a call comes back with
-        self.changed = False  # some tool goes out under another name
+        self._full: dict[str, str] = {}  # for callers that know a tool only as `ns__name`
+        self._back: dict[str | None, dict[str, Tool]] = {}  # by the namespace of the returned call
+        self.changed = False  # some tool is sent under another name
         for tool in tools:
             key = (tool.namespace, tool.name)
             if tool.kind == "server" or key in self._out:
@@ -82,18 +82,18 @@ class Names:
         return legal(word, self._rule.name)
 
     def back(self, word: str, namespace: str | None = None) -> Tool | None:
-        """The tool that went out under this word; without its namespace, the first that did."""
-        own = self._back.get(namespace, {}).get(word)
-        return own or next((tools[word] for tools in self._back.values() if word in tools), None)
+        """The tool that was sent under this name; without a namespace, the first one."""
+        tool = self._back.get(namespace, {}).get(word)
+        return tool or next((tools[word] for tools in self._back.values() if word in tools), None)
 
 
-def legalise(request: Request, rule: NameRule) -> Request:
+def sanitize_names(request: Request, rule: NameRule) -> Request:
     """The same request with every tool's name and call's id as the wire allows them."""
     if _all_legal(request, rule):
         return request
-    names = Names(request.tools, rule)
+    names = NameMap(request.tools, rule)
     ids: dict[str, str] = {}
-    called: dict[str, str] = {}  # a call's id -> the word it went out under, for its result
+    called: dict[str, str] = {}  # a call's id -> the name it was sent under, for its result
 
     def legal_id(call_id: str) -> str:
         known = ids.get(call_id)
@@ -119,15 +119,15 @@ def legalise(request: Request, rule: NameRule) -> Request:
 
     return msgspec.structs.replace(
         request,
-        tools=made_once(request.tools, (rule, "legal"), lambda tools, _: _renamed(tools, names, rule)),
+        tools=cached_for_toolset(request.tools, (rule, "legal"), lambda tools, _: _renamed(tools, names, rule)),
         messages=tuple(_with_parts(message, part) for message in request.messages),
         choice=_legal_choice(request.choice, names),
     )
 
 
 def _all_legal(request: Request, rule: NameRule) -> bool:
-    """The common case: nothing is to be changed, and nothing need be built to see it."""
-    known = made_once(request.tools, rule, _legal_tools)
+    """The common case: nothing needs a change. Checked without building anything."""
+    known = cached_for_toolset(request.tools, rule, _legal_tools)
     if known is None:
         return False
     called: dict[str, str] = {}
@@ -162,21 +162,21 @@ def _with_parts(message: Message, change: Callable[[Part], Part]) -> Message:
     return msgspec.structs.replace(message, parts=parts)
 
 
-def _renamed(tools: tuple[Tool, ...], names: Names, rule: NameRule) -> tuple[Tool, ...]:
+def _renamed(tools: tuple[Tool, ...], names: NameMap, rule: NameRule) -> tuple[Tool, ...]:
     if not names.changed:
         return tools
     renamed = (_legal_tool(tool, names, rule) for tool in tools)
     return Toolset(renamed) if type(tools) is Toolset else tuple(renamed)
 
 
-def _legal_tool(tool: Tool, names: Names, rule: NameRule) -> Tool:
+def _legal_tool(tool: Tool, names: NameMap, rule: NameRule) -> Tool:
     if tool.kind == "server":
         return tool
     namespace = tool.namespace if rule.namespaces else None
     return msgspec.structs.replace(tool, name=names.out(tool.name, tool.namespace), namespace=namespace)
 
 
-def _legal_choice(choice: Choice | None, names: Names) -> Choice | None:
+def _legal_choice(choice: Choice | None, names: NameMap) -> Choice | None:
     if choice is None or not choice.names:
         return choice
     return msgspec.structs.replace(choice, names=tuple(names.out(name) for name in choice.names))

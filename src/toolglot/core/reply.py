@@ -1,4 +1,4 @@
-"""What a model answered, and what toolglot thought of it."""
+"""A model's reply, and the decisions made about it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import msgspec
 from toolglot.core.messages import Extra, Part, Reasoning, Text, ToolCall
 from toolglot.errors import UpstreamError
 
-Reason = Literal["stop", "calls", "length", "stop_sequence", "filter", "pause", "error", "other"]
+StopReason = Literal["stop", "calls", "length", "stop_sequence", "filter", "pause", "error", "other"]
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One rescue, repair or refusal, with a stable code and a sentence for people."""
+    """One recovered, repaired or rejected call, with a stable code and a message."""
 
     code: str
     message: str
@@ -21,13 +21,13 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Stop(msgspec.Struct, frozen=True, omit_defaults=True):
-    reason: Reason
-    raw: str | None = None  # the provider's own word
+    reason: StopReason
+    raw: str | None = None  # the provider's value
     sequence: str | None = None
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Totals: cached tokens are part of `input`, reasoning tokens part of `output`. None: not told."""
+    """Totals: cached tokens are part of `input`, reasoning tokens part of `output`. None: not reported."""
 
     input: int | None = None
     output: int | None = None
@@ -64,7 +64,7 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
-    """Both together; what neither tells stays untold."""
+    """The sum. A count that neither reports stays None."""
     if first is None or second is None:
         return first or second
     names = ("input", "output", "cache_read", "cache_write", "reasoning")

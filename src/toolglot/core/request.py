@@ -1,4 +1,4 @@
-"""What is asked of a model."""
+"""A request to a model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ EFFORTS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 class Thinking(msgspec.Struct, frozen=True, omit_defaults=True):
-    effort: str | None = None  # one of EFFORTS, or a provider's own word
+    effort: str | None = None  # one of EFFORTS, or a provider's value
     budget: int | None = None  # tokens; -1 lets the model choose
-    show: bool | None = None  # ask for the thoughts, or a summary of them
+    show: bool | None = None  # return the reasoning, or a summary of it
     extra: Extra = {}
 
 
@@ -35,7 +35,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     choice: Choice | None = None
     parallel: bool | None = None
     stream: bool = False
-    stream_usage: bool = False  # the caller wants the tokens counted at the end of the stream
+    stream_usage: bool = False  # the caller wants usage at the end of the stream
     max_tokens: int | None = None
     temperature: float | None = None
     top_p: float | None = None

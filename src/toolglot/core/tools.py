@@ -1,4 +1,4 @@
-"""What can be called, and whether it must be."""
+"""Tools and tool choice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: Literal["function", "custom", "server"] = "function"
     namespace: str | None = None
     format: dict[str, Any] | None = None  # a custom tool's: {"type": "grammar", "syntax": ..., "definition": ...}
-    extra: Extra = {}  # a server tool's own definition is extra[wire] as a whole
+    extra: Extra = {}  # of a server tool: extra[wire] is its whole definition
 
     @property
     def full_name(self) -> str:
@@ -28,44 +28,44 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Toolset(tuple[Tool, ...]):
-    """Tools that come again with every turn of a conversation: what is made of them is made once, and kept here."""
+    """The tools of a conversation, which come again with every request. Derived values are computed once and cached here."""
 
-    made: dict[Hashable, Any]
+    cache: dict[Hashable, Any]
 
     def __init__(self, tools: object = ()) -> None:
-        self.made = {}
+        self.cache = {}
 
 
-Made = TypeVar("Made")
+Derived = TypeVar("Derived")
 Key = TypeVar("Key", bound=Hashable)
 
 
-def made_once(tools: tuple[Tool, ...], key: Key, make: Callable[[tuple[Tool, ...], Key], Made]) -> Made:
-    """`make(tools, key)`, kept with the tools where they are a Toolset."""
+def cached_for_toolset(tools: tuple[Tool, ...], key: Key, make: Callable[[tuple[Tool, ...], Key], Derived]) -> Derived:
+    """`make(tools, key)`, cached with the tools if they are a Toolset."""
     if type(tools) is not Toolset:
         return make(tools, key)
     try:
-        made: Made = tools.made[key]
+        value: Derived = tools.cache[key]
     except KeyError:
-        made = tools.made[key] = make(tools, key)
-    return made
+        value = tools.cache[key] = make(tools, key)
+    return value
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`names` narrows the tools; required and one name is the forced tool."""
+    """`names` limits the tools; `required` with one name forces that tool."""
 
     mode: Literal["auto", "none", "required"] = "auto"
     names: tuple[str, ...] = ()
-    extra: Extra = {}  # a choice of one wire's own (a server tool): mode is what it comes down to elsewhere
+    extra: Extra = {}  # a choice that only one wire has (a server tool): other wires use `mode`
 
 
-def as_function(tool: Tool) -> Tool:
-    """A custom tool for a wire without them: a function with one string, `input`. The grammar goes into words."""
+def custom_as_function(tool: Tool) -> Tool:
+    """A custom tool for a wire without them: a function with one string, `input`. The grammar goes into the description."""
     if tool.kind != "custom":
         return tool
     field: dict[str, Any] = {"type": "string"}
-    held = tool.format or {}
-    if held.get("definition"):
-        field["description"] = f"Must follow this {held.get('syntax', 'grammar')} grammar:\n{held['definition']}"
+    grammar = tool.format or {}
+    if grammar.get("definition"):
+        field["description"] = f"Must follow this {grammar.get('syntax', 'grammar')} grammar:\n{grammar['definition']}"
     schema = {"type": "object", "properties": {"input": field}, "required": ["input"]}
     return Tool(tool.name, tool.description, schema, namespace=tool.namespace, extra=tool.extra)

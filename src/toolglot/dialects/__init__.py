@@ -1,6 +1,7 @@
-"""Layer 2: every model family's own way of writing calls: a file each, which exports DIALECT and is named as the dialect.
+"""Layer 2: one file per format in which models write tool calls. The file exports DIALECT and has the dialect's name.
 
-Listed without being imported, imported when asked for; other packages add theirs as entry points `toolglot.dialects`.
+The files are listed without importing them; each is imported on first use. Other packages add dialects as entry points of the
+group `toolglot.dialects`.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from toolglot.core.plugins import from_entry_points
+from toolglot.core.plugins import entry_point_names, from_entry_points
 from toolglot.grammars.dialect import Dialect
 
-# Several families share a form; where none is named, it goes by the name of the first of these, then of the alphabet.
+# Several dialects share a format. If none was configured, a call is reported under the first of these that matches, then in
+# alphabetical order.
 BEST_KNOWN = (
     "hermes",
     "qwen3_coder",
@@ -29,7 +31,7 @@ BEST_KNOWN = (
 
 @cache
 def dialect_names() -> tuple[str, ...]:
-    """All that are here, sorted."""
+    """All built-in dialects, sorted."""
     return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__"))
 
 
@@ -40,3 +42,10 @@ def find_dialect(name: str) -> Dialect | None:
     else:
         found = from_entry_points("toolglot.dialects", name)
     return found if isinstance(found, Dialect) else None
+
+
+@cache
+def all_dialects() -> tuple[Dialect, ...]:
+    """Built-in dialects and those that other packages add."""
+    names = dict.fromkeys((*dialect_names(), *entry_point_names("toolglot.dialects")))
+    return tuple(found for name in names if (found := find_dialect(name)) is not None)

@@ -1,4 +1,7 @@
-"""Claude's form, with and without its namespace: invokes in `function_calls`, which may be missing or called otherwise."""
+"""Written by Claude: `<invoke name="f">` elements in `<function_calls>`, with or without a namespace.
+
+The wrapper may be missing or have another name.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import replace
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
 _NAMESPACE = "antml:"
@@ -40,5 +43,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<function_results>\n", "\n</function_results>"),
+    template_hints=(("<function_calls>", "<invoke name="),),
     source="the legacy tool use of anthropics/courses, and issues of anthropics/claude-code",
 )

@@ -1,4 +1,4 @@
-"""Apertus: one array between tokens, in which the tool's name is the key."""
+"""Written by Apertus: one JSON array between two tokens, where each object has the tool's name as its key."""
 
 from __future__ import annotations
 
@@ -17,5 +17,6 @@ DIALECT = Dialect(
     render_result=result_text("[", "]"),
     reasoning=(("<|inner_prefix|>", "<|inner_suffix|>"),),
     dropped=("<|tools_suffix|>",),
+    template_markers=(("<|tools_prefix|>",),),
     source="https://github.com/swiss-ai/apertus-format",
 )

@@ -1,4 +1,4 @@
-"""No family's own: calls as JSON with nothing around, an object, an array, or several in sequence."""
+"""Written by many models: calls as JSON with no markers, as one object, an array, or several values in a row."""
 
 from __future__ import annotations
 

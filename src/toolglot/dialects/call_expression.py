@@ -1,4 +1,4 @@
-"""Ours: `SearchDatabase(query="python", limit=10)` anywhere in prose, for the names of registered tools."""
+"""Written by many small models: `SearchDatabase(query="python", limit=10)` anywhere in text, for registered tools only."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What Cline, Roo Code and their kin teach in their prompts: the tool's name is the tag, and so are its parameters.
+"""Written by models that Cline, Roo Code and similar agents prompt: the tool's name is the tag, and each parameter is a tag.
 
-Heard only for registered tools, for any HTML looks like it.
+Parsed only for registered tools, because any HTML looks like it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Command R7B and Command A: one array between action tokens, ids from 0 up; Command R+ wrote a fence behind `Action:`."""
+"""Written by Command R7B and Command A: one JSON array between action tokens, ids counted from 0.
+
+Command R+ writes a fenced block after `Action:`; that is parsed too.
+"""
 
 from __future__ import annotations
 
@@ -27,5 +30,6 @@ DIALECT = Dialect(
         "<|CHATBOT_TOKEN|>",
         "<|END_OF_TURN_TOKEN|>",
     ),
+    template_markers=(("<|START_ACTION|>",),),
     source="https://docs.cohere.com/docs/command-a-hf",
 )

@@ -1,4 +1,4 @@
-"""Command 4: as Command A, with `<|START_TEXT|>` around what is said."""
+"""Written by Command 4: as Command A (cohere_command3), with `<|START_TEXT|>` around the text."""
 
 from __future__ import annotations
 
@@ -26,5 +26,6 @@ DIALECT = Dialect(
         "<|CHATBOT_TOKEN|>",
         "<|END_OF_TURN_TOKEN|>",
     ),
+    template_markers=(("<|START_ACTION|>", "<|START_TEXT|>"),),
     source="https://docs.cohere.com/docs/command-a-hf",
 )

@@ -1,8 +1,8 @@
-"""DeepSeek V3.1: a name, a separator and JSON for each call, one behind the other."""
+"""Written by DeepSeek V3.1: name, separator and JSON arguments for each call."""
 
 from __future__ import annotations
 
-from toolglot.grammars.deepseek import DEEPSEEK, DROPPED
+from toolglot.dialects.deepseek_v3 import DEEPSEEK, DROPPED
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import named_calls, result_text, tool_lines
 
@@ -18,5 +18,6 @@ DIALECT = Dialect(
     ),
     render_result=result_text("<｜tool▁output▁begin｜>", "<｜tool▁output▁end｜>"),
     dropped=DROPPED,
+    template_markers=(("tool▁sep",),),
     source="https://huggingface.co/deepseek-ai/DeepSeek-V3.1",
 )

@@ -1,7 +1,7 @@
-"""DeepSeek V3.2 (DSML): tags with fullwidth bars; `string` says whether a value is text or JSON.
+"""Written by DeepSeek V3.2 (DSML): tags with fullwidth bars; the attribute `string` marks a value as text or JSON.
 
-Its wrapper is `function_calls`, V4's is `tool_calls`: neither takes the other's. Both are read where the mark is misspelt:
-models double its bars, servers and copies write them in ASCII, and then any wrapper may stand around.
+Its wrapper is `function_calls`, V4's is `tool_calls`; neither accepts the other's. Misspelt marks are parsed for both: models
+double the bars, servers and copies write them in ASCII, and then any wrapper is accepted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import RenderCalls, calls_in_tags, result_in, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
 _MARK = "｜DSML｜"
@@ -30,7 +30,7 @@ def dsml_tags(outer: str, mark: str = _MARK) -> Tags:
 
 
 def dsml(outer: str, refused: str) -> TaggedXml:
-    """A call without its wrapper may be followed by either's end: only the beginning says which one was meant."""
+    """A call without its opening wrapper may be followed by the closing tag of either wrapper; both are accepted."""
     tags, foreign = dsml_tags(outer), dsml_tags(refused)
     return TaggedXml(replace(tags, closers=foreign.outer[1:] if foreign.outer else ()), ATTRIBUTE, strong=True, foreign=foreign)
 
@@ -60,5 +60,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<function_results>\n<result>", "</result>\n</function_results>"),
+    template_markers=(("DSML", "function_calls>"),),
     source="encoding_dsv32.py of deepseek-ai/DeepSeek-V3.2",
 )

@@ -1,4 +1,7 @@
-"""DeepSeek V4: V3.2's tags in the wrapper `tool_calls`, which may be missing; a call without arguments may close itself."""
+"""Written by DeepSeek V4: the tags of V3.2 in the wrapper `tool_calls`, which is optional.
+
+A call without arguments may close itself.
+"""
 
 from __future__ import annotations
 
@@ -15,5 +18,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_result>", "</tool_result>"),
+    template_markers=(("DSML",),),
     source="the encoding of deepseek-ai/DeepSeek-V4",
 )

@@ -1,11 +1,11 @@
-"""dots.llm: invokes, or a JSON object, in one wrapper."""
+"""Written by dots.llm: `<invoke>` elements, or a JSON object, in `<dots_function_call>`."""
 
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
 _ALL = ("<dots_function_call>", "</dots_function_call>")
@@ -36,5 +36,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<dots_function_result>", "</dots_function_result>"),
+    template_markers=(("<dots_function_call>",),),
     source="the chat template of rednote-hilab/dots.llm",
 )

@@ -1,4 +1,4 @@
-"""ERNIE 4.5 thinking: Hermes' form with a newline behind each call; answers stand in `<response>` tags."""
+"""Written by ERNIE 4.5 thinking: the Hermes format with a newline after each call; answers are in `<response>` tags."""
 
 from __future__ import annotations
 
@@ -12,5 +12,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=each_call("<tool_call>\n", "\n</tool_call>\n", ""),
     render_result=result_text("<tool_output>\n", "\n</tool_output>"),
+    template_hints=(("<tool_call>", "<response>"),),
     source="https://huggingface.co/baidu/ERNIE-4.5-21B-A3B-Thinking",
 )

@@ -1,4 +1,4 @@
-"""No family's own, and the commonest drift: each call as JSON in a fenced block."""
+"""Written by many models that drift from their format: each call as JSON in a fenced block."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ DIALECT = Dialect(
     render_calls=each_call("```json\n", "\n```", "\n\n"),
     render_result=result_object("```json\n", "\n```", "name", "content"),
     weak=True,
+    template_hints=(("Action:", "```json"),),
     source="docs/reference/dialects.md",
 )

@@ -1,6 +1,6 @@
-"""Functionary v3.1, and Llama where it is asked so: `<function=f>{json}</function>` for each call.
+"""Written by Functionary v3.1, and by Llama if prompted for it: `<function=f>{json}</function>` for each call.
 
-Llama forgets the `>`, or puts it behind the arguments, or writes `(f)` for `=f>`: read for registered tools.
+Llama omits the `>`, puts it after the arguments, or writes `(f)` for `=f>`. These are parsed for registered tools.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ DIALECT = Dialect(
             exact=r"[^\s>{]+>\s*",
             ends=("</function>",),
             noise=(">",),
-            hopeless=r"[^>\n{]*(?:\n|>\s*[^\s{])",
+            not_head=r"[^>\n{]*(?:\n|>\s*[^\s{])",
         ),
     ),
     render_tools=tool_lines("", ""),
     render_calls=named_calls("<function={name}>{arguments}</function>"),
     render_result=PLAIN_RESULT,
+    template_hints=(("<function=",), ("<function=", "<|python_tag|>", "<|start_header_id|>")),
     source="https://github.com/MeetKai/functionary",
 )

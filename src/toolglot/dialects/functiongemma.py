@@ -1,4 +1,4 @@
-"""FunctionGemma: `<start_function_call>call:f{a:<escape>text<escape>,n:1}<end_function_call>`, once for each call."""
+"""Written by FunctionGemma: `<start_function_call>call:f{a:<escape>text<escape>,n:1}<end_function_call>` for each call."""
 
 from __future__ import annotations
 
@@ -15,5 +15,6 @@ DIALECT = Dialect(
     render_calls=gemma_calls(_FORM),
     render_result=gemma_result(_FORM, "<start_function_response>", "<end_function_response>"),
     dropped=("<end_function_call>", "<start_function_response>", "<end_of_turn>"),
+    template_markers=(("<start_function_call>",),),
     source="https://ai.google.dev/gemma/docs/functiongemma/formatting-and-best-practices",
 )

@@ -1,4 +1,4 @@
-"""Gemma 4: `<|tool_call>call:f{a:<|"|>text<|"|>,n:1}<tool_call|>`, once for each call. It thinks in a channel of its own."""
+"""Written by Gemma 4: `<|tool_call>call:f{a:<|"|>text<|"|>,n:1}<tool_call|>` for each call; reasoning has a channel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolglot.grammars.render_gemma import gemma_calls, gemma_result, gemma_tool
 from toolglot.grammars.tagged_python import TaggedPython
 
 _FORM = Gemma("<|tool_call>", "<tool_call|>", '<|"|>')
-_IN_TAG = Gemma("<call:", "/>", '<|"|>')  # Gemini's slip: `<call:default_api:f{a:text}/>`
+_IN_TAG = Gemma("<call:", "/>", '<|"|>')  # a mistake of Gemini: `<call:default_api:f{a:text}/>`
 _PYTHON = TaggedPython("<|tool_call>", "<tool_call|>", lead="call:")
 
 DIALECT = Dialect(
@@ -23,5 +23,6 @@ DIALECT = Dialect(
         ("<|channel>", "<channel|>"),
     ),
     dropped=("<tool_call|>", "<|tool_response>", "<turn|>"),
+    template_markers=(("<|tool_call>",),),
     source="https://ai.google.dev/gemma/docs/capabilities/text/function-calling-gemma4",
 )

@@ -1,4 +1,4 @@
-"""GigaChat 3 and 3.1: one object behind `<|function_call|>`, in 3.0 behind a message header; one call only."""
+"""Written by GigaChat 3 and 3.1: one object after `<|function_call|>`, in 3.0 after a message header; a single call."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ DIALECT = Dialect(
     render_calls=each_call("<|function_call|>", "", ""),
     render_result=PLAIN_RESULT,
     dropped=("<|message_sep|>",),
+    template_markers=(("<|function_call|>",), ("function call<|role_sep|>",)),
     source="https://huggingface.co/ai-sage/GigaChat3-10B-A1.8B",
 )

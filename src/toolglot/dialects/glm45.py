@@ -1,4 +1,4 @@
-"""GLM 4.5 and 4.6: the name, then keys and values in turn, each on a line. White space in values is data."""
+"""Written by GLM 4.5 and 4.6: the name, then alternating keys and values, each on a line. White space in values is data."""
 
 from __future__ import annotations
 
@@ -18,5 +18,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
+    template_hints=(("<tool_call>", "\n<arg_key>"), ("<tool_call>", "\\n<arg_key>")),
     source="the chat template of zai-org/GLM-4.5",
 )

@@ -1,4 +1,4 @@
-"""GLM 4.7 and 5, Ling 3: as GLM 4.5, without line breaks."""
+"""Written by GLM 4.7, GLM 5 and Ling 3: as GLM 4.5, without line breaks."""
 
 from __future__ import annotations
 
@@ -19,5 +19,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>", "</tool_response>"),
+    template_hints=(("<tool_call>", "<arg_key>"),),
     source="the chat template of zai-org/GLM-4.7",
 )

@@ -1,4 +1,4 @@
-"""Granite 3.x: `<|tool_call|>` and one array, with no end marker; some write the plain tag."""
+"""Written by Granite 3.x: `<|tool_call|>` and one array, with no end marker; some models write the tag without bars."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ DIALECT = Dialect(
     render_calls=one_array("<|tool_call|>[", "]"),
     render_result=PLAIN_RESULT,
     dropped=("<|end_of_text|>",),
+    template_markers=(("<|tool_call|>",),),
     source="https://www.ibm.com/granite/docs/models/granite",
 )

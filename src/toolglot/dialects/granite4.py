@@ -1,4 +1,4 @@
-"""Granite 4.x: Hermes' form; text may stand before, between and after the calls."""
+"""Written by Granite 4.x: the Hermes format; text is allowed before, between and after calls."""
 
 from __future__ import annotations
 
@@ -12,5 +12,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=each_call("<tool_call>\n", "\n</tool_call>"),
     render_result=result_text("<tool_response>\n", "\n</tool_response>"),
+    template_markers=(("<|start_of_role|>", "<tool_call>"),),
     source="https://www.ibm.com/granite/docs/models/granite",
 )

@@ -1,4 +1,4 @@
-"""Granite-20B-FunctionCalling: `<function_call>` before each object, and nothing behind it."""
+"""Written by Granite-20B-FunctionCalling: `<function_call>` before each object, with no end marker."""
 
 from __future__ import annotations
 
@@ -12,5 +12,6 @@ DIALECT = Dialect(
     render_tools=tool_array("<|function_call_library|>\n", wrapped=False),
     render_calls=each_call("<function_call> ", ""),
     render_result=result_text("<function_response> ", ""),
+    template_hints=(("<function_call>",),),
     source="https://huggingface.co/ibm-granite/granite-20b-functioncalling",
 )

@@ -1,8 +1,8 @@
-"""gpt-oss: messages on channels; a call is a message to `functions.f`, its recipient before or after the channel.
+"""Written by gpt-oss (Harmony): messages on channels; a call is a message to the recipient `functions.f`.
 
-Reasoning is the channel analysis, preambles are commentary without a recipient, the answer is final. `<|call|>` ends the
-generation and often is not there; `<|constrain|>` may be missing too. Where all tokens were lost on the way,
-` to=functions.f json{...}` is left.
+The recipient comes before or after the channel. Reasoning is the channel analysis, preambles are commentary without a
+recipient, the answer is final. `<|call|>` ends the generation and is often missing; `<|constrain|>` may be missing too. If a
+server strips all tokens, ` to=functions.f json{...}` is left.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from toolglot.grammars.render_signature import namespace
 
 
 def _messages(*openers: str, at_line_start: bool = False) -> Channels:
-    """Where tokens were lost, some words of another script may stand in their place."""
+    """If tokens are missing, some words in another script may be in their place."""
     return Channels(
         openers,
         r"[^\n]*?\bto=(?P<name>[^\s<{]+)"
@@ -22,7 +22,7 @@ def _messages(*openers: str, at_line_start: bool = False) -> Channels:
         r"<\|message\|>\s*\S|\{",
         ends=("<|call|>", "<|end|>", "<|return|>"),
         others=("<|start|>", "<|channel|>"),
-        hopeless=r"[^\n]*?\bto=(?:\s|[^\s<{]+\s+(?!json|code|<|\{)[a-z]{5}|[^{\n]*\n\s*[^\s{])",
+        not_head=r"[^\n]*?\bto=(?:\s|[^\s<{]+\s+(?!json|code|<|\{)[a-z]{5}|[^{\n]*\n\s*[^\s{])",
         prefix="functions.",
         at_line_start=at_line_start,
     )
@@ -57,5 +57,6 @@ DIALECT = Dialect(
         "<|end|>",
         "<|return|>",
     ),
+    template_markers=(("<|channel|>", "<|message|>"),),
     source="https://cookbook.openai.com/articles/openai-harmony",
 )

@@ -1,6 +1,6 @@
-"""Hunyuan-A13B: one array in `<tool_calls>` tags; answers stand in `<answer>`.
+"""Written by Hunyuan-A13B: one array in `<tool_calls>` tags; answers are in `<answer>`.
 
-Its smaller kin write a name and a fenced object.
+The smaller Hunyuan models write a name and a fenced object.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FENCED = NamedJson(
     sections=("<tool_calls>",),
     section_ends=("</tool_calls>",),
     noise=("```",),
-    hopeless=r"\s*(?:[^\s\w.:-]|[\w.:-]+\s*[^\s`\w.:-])",
+    not_head=r"\s*(?:[^\s\w.:-]|[\w.:-]+\s*[^\s`\w.:-])",
 )
 
 DIALECT = Dialect(
@@ -26,5 +26,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=one_array("<tool_calls>[", "]</tool_calls>"),
     render_result=result_text("<tool_response>", "</tool_response>"),
+    template_hints=(("<tool_calls>", "<answer>"),),
     source="https://github.com/Tencent-Hunyuan/Hunyuan-A13B",
 )

@@ -1,4 +1,7 @@
-"""Hy3: GLM's pairs with a separator behind the name, all calls in one wrapper. Hy4 has a suffix in every tag."""
+"""Written by Hy3: the key and value pairs of GLM with a separator after the name, all calls in one wrapper.
+
+Hy4 adds a suffix to every tag.
+"""
 
 from __future__ import annotations
 
@@ -24,5 +27,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
+    template_markers=(("<tool_sep>", "<arg_key>"),),
     source="the chat template of tencent/Hy3-preview",
 )

@@ -1,6 +1,6 @@
-"""Inkling: each message begins with its kind; a call names its tool in the header and in the JSON, whose arguments are `args`.
+"""Written by Inkling: each message begins with its kind; a call has the tool's name in the header and in the JSON.
 
-A tool in text mode takes the message as it is.
+The arguments are under `args`. The body of a call to a text-mode tool is passed to the tool as it is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DIALECT = Dialect(
             r"<\|content_invoke_tool_(?:json|text)\|>\s*\S",
             ends=("<|end_message|>",),
             others=("<|message_model|>",),
-            hopeless=r"<\|message_model\|>[^<\n]*(?:\n|<\|content_[^i])",
+            not_head=r"<\|message_model\|>[^<\n]*(?:\n|<\|content_[^i])",
             keys=_KEYS,
             text_mode="<|content_invoke_tool_text|>",
         ),
@@ -40,5 +40,6 @@ DIALECT = Dialect(
     render_result=PLAIN_RESULT,
     reasoning=(("<|message_model|><|content_thinking|>", "<|end_message|>"), ("<|content_thinking|>", "<|end_message|>")),
     dropped=("<|message_model|><|content_text|>", "<|content_text|>", "<|end_message|>"),
+    template_markers=(("<|content_invoke_tool_json|>",),),
     source="https://github.com/sgl-project/sglang",
 )

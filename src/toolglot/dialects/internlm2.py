@@ -1,4 +1,4 @@
-"""InternLM2.x and Intern-S1: an action for a plugin; the arguments are called parameters."""
+"""Written by InternLM2.x and Intern-S1: an action for a plugin; the arguments are under `parameters`."""
 
 from __future__ import annotations
 
@@ -16,5 +16,6 @@ DIALECT = Dialect(
     render_calls=each_call("<|action_start|><|plugin|>\n", "<|action_end|>", "\n", _KEYS),
     render_result=PLAIN_RESULT,
     dropped=("<|action_end|>",),
+    template_markers=(("<|action_start|>",),),
     source="https://github.com/InternLM/InternLM/blob/main/chat/chat_format.md",
 )

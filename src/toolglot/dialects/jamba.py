@@ -1,4 +1,4 @@
-"""Jamba 1.5 and later, Apriel: one array in `<tool_calls>` tags."""
+"""Written by Jamba 1.5 and later, and Apriel: one array in `<tool_calls>` tags."""
 
 from __future__ import annotations
 
@@ -14,5 +14,6 @@ DIALECT = Dialect(
     render_calls=one_array("<tool_calls>[", "]</tool_calls>", between=",\n"),
     render_result=result_text("<|tool|> ", ""),
     dropped=("[BEGIN FINAL RESPONSE]",),
+    template_hints=(("<tool_calls>",),),
     source="https://docs.ai21.com/docs/jamba-function-calling",
 )

@@ -1,4 +1,4 @@
-"""Kimi K3 (XTML): tags of special tokens, escaped attributes, raw values with their type beside the key."""
+"""Written by Kimi K3 (XTML): tags made of special tokens, escaped attributes, raw values with their type next to the key."""
 
 from __future__ import annotations
 
@@ -27,5 +27,6 @@ DIALECT = Dialect(
         "<|close|>response<|sep|>",
         "<|close|>message<|sep|>",
     ),
+    template_markers=(("<|open|>", "<|sep|>"),),
     source="the chat template of moonshotai/Kimi-K3",
 )

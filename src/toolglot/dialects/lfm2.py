@@ -1,4 +1,4 @@
-"""LFM2 and LFM2.5: a Python list of calls, `<|tool_call_start|>[f(a=1)]<|tool_call_end|>`, or a JSON array there."""
+"""Written by LFM2 and LFM2.5: a list of Python calls, `<|tool_call_start|>[f(a=1)]<|tool_call_end|>`, or a JSON array."""
 
 from __future__ import annotations
 
@@ -14,5 +14,6 @@ DIALECT = Dialect(
     render_calls=python_calls("<|tool_call_start|>[", "]<|tool_call_end|>"),
     render_result=result_text("<|tool_response_start|>", "<|tool_response_end|>"),
     dropped=("<|tool_call_end|>", "<|im_end|>"),
+    template_markers=(("<|tool_call_start|>",), ("<|tool_list_start|>",)),
     source="https://docs.liquid.ai/lfm/key-concepts/tool-use",
 )

@@ -1,6 +1,6 @@
-"""Llama 3.1 to 3.3, and 4 in its JSON mode: `<|python_tag|>{"name": ..., "parameters": ...}`, several joined by `; `.
+"""Written by Llama 3.1 to 3.3, and Llama 4 in JSON mode: `<|python_tag|>{"name": ..., "parameters": ...}`, joined by `; `.
 
-The form without the tag is bare JSON, and read as such. Built-in tools are called as `brave_search.call(query="...")`.
+Without the tag it is bare JSON and parsed as such. Built-in tools are called as `brave_search.call(query="...")`.
 """
 
 from __future__ import annotations
@@ -20,5 +20,6 @@ DIALECT = Dialect(
     render_calls=each_call("<|python_tag|>", "", "", _KEYS),
     render_result=PLAIN_RESULT,
     dropped=("<|eom_id|>", "<|eot_id|>"),
+    template_hints=(("<|python_tag|>",), ('"parameters": dictionary',), ("<|start_header_id|>", '"parameters":')),
     source="https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_1",
 )

@@ -1,4 +1,4 @@
-"""Llama 4: a Python list of calls, `<|python_start|>[f(a=1)]<|python_end|>`."""
+"""Written by Llama 4: a Python list of calls, `<|python_start|>[f(a=1)]<|python_end|>`."""
 
 from __future__ import annotations
 
@@ -14,5 +14,6 @@ DIALECT = Dialect(
     render_calls=python_calls("<|python_start|>[", "]<|python_end|>"),
     render_result=PLAIN_RESULT,
     dropped=("<|python_end|>", "<|eom|>", "<|eot|>"),
+    template_hints=(("<|python_start|>",),),
     source="https://www.llama.com/docs/model-cards-and-prompt-formats/llama4",
 )

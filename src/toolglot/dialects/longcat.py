@@ -1,4 +1,4 @@
-"""LongCat-Flash: as Hermes, in tags of its own."""
+"""Written by LongCat-Flash: the Hermes format in `<longcat_tool_call>` tags."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ DIALECT = Dialect(
     render_calls=each_call("<longcat_tool_call>\n", "\n</longcat_tool_call>"),
     render_result=result_text("<longcat_tool_response>\n", "\n</longcat_tool_response>"),
     reasoning=(("<longcat_think>", "</longcat_think>"), THINK),
+    template_markers=(("<longcat_tool_call>",),),
     source="https://huggingface.co/meituan-longcat/LongCat-Flash-Chat",
 )

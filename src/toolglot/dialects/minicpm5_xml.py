@@ -1,11 +1,11 @@
-"""MiniCPM5: no wrapper; values that look like markup stand in CDATA."""
+"""Written by MiniCPM5: XML calls without a wrapper; values that look like markup are in CDATA."""
 
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, cdata_value, result_in
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml, from_cdata
 
 _CALLS = calls_in_tags(
@@ -31,5 +31,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
+    template_hints=(("<function name=", "<param name="),),
     source="the chat template of openbmb/MiniCPM5",
 )

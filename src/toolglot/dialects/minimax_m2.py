@@ -1,11 +1,11 @@
-"""MiniMax M2: invokes in one wrapper, values beside their tags, so that white space is data."""
+"""Written by MiniMax M2: `<invoke>` elements in one wrapper; values are next to their tags, so white space is data."""
 
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
 _ALL = ("<minimax:tool_call>", "</minimax:tool_call>")
@@ -34,5 +34,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<response>", "</response>"),
+    template_markers=(("<minimax:tool_call>",),),
     source="the chat template of MiniMaxAI/MiniMax-M2",
 )

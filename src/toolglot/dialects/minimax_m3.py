@@ -1,9 +1,9 @@
-"""MiniMax M3: every tag has a mark before it; parameters are tags, objects are tags in tags, lists are <item>s."""
+"""Written by MiniMax M3: a mark before every tag; parameters are tags, objects are nested tags, lists are `<item>` tags."""
 
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.nested_tags import marked_tags
+from toolglot.grammars.marked_tags import marked_tags
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, nested_value, result_in
 
@@ -23,5 +23,6 @@ DIALECT = Dialect(
     render_calls=_CALLS,
     render_result=result_in("<response>", "</response>"),
     reasoning=(("<mm:think>", "</mm:think>"),),
+    template_markers=(("]<]minimax[>[",),),
     source="the chat template of MiniMaxAI/MiniMax-M3",
 )

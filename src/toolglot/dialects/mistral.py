@@ -1,7 +1,7 @@
-"""Mistral: before v11 one array behind `[TOOL_CALLS]`, with ids of nine characters; from v11 `[TOOL_CALLS]f[ARGS]{...}` each.
+"""Written by Mistral: `[TOOL_CALLS]f[ARGS]{...}` for each call; before v11 one array after `[TOOL_CALLS]`.
 
-From v11 there is no end marker: exactly one JSON object is read. `[CALL_ID]` may stand before `[ARGS]`; either
-token may be missing.
+Ids in the array have nine characters. From v11 there is no end marker, so exactly one JSON object is parsed. `[CALL_ID]` may
+come before `[ARGS]`; either token may be missing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from toolglot.grammars.tagged_json import TOOL_CALLS_TOKEN
 from toolglot.grammars.tagged_python import TaggedPython
 
 
-def _named(hopeless: str) -> NamedJson:
+def _named(not_head: str) -> NamedJson:
     return NamedJson(
         ("[TOOL_CALLS]",),
         r"\s*(?P<name>[^\s\[\]{}]+)\s*(?:\[CALL_ID\]\s*(?P<id>[^\s\[]+)\s*)?(?:\[ARGS\])?\s*",
         noise=("[/TOOL_CALLS]",),
-        hopeless=hopeless,
+        not_head=not_head,
     )
 
 
@@ -33,5 +33,6 @@ DIALECT = Dialect(
     render_result=result_text("[TOOL_RESULTS]", "[/TOOL_RESULTS]"),
     reasoning=(("[THINK]", "[/THINK]"),),
     dropped=("[/TOOL_CALLS]",),
+    template_markers=(("[TOOL_CALLS]",),),
     source="https://docs.mistral.ai/capabilities/function_calling",
 )

@@ -1,6 +1,6 @@
-"""Muse Glimmer (ATEM): each message names its recipient, a tool, `self` (reasoning) or `user` (text), and ends with a token.
+"""Written by Muse Glimmer (ATEM): each message names its recipient: a tool, `self` (reasoning) or `user` (text).
 
-A block in a message to the user is a call only where it is the whole message; a tool `f` may be called `f.f`.
+A block in a message to the user is a call only if it is the whole message. A tool `f` may be called `f.f`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import re
 
 from toolglot.core.messages import ToolCall
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.heard import Tools
+from toolglot.grammars.parsed_call import Tools
 from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml
 
 _ALL = ("<atem:function_calls>", "</atem:function_calls>")
@@ -30,9 +30,9 @@ _TAGS = Tags(
 
 
 def _recipients(name: str) -> tuple[str, ...]:
-    """The tool itself, said twice, or only the namespace it is in."""
-    said = (name, f"{name}.{name}", name.partition(".")[0])
-    heads = [f" to={one}<|message|>" for one in said if one not in {"self", "user"}]
+    """The tool's name, the name twice, or only its namespace."""
+    recipients = (name, f"{name}.{name}", name.partition(".")[0])
+    heads = [f" to={one}<|message|>" for one in recipients if one not in {"self", "user"}]
     return (*heads, *(f"<|start|>assistant{head}" for head in heads))
 
 
@@ -87,5 +87,6 @@ DIALECT = Dialect(
         "<|eom|>",
         "<|eot|>",
     ),
+    template_markers=(("<atem:",),),
     source="the chat template of Muse Glimmer",
 )

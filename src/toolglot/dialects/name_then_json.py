@@ -1,4 +1,4 @@
-"""Ours: `get_weather: {"city": "Paris"}`, a registered tool's name and JSON behind it, as small models write it unasked."""
+"""Written by small models without any prompt for it: `get_weather: {"city": "Paris"}`, a registered tool's name and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nemotron-Nano-v2: one array in `<TOOLCALL>` tags."""
+"""Written by Nemotron-Nano-v2: one array in `<TOOLCALL>` tags."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ DIALECT = Dialect(
     render_tools=tool_array("<AVAILABLE_TOOLS>", "</AVAILABLE_TOOLS>", wrapped=False),
     render_calls=one_array("<TOOLCALL>[", "]</TOOLCALL>"),
     render_result=result_text("<TOOL_RESPONSE>[", "]</TOOL_RESPONSE>"),
+    template_markers=(("<TOOLCALL>",),),
     source="https://huggingface.co/nvidia/NVIDIA-Nemotron-Nano-9B-v2",
 )

@@ -1,4 +1,4 @@
-"""Olmo 3: Python calls line by line, `<function_calls>f(a=1)\\ng(b=2)</function_calls>`."""
+"""Written by Olmo 3: Python calls, one per line, `<function_calls>f(a=1)\\ng(b=2)</function_calls>`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ DIALECT = Dialect(
     render_tools=tool_array("You have these functions: <functions>", "</functions>"),
     render_calls=python_calls("<function_calls>", "</function_calls>", "\n"),
     render_result=PLAIN_RESULT,
+    template_hints=(("<function_calls>",),),
     source="https://huggingface.co/allenai/Olmo-3-7B-Instruct",
 )

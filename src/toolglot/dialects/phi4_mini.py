@@ -1,4 +1,4 @@
-"""Phi-4-mini and FireFunction v2: the word `functools`, then one array."""
+"""Written by Phi-4-mini and FireFunction v2: the word `functools`, then one array."""
 
 from __future__ import annotations
 
@@ -13,5 +13,6 @@ DIALECT = Dialect(
     render_tools=tool_array("<|tool|>", "<|/tool|>", wrapped=False),
     render_calls=one_array("functools[", "]"),
     render_result=PLAIN_RESULT,
+    template_markers=(("functools[",), ("<|tool|>", "<|/tool|>")),
     source="https://huggingface.co/microsoft/Phi-4-mini-instruct",
 )

@@ -1,4 +1,4 @@
-"""Laguna: GLM's form, and also JSON behind the name or in place of it; sometimes in the wrong tag, <user>."""
+"""Written by Laguna: the GLM format, or JSON after or instead of the name; sometimes in the wrong tag, `<user>`."""
 
 from __future__ import annotations
 

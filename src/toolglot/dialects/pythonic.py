@@ -1,4 +1,4 @@
-"""Llama 3.2 (1B, 3B), ToolACE, Gemma 3's template: a bare Python list of calls, `[f(a=1), g(b="x")]`."""
+"""Written by Llama 3.2 (1B, 3B), ToolACE and Gemma 3's template: a bare Python list of calls, `[f(a=1), g(b="x")]`."""
 
 from __future__ import annotations
 
@@ -14,5 +14,6 @@ DIALECT = Dialect(
     render_calls=python_calls("[", "]"),
     render_result=PLAIN_RESULT,
     weak=True,
+    template_markers=(("[func_name1(",),),
     source="https://www.llama.com/docs/model-cards-and-prompt-formats/llama3_2",
 )

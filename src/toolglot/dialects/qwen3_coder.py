@@ -1,7 +1,7 @@
-"""Qwen3-Coder, Qwen3.5 and later, MiMo, Nemotron 3: the name behind `=`, values on lines of their own.
+"""Written by Qwen3-Coder, Qwen3.5 and later, MiMo and Nemotron 3: `<function=f>` with `<parameter=a>` tags.
 
-The opening <tool_call> is often missing, and its closing tag then belongs to the call all the same. The `>` behind a name
-may be missing too.
+Values are on separate lines. The opening `<tool_call>` is often missing; its closing tag is then still part of the call. The
+`>` after a name may be missing too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import TaggedXml
 
 _NAME = re.compile(r"([^<>\n{]{1,300}?)(?:(?P<empty>/?)>|\s*(?=<parameter=))")
@@ -40,5 +40,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
+    template_hints=(("<function=", "<parameter="), ("<tool_call>", "<function=", "<parameter=", "</parameter>", "</function>")),
     source="the chat template of Qwen/Qwen3-Coder-30B-A3B-Instruct",
 )

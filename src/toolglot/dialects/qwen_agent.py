@@ -1,4 +1,4 @@
-"""Qwen-Agent's older prompt, which Qwen2 and its kin were taught: flowers around the labels of name, arguments and result."""
+"""Written by Qwen2 and others trained on the older Qwen-Agent prompt: `✿` around the labels of name, arguments and result."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ DIALECT = Dialect(
             ("✿FUNCTION✿:",),
             r"\s*(?P<name>[^\s{✿]+)\s*✿ARGS✿:\s*",
             noise=("✿RESULT✿:", "✿RESULT✿"),
-            hopeless=r"\s*+[^\s✿]++\s++[^\s✿]",
+            not_head=r"\s*+[^\s✿]++\s++[^\s✿]",
         ),
     ),
     render_tools=tool_lines(),
     render_calls=named_calls("✿FUNCTION✿: {name}\n✿ARGS✿: {arguments}", "\n"),
     render_result=result_text("✿RESULT✿: ", ""),
     dropped=("✿RESULT✿:", "✿RETURN✿:"),
+    template_markers=(("✿FUNCTION✿",),),
     source="qwen_agent/llm/fncall_prompts/qwen_fncall_prompt.py of QwenLM/Qwen-Agent",
 )

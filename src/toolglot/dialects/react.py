@@ -1,6 +1,7 @@
-"""ReAct, as agents' prompts teach it: `Action: f`, then `Action Input: {...}`; results come back as `Observation:`.
+"""Written by models with a ReAct prompt: `Action: f`, then `Action Input: {...}`; results come back as `Observation:`.
 
-Its two labels are markers enough: it is not a weak form. But only registered tools are heard, for the labels are plain words.
+The two labels together are a reliable marker, so it is not a weak form. Only registered tools are parsed, because the labels
+are ordinary words.
 """
 
 from __future__ import annotations
@@ -15,5 +16,6 @@ DIALECT = Dialect(
     render_tools=tool_lines("", "", wrapped=False),
     render_calls=named_calls("Action: {name}\nAction Input: {arguments}", "\n"),
     render_result=result_text("Observation: ", ""),
+    template_hints=(("Action Input:",),),
     source="https://arxiv.org/abs/2210.03629",
 )

@@ -1,11 +1,11 @@
-"""Seed-OSS: Qwen3-Coder's tags in a wrapper of its own; values stand beside their tags, so that white space is data."""
+"""Written by Seed-OSS: the tags of Qwen3-Coder in `<seed:tool_call>`; values are next to their tags, so white space is data."""
 
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import EQUALS, NO_EQUALS, TaggedXml
 
 _CALLS = calls_in_tags(
@@ -32,5 +32,6 @@ DIALECT = Dialect(
     render_calls=_CALLS,
     render_result=PLAIN_RESULT,
     reasoning=(("<seed:think>", "</seed:think>"),),
+    template_markers=(("<seed:tool_call>",),),
     source="the chat template of ByteDance-Seed/Seed-OSS-36B-Instruct",
 )

@@ -1,11 +1,11 @@
-"""Step-3: XML calls between special tokens; the word `function` before each may be left out."""
+"""Written by Step-3: XML calls between special tokens; the word `function` before each is optional."""
 
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, tag
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
 _BEGIN, _END, _SEP = "<｜tool_call_begin｜>", "<｜tool_call_end｜>", "<｜tool_sep｜>"
@@ -39,6 +39,7 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=PLAIN_RESULT,
-    dropped=("<｜tool_call_begin｜>function<｜tool_sep｜>",),  # left over where the outer marker is missing
+    dropped=("<｜tool_call_begin｜>function<｜tool_sep｜>",),  # left over if the outer marker is missing
+    template_markers=(("steptml:",),),
     source="the chat template of stepfun-ai/step3",
 )

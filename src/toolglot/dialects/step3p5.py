@@ -1,4 +1,4 @@
-"""Step-3.5-Flash: Qwen3-Coder's tags, with line breaks around the end of the reasoning."""
+"""Written by Step-3.5-Flash: the tags of Qwen3-Coder, with line breaks around the end of the reasoning."""
 
 from __future__ import annotations
 

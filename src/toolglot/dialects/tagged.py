@@ -1,7 +1,7 @@
-"""Ours, for models that know no form of their own: `~~~tool_call` fences on lines of their own, one JSON object in each.
+"""Toolglot's format for models without one: `~~~tool_call` fences on separate lines, one JSON object in each.
 
-What stands between the fences was meant as a call: where it can't be read, that is told. Results are told in words, and calls
-have no id: small models copy what they see, and answered with fences and ids of their own making.
+Everything between the fences is treated as a call; if it can't be parsed, that is reported. Results are plain sentences and
+calls have no id: small models copy what they see, and would write fences and invented ids in their answers.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ DIALECT = Dialect(
     render_tools=tool_lines("", "", wrapped=False),
     render_calls=each_call("~~~tool_call\n", "\n~~~", "\n\n"),
     render_result=PLAIN_RESULT,
-    source="docs/decisions/0004-hearing.md",
+    source="docs/decisions/0004-text-parsing.md",
 )

@@ -1,4 +1,4 @@
-"""Gemini's and Gemma's habit: Python calls in a `tool_code` block, often printed, often through `default_api`."""
+"""Written by Gemini and Gemma: Python calls in a `tool_code` block, often inside `print` or with the prefix `default_api`."""
 
 from __future__ import annotations
 
@@ -15,5 +15,6 @@ DIALECT = Dialect(
     render_calls=python_calls("```tool_code\n", "\n```", "\n"),
     render_result=result_text("```tool_output\n", "\n```"),
     weak=True,
+    template_hints=(("```tool_code",),),
     source="https://ai.google.dev/gemma/docs/capabilities/function-calling",
 )

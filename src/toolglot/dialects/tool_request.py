@@ -1,6 +1,6 @@
-"""LM Studio's own form for models without one: each call a JSON object in `[TOOL_REQUEST]`.
+"""Written by models that LM Studio prompts, if they have no format: each call a JSON object in `[TOOL_REQUEST]`.
 
-Other wrappers of the same, which models make up, are read too.
+Other wrappers that models invent around the same object are parsed too.
 """
 
 from __future__ import annotations
@@ -32,5 +32,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=each_call("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"),
     render_result=result_text("[TOOL_RESULT]", "[END_TOOL_RESULT]"),
+    template_markers=(("[TOOL_REQUEST]",),),
     source="https://lmstudio.ai/docs/developer/openai-compat/tools",
 )

@@ -1,6 +1,6 @@
-"""What Cherry Studio and its kin teach in their prompts: name and arguments in elements of their own.
+"""Written by models that Cherry Studio and similar clients prompt: name and arguments in separate elements.
 
-Other elements with the same inside are what models make of it, or of a history that they saw: read for registered tools.
+Models also write other elements with the same content. These are parsed for registered tools.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DIALECT = Dialect(
             r"\s*<name>\s*(?P<name>[^<>\s]+)\s*</name>\s*<arguments>\s*",
             ends=("</tool_use>",),
             noise=("</arguments>",),
-            hopeless=r"\s*(?:[^\s<]|<[^n]|<name>[^<]*</name>\s*(?:[^\s<]|<[^a]))",
+            not_head=r"\s*(?:[^\s<]|<[^n]|<name>[^<]*</name>\s*(?:[^\s<]|<[^a]))",
         ),
         *map(with_name_element, ("tool_use", "tool_call", "function_call", "function", "use_tool")),
         *map(with_name_attribute, ("tool_use", "tool_call", "function_call")),
@@ -34,5 +34,6 @@ DIALECT = Dialect(
     render_tools=tool_lines(),
     render_calls=lambda calls: "\n".join(map(_render_call, calls)),
     render_result=result_text("<tool_use_result>\n  <name>{name}</name>\n  <result>", "</result>\n</tool_use_result>"),
+    template_markers=(("<tool_use>",),),
     source="the tool prompt of CherryHQ/cherry-studio",
 )

@@ -1,4 +1,4 @@
-"""xLAM-2: one bare array; also behind `[TOOL_CALLS]`, in `<tool_call>` tags, or in a fence."""
+"""Written by xLAM-2: one bare array; also after `[TOOL_CALLS]`, in `<tool_call>` tags, or in a fenced block."""
 
 from __future__ import annotations
 

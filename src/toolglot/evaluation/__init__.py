@@ -1,1 +1,1 @@
-"""Judging a model's calls: questions with gold answers, and the scoring of what was called. Asks no model itself."""
+"""Evaluates a model's tool calls: questions with expected answers, scoring and reports. Sends no requests itself."""

@@ -1,16 +1,16 @@
-"""What counts as the right arguments. The gold has the form of BFCL's answers, and its rules:
+"""Decides whether arguments are right. Expected answers have the format of BFCL's, and its rules:
 
-- each argument has a list of accepted values; `""` among them says that the argument may be absent
-- inside an accepted object each key has such a list again; inside an accepted list stand plain values
-- strings are compared without case, spaces and the signs `, . / - _ * ^`, quotes of any kind being one
+- each argument has a list of accepted values; `""` among them means that the argument may be absent
+- inside an accepted object each key has such a list again; an accepted list contains plain values
+- strings are compared without case, spaces and the characters `, . / - _ * ^`; all kinds of quotes are equal
 
-and these of ours, where BFCL's go wrong or are silent:
+plus our rules, where BFCL's are wrong or missing:
 
 - a decimal point and a minus stay: "1.5" is not "15", "-5" is not "5"
-- a full stop, exclamation or question mark at the end of a string is none of its meaning
+- a full stop, exclamation or question mark at the end of a string is ignored
 - 5 is 5.0, and neither is `true`
-- null is absent; an argument that the gold does not name may have its schema's default, and no other value
-- the order of a list counts, unless its key is among the `unordered` ones
+- null means absent; an argument that is not in the expected answer may only have its schema's default
+- the order of a list matters, unless its key is in `unordered`
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ One = TypeVar("One")
 Other = TypeVar("Other")
 
 _QUOTES = str.maketrans({"'": '"', "‘": '"', "’": '"', "“": '"', "”": '"', "`": '"', "−": "-"})
-# dropped: spaces and BFCL's signs, but for the point in 1.5 and the minus of -5
+# removed: spaces and BFCL's characters, except the point in 1.5 and the minus in -5
 _DROPPED = re.compile(r"[\s,/_*^]|(?<!\d)\.|\.(?!\d)|(?<=\w)-|-(?!\d)")
 
 
 def normal(text: str) -> str:
-    """A string as it is compared."""
+    """A string normalized for comparison."""
     even = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
     return _DROPPED.sub("", even.rstrip(" \t\r\n.!?"))
 
 
 def arguments_match(
-    given: Mapping[str, Any], accepted: Accepted, unordered: Collection[str] = (), defaults: Any = None
+    arguments: Mapping[str, Any], accepted: Accepted, unordered: Collection[str] = (), defaults: Any = None
 ) -> bool:
-    """`defaults` are the values that arguments have of themselves, for those that the gold does not name."""
+    """`defaults` are the schema's default values, for arguments that are not in `accepted`."""
     for key, allowed in accepted.items():
-        value = given.get(key)
+        value = arguments.get(key)
         if value is None:
             if ABSENT not in allowed and None not in allowed:
                 return False
         elif not any(value_matches(value, one, unordered, key in unordered) for one in allowed):
             return False
-    beyond = (key for key in given if key not in accepted and given[key] is not None)
-    return all(key in (defaults or {}) and value_matches(given[key], (defaults or {})[key]) for key in beyond)
+    beyond = (key for key in arguments if key not in accepted and arguments[key] is not None)
+    return all(key in (defaults or {}) and value_matches(arguments[key], (defaults or {})[key]) for key in beyond)
 
 
 def value_matches(value: Any, gold: Any, unordered: Collection[str] = (), any_order: bool = False) -> bool:
-    """`any_order` is of this value, where it is a list; `unordered` are the keys of such lists within."""
+    """`any_order`: this value is a list in any order; `unordered`: the keys of such lists inside it."""
     if isinstance(gold, str):
         return isinstance(value, str) and normal(value) == normal(gold)
     if isinstance(gold, Mapping):
@@ -72,12 +72,12 @@ def value_matches(value: Any, gold: Any, unordered: Collection[str] = (), any_or
 
 
 def listed(gold: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """BFCL's inner objects have a bare value here and there where a list of them is meant."""
+    """BFCL's inner objects sometimes have a bare value instead of a list of accepted ones."""
     return {key: inner if isinstance(inner, list) else [inner] for key, inner in gold.items()}
 
 
 def first(accepted: Accepted) -> dict[str, Any]:
-    """The gold as plain arguments: of each the first accepted value, and none where absence comes first."""
+    """The expected arguments as plain values: the first accepted value of each, unless that is absence."""
     return {key: plain(allowed[0]) for key, allowed in accepted.items() if allowed and allowed[0] != ABSENT}
 
 
@@ -88,7 +88,7 @@ def plain(gold: Any) -> Any:
 
 
 def paired(ones: Sequence[One], others: Sequence[Other], fit: Callable[[One, Other], bool]) -> int:
-    """How many of the ones can have another to themselves, at most."""
+    """The size of the largest matching: each one is paired with at most one other that fits."""
     taken: dict[int, int] = {}
 
     def place(at: int, tried: set[int]) -> bool:

@@ -1,7 +1,7 @@
-"""BFCL's own files: the questions, and beside them in `possible_answer/` the gold. A file of irrelevance has no gold.
+"""Reads BFCL's files: the questions, and the expected answers in `possible_answer/`. Irrelevance files have no answers.
 
-BFCL (https://gorilla.cs.berkeley.edu/leaderboard.html) is the Berkeley Function Calling Leaderboard. Its single-turn
-categories in Python and JSON are read; those of several turns and of other programming languages are not.
+BFCL (https://gorilla.cs.berkeley.edu/leaderboard.html) is the Berkeley Function Calling Leaderboard. Single-turn
+categories in Python and JSON are supported; multi-turn ones and other programming languages are not.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError
 from toolglot.evaluation.questions import ExpectedCall, Question, at_line, readable, rows
-from toolglot.reading.shape import Body, a_list, a_string, an_object, each_object
-from toolglot.schema.evident import evident
+from toolglot.io.request_validation import Body, read_each, require_list, require_object, require_string
+from toolglot.schema.schema_repair import repair_schema
 
 _CATEGORY = re.compile(r"[a-z_]*[a-z]")
-_TELLING = frozenset({"function", "involved_classes"})
-_NOT_READ = re.compile("multi_turn|java|memory|web_search|relevance(?<!irrelevance)")
+_BFCL_KEYS = frozenset({"function", "involved_classes"})
+_UNSUPPORTED = re.compile("multi_turn|java|memory|web_search|relevance(?<!irrelevance)")
 
 
 def read_bfcl(questions: str, answers: str | None = None) -> list[Question]:
-    """The text of a file of questions, and that of its answers."""
+    """Parses the text of a question file and of its answer file."""
     gold = _gold(answers or "")
     found: list[Question] = []
     for number, row in rows(questions):
@@ -35,54 +35,54 @@ def read_bfcl(questions: str, answers: str | None = None) -> list[Question]:
 
 def _gold(answers: str) -> dict[str, Any]:
     try:
-        return {a_string(row.get("id"), "id"): row.get("ground_truth") for _, row in rows(answers)}
+        return {require_string(row.get("id"), "id"): row.get("ground_truth") for _, row in rows(answers)}
     except CallerError as error:
         raise CallerError(error.problem, f"possible_answer, {error.where}") from None
 
 
 def is_bfcl(text: str) -> bool:
-    """Whether a file is one of BFCL's: its lines have `function` (or `involved_classes`), where ours have `tools`."""
-    return any(_TELLING & row.keys() for _, row in islice(rows(text), 1))
+    """Whether a file has BFCL's format: lines with `function` (or `involved_classes`) instead of `tools`."""
+    return any(_BFCL_KEYS & row.keys() for _, row in islice(rows(text), 1))
 
 
 def category_of(id: str) -> str:
-    """`live_simple` of `live_simple_12-7-0`."""
+    """`live_simple` for `live_simple_12-7-0`."""
     found = _CATEGORY.match(id)
     return found[0] if found else ""
 
 
 def _question(row: Body, gold: dict[str, Any]) -> Question:
-    id = a_string(row.get("id"), "id")
+    id = require_string(row.get("id"), "id")
     category = category_of(id)
-    if _NOT_READ.search(category):
-        raise CallerError(f"BFCL's category {category} is not one of single questions with calls in JSON", "id")
-    turns = a_list(row.get("question"), "question")
+    if _UNSUPPORTED.search(category):
+        raise CallerError(f"BFCL's category {category} is not supported: only single questions with calls in JSON are", "id")
+    turns = require_list(row.get("question"), "question")
     if len(turns) != 1:
-        raise CallerError(f"one turn can be read, not {len(turns)}", "question")
-    messages = readable(each_object(turns[0], "question[0]", dict))
-    tools = tuple(each_object(row.get("function"), "function", _tool))
+        raise CallerError(f"expected one turn, got {len(turns)}", "question")
+    messages = readable(read_each(turns[0], "question[0]", dict))
+    tools = tuple(read_each(row.get("function"), "function", _tool))
     if id not in gold and "irrelevance" not in category:
-        raise CallerError("there is no answer to it; BFCL has them in a file of the same name in possible_answer/", id)
-    expected = tuple(each_object(gold.get(id, []), f"{id}.ground_truth", _call))
+        raise CallerError("missing answer; BFCL has them in a file of the same name in possible_answer/", id)
+    expected = tuple(read_each(gold.get(id, []), f"{id}.ground_truth", _call))
     return Question(id, messages, tools, expected, tags=(_kind(expected, tools), "bfcl", category))
 
 
-def _tool(held: Body) -> Tool:
-    """BFCL writes Python's types (dict, float, tuple); models are shown those of JSON Schema."""
-    schema, _ = evident(an_object(held.get("parameters", {}), "parameters"))
-    return Tool(a_string(held.get("name"), "name"), held.get("description"), schema)
+def _tool(row: Body) -> Tool:
+    """BFCL uses Python's type names (dict, float, tuple); they become JSON Schema's."""
+    schema, _ = repair_schema(require_object(row.get("parameters", {}), "parameters"))
+    return Tool(require_string(row.get("name"), "name"), row.get("description"), schema)
 
 
-def _call(held: Body) -> tuple[ExpectedCall, ...]:
-    if len(held) != 1:
-        raise CallerError(f"one name with its arguments was expected, got {len(held)}", "")
-    ((name, arguments),) = held.items()
-    accepted = an_object(arguments, name)
-    return (ExpectedCall(name, {key: a_list(allowed, f"{name}.{key}") for key, allowed in accepted.items()}),)
+def _call(row: Body) -> tuple[ExpectedCall, ...]:
+    if len(row) != 1:
+        raise CallerError(f"expected one name with its arguments, got {len(row)}", "")
+    ((name, arguments),) = row.items()
+    accepted = require_object(arguments, name)
+    return (ExpectedCall(name, {key: require_list(allowed, f"{name}.{key}") for key, allowed in accepted.items()}),)
 
 
 def _kind(expected: tuple[Any, ...], tools: tuple[Tool, ...]) -> str:
-    """The tag that our own questions have first."""
+    """The kind, which is the first tag of the built-in questions too."""
     if not expected:
         return "no_call"
     return "parallel" if len(expected) > 1 else "several" if len(tools) > 1 else "one"

@@ -1,9 +1,9 @@
-"""From answers to figures. Each is given twice: for the calls as the model wrote them, and for the calls as they left.
+"""From answers to figures. Each figure exists twice: for the calls as the model wrote them, and as toolglot emitted them.
 
-What lies between the two is the layer's doing: text rescued, calls repaired, calls refused. As the model wrote it means: in the
-form that it was asked for (the server's own calls, the named dialect, the schema), with nothing mended. A call that was
-refused counts as made, unless it never came to its end; one that was rescued from other text counts as not made; one that
-was repaired, as not valid. What the way of asking gains (a prompt, a schema, the gate) is in both, and told beside them.
+The difference is what toolglot does: it recovers calls from text, repairs calls, and rejects calls. "As the model wrote it"
+means: in the requested format (native calls, the named dialect, the schema) and without repairs. A rejected call counts as
+made, unless it is incomplete; a call recovered from other text counts as not made; a repaired call counts as invalid. The
+effect of the tool mode (a prompt, a schema) is in both, and the report says so.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ import msgspec
 
 from toolglot.core.messages import ToolCall
 from toolglot.evaluation.intervals import wilson
-from toolglot.evaluation.kept import Kept
 from toolglot.evaluation.questions import Question
+from toolglot.evaluation.saved_answers import SavedAnswer
 from toolglot.evaluation.score import Called, Outcome, Summary, score, summary
-from toolglot.pipeline.constrain import WRITTEN_AS
-from toolglot.text.json_text import loads_object
+from toolglot.io.json_codec import loads_object
+from toolglot.pipeline.request.constrained import CALL_DIALECT
 
 _NATIVE = "native"
-_GATE = "gate:"  # how the note begins where the layer, not the model, has decided whether a call is due
 
 
 class Judged(msgspec.Struct, frozen=True):
     question: Question
-    kept: Kept
+    kept: SavedAnswer
     written: Outcome
     left: Outcome
 
 
 class Quantile(msgspec.Struct, frozen=True):
-    """Of values in order the one at a share, and between which two it lies with 95 %."""
+    """A quantile of sorted values, with its 95 % interval."""
 
     value: float
     low: float
@@ -46,38 +45,37 @@ class Figures(msgspec.Struct, frozen=True):
     left: Summary
     median: Quantile | None  # seconds for an answer, all turns of a loop together
     p90: Quantile | None
-    tokens: tuple[float, float] | None  # in and out, on average; None: no server told
-    unanswered: tuple[Kept, ...]
-    gated: int  # questions for which the gate has decided
-    cut: int  # answers that ended at the limit of tokens
-    codes: dict[str, int]  # what the layer did, the most frequent first
+    tokens: tuple[float, float] | None  # input and output, on average; None: not reported
+    unanswered: tuple[SavedAnswer, ...]
+    cut: int  # answers that ended at the token limit
+    codes: dict[str, int]  # toolglot's decisions, the most frequent first
 
 
-def judge(question: Question, kept: Kept, way: str) -> Judged:
+def judge(question: Question, kept: SavedAnswer, tool_mode: str) -> Judged:
     if kept.error is not None:
         nothing = _unanswered(question)
         return Judged(question, kept, nothing, nothing)
     left = [(call.full_name, _arguments(call)) for call in kept.calls]
-    written = as_written(kept, way)
-    # a loop whose calls the layer had to bring about would have ended without their results
+    written = as_written(kept, tool_mode)
+    # if toolglot changed the calls of a loop, the model would not have seen their results without it
     text = kept.text if written == left else ""
     return Judged(question, kept, score(question, written, text), score(question, left, kept.text))
 
 
 def _unanswered(question: Question) -> Outcome:
-    """Never right; where no call was due, it is no merit that none was made."""
+    """Never right, also if no call was expected."""
     if question.no_call:
         return Outcome()
     final = None if question.loop is None else False
     return Outcome(valid=False, right_tool=False, right_arguments=False, final=final, missing=len(question.expected))
 
 
-def as_written(kept: Kept, way: str) -> list[Called]:
-    """The calls that a reader of the asked form alone would find."""
-    own = {_NATIVE, WRITTEN_AS if way == "constrained" else way.removeprefix("dialect:")}
-    held_back = [held.call for held in kept.decisions if held.code.startswith(("rejected_", "merged_repeat"))]
-    made = [*kept.calls, *(call for call in held_back if call is not None and call.sealed)]
-    return [(_name(call), None if call.fixes else _arguments(call)) for call in made if call.source in own]
+def as_written(kept: SavedAnswer, tool_mode: str) -> list[Called]:
+    """The calls that a parser of only the requested format would find."""
+    requested_formats = {_NATIVE, CALL_DIALECT if tool_mode == "constrained" else tool_mode.removeprefix("dialect:")}
+    rejected = [decision.call for decision in kept.decisions if decision.code.startswith(("rejected_", "duplicate_call"))]
+    calls = [*kept.calls, *(call for call in rejected if call is not None and call.sealed)]
+    return [(_name(call), None if call.fixes else _arguments(call)) for call in calls if call.source in requested_formats]
 
 
 def _name(call: ToolCall) -> str:
@@ -99,14 +97,13 @@ def figures(judged: Sequence[Judged]) -> Figures:
         quantile(seconds, 0.9),
         _tokens(answered),
         tuple(one.kept for one in judged if one.kept.error is not None),
-        sum(any(note.startswith(_GATE) for note in one.kept.notes) for one in answered),
         sum(one.kept.stop == "length" for one in answered),
         dict(sorted(codes.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
 def quantile(ordered: Sequence[float], share: float) -> Quantile | None:
-    """By the nearest rank; the interval is that of the rank's share, and needs no idea of how times are distributed."""
+    """By the nearest rank. The interval is that of the rank's share, so it needs no assumption about the distribution."""
     count = len(ordered)
     if not count:
         return None
@@ -116,7 +113,7 @@ def quantile(ordered: Sequence[float], share: float) -> Quantile | None:
 
 
 def _tokens(answered: Iterable[Judged]) -> tuple[float, float] | None:
-    told = [one.kept.usage for one in answered if one.kept.usage is not None and one.kept.usage.input is not None]
-    if not told:
+    usages = [one.kept.usage for one in answered if one.kept.usage is not None and one.kept.usage.input is not None]
+    if not usages:
         return None
-    return sum(usage.input or 0 for usage in told) / len(told), sum(usage.output or 0 for usage in told) / len(told)
+    return sum(usage.input or 0 for usage in usages) / len(usages), sum(usage.output or 0 for usage in usages) / len(usages)

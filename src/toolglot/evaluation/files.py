@@ -1,4 +1,4 @@
-"""The question files themselves: ours, which comes with the package, and those that users have."""
+"""Loads question files: the built-in one, and the user's."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from toolglot.evaluation.bfcl import is_bfcl, read_bfcl
 from toolglot.evaluation.questions import Question, read_questions
 
 
-def own_questions() -> list[Question]:
-    """The half that we wrote ourselves. It is never changed because a model fails."""
+def builtin_questions() -> list[Question]:
+    """The questions that come with the package. They are never changed because a model fails."""
     return read_questions(Path(__file__).with_name("questions.jsonl").read_text(encoding="utf-8"))
 
 
 def load(path: str | Path) -> list[Question]:
-    """A file of our form, or one of BFCL's, whose answers are looked for where BFCL has them."""
+    """A file in our format or in BFCL's; BFCL's answers are read from `possible_answer/`."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise CallerError(f"it can't be read: {error}", str(path)) from None
+        raise CallerError(f"can't be read: {error}", str(path)) from None
     answers = path.parent / "possible_answer" / path.name
     try:
         if is_bfcl(text):

@@ -1,4 +1,4 @@
-"""Shares with their intervals: so few questions are asked that a bare percentage says too much."""
+"""Shares with confidence intervals: with few questions, a bare percentage looks too precise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _Z = 1.959963984540054  # 95 % of a normal distribution lie within
 
 
 def wilson(hits: int, of: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share. It stays within 0 and 1, and is honest at both ends. Nothing asked: nothing known."""
+    """Wilson's 95 % interval of a share. It stays within 0 and 1, also at the ends. Without questions it is all of 0 to 1."""
     if not of:
         return 0.0, 1.0
     share, spread = hits / of, _Z * _Z / of
@@ -20,7 +20,7 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """So many hits of so many."""
+    """`hits` of `of`."""
 
     hits: int
     of: int

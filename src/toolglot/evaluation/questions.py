@@ -1,15 +1,15 @@
-"""Questions with gold answers, and the file they stand in: one JSON object a line.
+"""Questions with expected answers, and their file format: one JSON object per line.
 
-    {"tool": {"name": ..., "description": ..., "parameters": {...}}}       a tool, for the lines below to name
+    {"tool": {"name": ..., "description": ..., "parameters": {...}}}       a tool, for use by name in later lines
     {"id": ..., "tags": [...],
      "question": "..." | "messages": [...],                                messages as in OpenAI's chat API
      "tools": ["a name", {a tool in any form}, ...],
      "expected": [call, ...] | "no_call": true,
      "loop": {"results": {"tool name": result}, "final": ["word", ["either", "or"]]}}
 
-A call is `{"name": ..., "arguments": {key: [accepted values]}, "unordered": [keys]}`, or a list of such: any of them will do.
-Calls may come in any order. `accepted.py` says what counts as an accepted value. A loop's results are given to the model
-as they are (text) or as JSON, and its last text must have each word of `final`.
+A call is `{"name": ..., "arguments": {key: [accepted values]}, "unordered": [keys]}`, or a list of alternatives.
+Calls may come in any order. `accepted.py` defines when a value is accepted. A loop's results are sent to the model as text
+or as JSON, and its final text must contain each word of `final`.
 """
 
 from __future__ import annotations
@@ -25,35 +25,43 @@ import msgspec
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError
 from toolglot.evaluation.accepted import first
-from toolglot.pipeline.route import speech
-from toolglot.pipeline.tool_forms import read_any_tools
-from toolglot.reading.shape import Body, a_boolean, a_list, a_string, an_object, each_object, strings
+from toolglot.io.json_codec import JSON_ERRORS, decode, dumps
+from toolglot.io.request_validation import (
+    Body,
+    read_each,
+    require_boolean,
+    require_list,
+    require_object,
+    require_string,
+    require_strings,
+)
+from toolglot.pipeline.detect_tool_format import read_any_tools
+from toolglot.pipeline.request.route import wire_format
 from toolglot.schema.check import checker
-from toolglot.text.json_text import BadJson, decode, dumps
 
 _KEYS = frozenset({"id", "tags", "question", "messages", "tools", "expected", "no_call", "loop"})
 _CALL_KEYS = frozenset({"name", "arguments", "unordered"})
 _LOOP_KEYS = frozenset({"results", "final"})
-# keywords that may let in arguments beside `properties`
+# keywords that may allow arguments beside `properties`
 _OPEN = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties", "allOf", "anyOf", "oneOf", "$ref"})
 
 
 class ExpectedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     arguments: dict[str, list[Any]] = {}
-    unordered: tuple[str, ...] = ()  # keys, at any depth, of lists whose order is nothing
+    unordered: tuple[str, ...] = ()  # keys, at any depth, of lists in any order
 
 
 class Loop(msgspec.Struct, frozen=True):
     results: dict[str, Any]
-    final: tuple[tuple[str, ...], ...]  # of each group one must be said
+    final: tuple[tuple[str, ...], ...]  # the final text must contain one of each group
 
 
 class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     messages: list[Body]
     tools: tuple[Tool, ...]
-    expected: tuple[tuple[ExpectedCall, ...], ...] = ()  # for each call that is due, what will do; empty: none is due
+    expected: tuple[tuple[ExpectedCall, ...], ...] = ()  # for each expected call its alternatives; empty: no call is expected
     loop: Loop | None = None
     tags: tuple[str, ...] = ()
 
@@ -63,11 +71,11 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def gold(self) -> list[tuple[str, dict[str, Any]]]:
-        """The calls that are right beyond doubt: the first of all that is accepted."""
+        """The expected calls with the first accepted values."""
         return [(slot[0].name, first(slot[0].arguments)) for slot in self.expected]
 
     def result_of(self, name: str) -> str:
-        """What a tool of a loop gives back, as text for the model."""
+        """A loop's tool result, as text for the model."""
         if self.loop is None or name not in self.loop.results:
             return f"Error: {name} is out of order"
         result = self.loop.results[name]
@@ -75,13 +83,13 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def rows(text: str) -> Iterator[tuple[int, Body]]:
-    """The lines of a JSONL file that hold something, with their numbers. Only \\n ends a line: JSON may hold the rest."""
+    """The non-empty lines of a JSONL file, numbered. Only \\n ends a line: JSON strings may contain other separators."""
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if line.strip():
             try:
-                yield number, an_object(decode(line), "")
-            except BadJson as error:
-                raise CallerError(f"this is no JSON: {error}", f"line {number}") from None
+                yield number, require_object(decode(line), "")
+            except JSON_ERRORS as error:
+                raise CallerError(f"not JSON: {error}", f"line {number}") from None
             except CallerError as error:
                 raise at_line(number, error) from None
 
@@ -91,7 +99,7 @@ def at_line(number: int, error: CallerError) -> CallerError:
 
 
 def read_questions(text: str) -> list[Question]:
-    """A file of ours, or a user's of the same form. What is wrong in it is a CallerError with its line and key."""
+    """Parses a question file. A CallerError names the line and the key of a problem."""
     known: dict[str, Tool] = {}
     found: dict[str, Question] = {}
     for number, row in rows(text):
@@ -102,7 +110,7 @@ def read_questions(text: str) -> list[Question]:
                 continue
             question = _question(row, known)
             if question.id in found:
-                raise CallerError(f"there is a question {question.id!r} before", "id")
+                raise CallerError(f"duplicate question id {question.id!r}", "id")
             found[question.id] = question
         except CallerError as error:
             raise at_line(number, error) from None
@@ -119,53 +127,53 @@ def _defined(tool: Any) -> dict[str, Tool]:
 def _question(row: Body, known: dict[str, Tool]) -> Question:
     _only(row, _KEYS)
     if ("expected" in row) == ("no_call" in row):
-        raise CallerError("a question has either expected or no_call", "expected")
-    if "no_call" in row and not a_boolean(row["no_call"], "no_call"):
-        raise CallerError("it is true, or left out", "no_call")
+        raise CallerError("set either expected or no_call", "expected")
+    if "no_call" in row and not require_boolean(row["no_call"], "no_call"):
+        raise CallerError("must be true or absent", "no_call")
     tools = _tools(row.get("tools"), known)
     names = {tool.full_name: tool for tool in tools}
-    slots = a_list(row.get("expected", []), "expected")
+    slots = require_list(row.get("expected", []), "expected")
     if "expected" in row and not slots:
-        raise CallerError("no call is given; where none is due, say no_call", "expected")
+        raise CallerError("the list is empty; if no call is expected, set no_call", "expected")
     expected = tuple(_slot(slot, f"expected[{at}]", names) for at, slot in enumerate(slots))
-    loop = _loop(an_object(row["loop"], "loop"), names, expected) if "loop" in row else None
-    tags = tuple(a_string(tag, f"tags[{at}]") for at, tag in enumerate(a_list(row.get("tags", []), "tags")))
-    return Question(a_string(row.get("id"), "id"), _messages(row), tools, expected, loop, tags)
+    loop = _loop(require_object(row["loop"], "loop"), names, expected) if "loop" in row else None
+    tags = tuple(require_string(tag, f"tags[{at}]") for at, tag in enumerate(require_list(row.get("tags", []), "tags")))
+    return Question(require_string(row.get("id"), "id"), _messages(row), tools, expected, loop, tags)
 
 
-def _only(held: Body, keys: frozenset[str]) -> None:
-    for key in held:
+def _only(row: Body, keys: frozenset[str]) -> None:
+    for key in row:
         if key not in keys:
-            raise CallerError(f"no such key; there are {', '.join(sorted(keys))}", key)
+            raise CallerError(f"unknown key; known: {', '.join(sorted(keys))}", key)
 
 
 def _messages(row: Body) -> list[Body]:
     if ("question" in row) == ("messages" in row):
-        raise CallerError("a question has either question or messages", "question")
+        raise CallerError("set either question or messages", "question")
     if "question" in row:
-        return [{"role": "user", "content": a_string(row["question"], "question")}]
-    messages = each_object(
-        row["messages"], "messages", lambda message: {**message, "role": a_string(message.get("role"), "role")}
+        return [{"role": "user", "content": require_string(row["question"], "question")}]
+    messages = read_each(
+        row["messages"], "messages", lambda message: {**message, "role": require_string(message.get("role"), "role")}
     )
     return readable(messages)
 
 
 def readable(messages: list[Body]) -> list[Body]:
-    """As a request can have them: what is wrong is told now, not in the middle of an evaluation."""
+    """Validates the messages now rather than in the middle of an evaluation."""
     if not messages:
-        raise CallerError("there is none", "messages")
-    speech("openai-chat").wire.read_request({"model": "any", "messages": messages})
+        raise CallerError("the list is empty", "messages")
+    wire_format("openai-chat").wire.read_request({"model": "any", "messages": messages})
     return messages
 
 
 def _tools(value: Any, known: dict[str, Tool]) -> tuple[Tool, ...]:
-    held = a_list(value, "tools")
-    for at, tool in enumerate(held):
+    items = require_list(value, "tools")
+    for at, tool in enumerate(items):
         if isinstance(tool, str) and tool not in known:
             raise CallerError(f"no line above defines the tool {tool!r}", f"tools[{at}]")
-    if not held:
-        raise CallerError("there is none", "tools")
-    return read_any_tools([known[tool] if isinstance(tool, str) else tool for tool in held])
+    if not items:
+        raise CallerError("the list is empty", "tools")
+    return read_any_tools([known[tool] if isinstance(tool, str) else tool for tool in items])
 
 
 def _slot(value: Any, where: str, tools: dict[str, Tool]) -> tuple[ExpectedCall, ...]:
@@ -174,53 +182,53 @@ def _slot(value: Any, where: str, tools: dict[str, Tool]) -> tuple[ExpectedCall,
     else:
         places = [f"{where}[{at}]" for at in range(len(value))]
     if not value:
-        raise CallerError("no call is given", where)
-    return tuple(_call(an_object(call, place), place, tools) for call, place in zip(value, places, strict=True))
+        raise CallerError("the list is empty", where)
+    return tuple(_call(require_object(call, place), place, tools) for call, place in zip(value, places, strict=True))
 
 
-def _call(held: Body, where: str, tools: dict[str, Tool]) -> ExpectedCall:
+def _call(row: Body, where: str, tools: dict[str, Tool]) -> ExpectedCall:
     try:
-        _only(held, _CALL_KEYS)
-        name = a_string(held.get("name"), "name")
+        _only(row, _CALL_KEYS)
+        name = require_string(row.get("name"), "name")
         if name not in tools:
-            raise CallerError(f"{name!r} is none of the question's tools ({', '.join(tools)})", "name")
-        accepted = an_object(held.get("arguments", {}), "arguments")
+            raise CallerError(f"{name!r} is not one of the question's tools ({', '.join(tools)})", "name")
+        accepted = require_object(row.get("arguments", {}), "arguments")
         for key, allowed in accepted.items():
-            if not a_list(allowed, f"arguments.{key}"):
-                raise CallerError("no value is accepted", f"arguments.{key}")
+            if not require_list(allowed, f"arguments.{key}"):
+                raise CallerError("the list of accepted values is empty", f"arguments.{key}")
             if not declared(tools[name], key):
                 raise CallerError(f"{name} has no such parameter", f"arguments.{key}")
         for problem in checker(tools[name].schema).problems(first(accepted)):
-            raise CallerError(f"the first accepted values do not fit the schema of {name}: {problem}", "arguments")
+            raise CallerError(f"the first accepted values do not satisfy the schema of {name}: {problem}", "arguments")
     except CallerError as error:
         raise error.within(where) from None
-    return ExpectedCall(name, accepted, strings(held.get("unordered", []), f"{where}.unordered"))
+    return ExpectedCall(name, accepted, require_strings(row.get("unordered", []), f"{where}.unordered"))
 
 
 def declared(tool: Tool, key: str) -> bool:
-    """Whether a tool knows an argument, as far as its schema is plain enough to tell."""
+    """Whether a tool declares an argument; true if its schema is too complex to tell."""
     schema = tool.schema or {}
     return not schema.get("properties") or key in schema["properties"] or bool(_OPEN & schema.keys())
 
 
-def _loop(held: Body, tools: dict[str, Tool], expected: tuple[tuple[ExpectedCall, ...], ...]) -> Loop:
+def _loop(row: Body, tools: dict[str, Tool], expected: tuple[tuple[ExpectedCall, ...], ...]) -> Loop:
     try:
-        _only(held, _LOOP_KEYS)
-        results = an_object(held.get("results"), "results")
+        _only(row, _LOOP_KEYS)
+        results = require_object(row.get("results"), "results")
         for name in results:
             if name not in tools:
-                raise CallerError("this is none of the question's tools", f"results.{name}")
+                raise CallerError("not one of the question's tools", f"results.{name}")
         for call in chain.from_iterable(expected):
             if call.name not in results:
                 raise CallerError(f"{call.name} is expected to be called and has no result", "results")
-        groups = a_list(held.get("final", []), "final")
-        return Loop(results, tuple(strings(group, f"final[{at}]") for at, group in enumerate(groups)))
+        groups = require_list(row.get("final", []), "final")
+        return Loop(results, tuple(require_strings(group, f"final[{at}]") for at, group in enumerate(groups)))
     except CallerError as error:
         raise error.within("loop") from None
 
 
 def spread(questions: Iterable[Question], count: int) -> list[Question]:
-    """So many of the questions, always the same: in turn one of each kind (its first tag), drawn by the hash of its id."""
+    """A fixed selection of `count` questions: one of each kind (the first tag) in turn, ordered by the hash of the id."""
     kinds: defaultdict[str, list[Question]] = defaultdict(list)
     for question in sorted(questions, key=lambda one: sha256(one.id.encode()).digest()):
         kinds[question.tags[0] if question.tags else ""].append(question)

@@ -1,4 +1,4 @@
-"""Putting many questions, some of them at the same time. Who is asked, and where answers are kept, is the caller's."""
+"""Runs many questions, some concurrently. The caller decides which model answers, and where answers are saved."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.evaluation.kept import Kept
 from toolglot.evaluation.questions import Question, spread
+from toolglot.evaluation.saved_answers import SavedAnswer
 
-HOPELESS = 3  # questions without an answer, and none with: nobody is there
+MAX_UNANSWERED = 3  # stop after this many questions if none got an answer: the server is down
 
 
 class Progress(msgspec.Struct, frozen=True):
     done: int
     of: int
-    kept: Kept
-    seconds_left: float  # if the rest takes as long as what is done
+    kept: SavedAnswer
+    seconds_left: float  # an estimate from the questions so far
 
 
 def chosen(questions: Sequence[Question], only: Sequence[str] = (), limit: int | None = None) -> list[Question]:
-    """Those with one of the tags (or ids), and of them so many, of each kind alike; always the same ones."""
+    """The questions with one of the tags or ids; with a limit, a fixed selection with equal numbers of each kind."""
     ids = Counter(question.id for question in questions)
     tags = {tag for question in questions for tag in question.tags}
     for id, times in ids.items():
@@ -40,26 +40,26 @@ def chosen(questions: Sequence[Question], only: Sequence[str] = (), limit: int |
 
 async def put_all(
     questions: Sequence[Question],
-    ask: Callable[[Question], Awaitable[Kept]],
+    ask: Callable[[Question], Awaitable[SavedAnswer]],
     clock: Callable[[], float],
     *,
     concurrency: int = 1,
-    told: Callable[[Progress], None] | None = None,
-) -> list[Kept]:
-    """All answers, in the order they came. What `ask` raises ends it; so does a server that answers nothing at all."""
-    waiting, answers, begun = iter(questions), list[Kept](), clock()
+    on_progress: Callable[[Progress], None] | None = None,
+) -> list[SavedAnswer]:
+    """All answers, in the order of arrival. Stops if `ask` raises, or if the server answers none of the first questions."""
+    waiting, answers, begun = iter(questions), list[SavedAnswer](), clock()
 
-    def lost() -> bool:
-        return len(answers) >= HOPELESS and all(row.error is not None for row in answers)
+    def hopeless() -> bool:
+        return len(answers) >= MAX_UNANSWERED and all(row.error is not None for row in answers)
 
     async def work() -> None:
         for question in waiting:
-            if lost():
+            if hopeless():
                 return
             answers.append(await ask(question))
-            if told is not None:
+            if on_progress is not None:
                 done, spent = len(answers), clock() - begun
-                told(Progress(done, len(questions), answers[-1], spent / done * (len(questions) - done)))
+                on_progress(Progress(done, len(questions), answers[-1], spent / done * (len(questions) - done)))
 
     try:
         async with asyncio.TaskGroup() as group:

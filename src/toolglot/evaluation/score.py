@@ -1,4 +1,4 @@
-"""Pure scoring: a question, the calls that were made, the final text -> an outcome; many outcomes -> shares by tag."""
+"""Scoring without I/O: a question, the calls and the final text -> an outcome; many outcomes -> shares by tag."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _GROUPED = re.compile(r"(?<=\d)[,'](?=\d{3}(?!\d))")  # 4,718
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """None: the question does not ask for that. Each of the three before `false_call` is about all the calls together."""
+    """None: does not apply to the question. The three fields before `false_call` are about all calls together."""
 
-    valid: bool | None = None  # something was called, and every call names an offered tool and satisfies its schema
-    right_tool: bool | None = None  # the tools that were due were called, each as often as due, and no other
+    valid: bool | None = None  # there is a call, and every call names an offered tool and satisfies its schema
+    right_tool: bool | None = None  # exactly the expected tools were called, each as often as expected
     right_arguments: bool | None = None  # and with accepted arguments
-    false_call: bool | None = None  # something was called where nothing was due
-    final: bool | None = None  # of a loop: the last text says what the results said
-    missing: int = 0  # calls that were due and not made, whatever their arguments
-    extra: int = 0  # calls that were made and not due
+    false_call: bool | None = None  # there is a call although none was expected
+    final: bool | None = None  # of a loop: the final text contains the results
+    missing: int = 0  # expected calls that were not made, whatever their arguments
+    extra: int = 0  # calls that were not expected
 
     @property
     def right(self) -> bool:
@@ -38,20 +38,20 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def score(question: Question, calls: Sequence[Called], text: str = "") -> Outcome:
-    """`calls` are those of all turns, as they left the guard; `text` is what the last turn said."""
+    """`calls` are the calls of all turns; `text` is the text of the last turn."""
     if question.no_call:
         return Outcome(false_call=bool(calls), extra=len(calls))
     tools = {tool.full_name: tool for tool in question.tools}
-    due, made = question.expected, len(calls)
-    named = paired(due, calls, lambda slot, call: any(call[0] == one.name for one in slot))
-    exact = paired(due, calls, lambda slot, call: any(_is(call, one, tools) for one in slot))
+    expected, count = question.expected, len(calls)
+    named = paired(expected, calls, lambda slot, call: any(call[0] == one.name for one in slot))
+    exact = paired(expected, calls, lambda slot, call: any(_is(call, one, tools) for one in slot))
     return Outcome(
-        valid=made > 0 and all(_valid(call, tools) for call in calls),
-        right_tool=named == len(due) == made,
-        right_arguments=exact == len(due) == made,
-        final=None if question.loop is None else says(text, question.loop.final),
-        missing=len(due) - named,
-        extra=made - named,
+        valid=count > 0 and all(_valid(call, tools) for call in calls),
+        right_tool=named == len(expected) == count,
+        right_arguments=exact == len(expected) == count,
+        final=None if question.loop is None else mentions(text, question.loop.final),
+        missing=len(expected) - named,
+        extra=count - named,
     )
 
 
@@ -61,7 +61,7 @@ def _valid(call: Called, tools: Mapping[str, Tool]) -> bool:
 
 
 def _is(call: Called, gold: ExpectedCall, tools: Mapping[str, Tool]) -> bool:
-    """Arguments that break the schema are never right, however near they come."""
+    """Arguments that violate the schema are never right."""
     if call[0] != gold.name or not _valid(call, tools):
         return False
     return arguments_match(call[1], gold.arguments, gold.unordered, _defaults(tools[gold.name]))
@@ -69,13 +69,13 @@ def _is(call: Called, gold: ExpectedCall, tools: Mapping[str, Tool]) -> bool:
 
 def _defaults(tool: Tool) -> dict[str, Any]:
     properties = (tool.schema or {}).get("properties") or {}
-    return {key: held["default"] for key, held in properties.items() if isinstance(held, dict) and "default" in held}
+    return {key: schema["default"] for key, schema in properties.items() if isinstance(schema, dict) and "default" in schema}
 
 
-def says(text: str, wanted: Iterable[Iterable[str]]) -> bool:
-    """Whether of each group one word or phrase stands in the text, whole, in any case: 7 stands neither in 17 nor in 7.5."""
-    heard = _plain(text)
-    return all(any(_stands(_plain(word), heard) for word in group) for group in wanted)
+def mentions(text: str, wanted: Iterable[Iterable[str]]) -> bool:
+    """Whether the text contains a whole word or phrase of each group, in any case: 7 is neither in 17 nor in 7.5."""
+    normalized = _plain(text)
+    return all(any(_contains(_plain(word), normalized) for word in group) for group in wanted)
 
 
 def _plain(text: str) -> str:
@@ -83,13 +83,13 @@ def _plain(text: str) -> str:
     return " ".join(_GROUPED.sub("", even).split())
 
 
-def _stands(word: str, text: str) -> bool:
+def _contains(word: str, text: str) -> bool:
     before = r"(?<!\d)(?<!\d[.,])" if word[:1].isdigit() else r"(?<![^\W_])" if word[:1].isalpha() else r"(?<!\w)"
     after = r"(?!\d)(?![.,]\d)" if word[-1:].isdigit() else r"(?![^\W_])"
     return re.search(before + re.escape(word) + after, text) is not None
 
 
-# What is counted, and of which questions: those where it is not None.
+# None: the question does not count for this measure.
 MEASURES: dict[str, Callable[[Outcome], bool | None]] = {
     "valid": lambda outcome: outcome.valid,
     "right_tool": lambda outcome: outcome.right_tool,
@@ -120,6 +120,6 @@ def summary(scored: Iterable[tuple[Question, Outcome]]) -> Summary:
 def _rates(outcomes: list[Outcome]) -> dict[str, Rate]:
     found = {}
     for name, measure in MEASURES.items():
-        asked = [hit for hit in map(measure, outcomes) if hit is not None]
-        found[name] = Rate(sum(asked), len(asked))
+        applicable = [hit for hit in map(measure, outcomes) if hit is not None]
+        found[name] = Rate(sum(applicable), len(applicable))
     return found

@@ -1,1 +1,1 @@
-"""Any client, any model: HTTP in on five wires, HTTP out on five wires, every call guarded on the way."""
+"""The HTTP gateway: clients of five APIs in, upstreams of five APIs out. Every tool call is validated in between."""

@@ -1,37 +1,38 @@
-"""Pages of other sites, where the configuration names them: what their browser asks before, and must find in an answer."""
+"""CORS: preflight requests and response headers for the origins that the configuration allows."""
 
 from __future__ import annotations
 
-from toolglot.gateway.exchange import Exchange
+from toolglot.gateway.http_exchange import HttpExchange
 
 _METHODS = b"GET, POST, DELETE"
 _EXPOSED = (
     b"x-request-id, request-id, x-toolglot-upstream, x-toolglot-decisions, x-toolglot-notes, x-toolglot-tokens, "
     b"retry-after, retry-after-ms, x-should-retry"
 )
-_SECONDS = b"600"  # that a browser need not ask again
+_MAX_AGE = b"600"  # seconds
 
 
-def welcome(exchange: Exchange, origins: tuple[str, ...]) -> None:
-    """Every answer to a page that is named says that the page may read it, errors too."""
+def allow_origin(exchange: HttpExchange, origins: tuple[str, ...]) -> None:
+    """Adds the CORS headers to every response for an allowed origin, errors included."""
     origin = exchange.header(b"origin")
     if origin and (origin in origins or "*" in origins):
-        exchange.welcome = (
+        exchange.cors_headers = (
             (b"access-control-allow-origin", origin.encode("latin-1")),
             (b"access-control-expose-headers", _EXPOSED),
             (b"vary", b"origin"),
         )
 
 
-def asks_before(exchange: Exchange) -> bool:
-    """What a browser sends ahead of a page's request, without its key."""
-    return exchange.method == "OPTIONS" and bool(exchange.welcome) and b"access-control-request-method" in exchange.headers
+def is_preflight(exchange: HttpExchange) -> bool:
+    """A preflight request has no API key."""
+    is_allowed = bool(exchange.cors_headers)
+    return exchange.method == "OPTIONS" and is_allowed and b"access-control-request-method" in exchange.headers
 
 
-async def answer_before(exchange: Exchange) -> None:
-    headers = [(b"access-control-allow-methods", _METHODS), (b"access-control-max-age", _SECONDS)]
-    asked = exchange.headers.get(b"access-control-request-headers")
-    if asked:
-        headers.append((b"access-control-allow-headers", asked))
+async def respond_to_preflight(exchange: HttpExchange) -> None:
+    headers = [(b"access-control-allow-methods", _METHODS), (b"access-control-max-age", _MAX_AGE)]
+    requested = exchange.headers.get(b"access-control-request-headers")
+    if requested:
+        headers.append((b"access-control-allow-headers", requested))
     await exchange.start(204, b"text/plain", headers)
     await exchange.end()

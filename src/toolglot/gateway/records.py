@@ -1,6 +1,6 @@
-"""What became of each request: the last ones stay in memory, with codes only unless content is asked for.
+"""One record per request. The latest stay in memory, without message contents unless `record = true`.
 
-Whoever wants to know (metrics, a page, traces) is an observer: it is handed each record when its request is over.
+Observers (metrics, the page, traces) get each record when its request ends.
 """
 
 from __future__ import annotations
@@ -13,82 +13,83 @@ from typing import Any, Literal
 import msgspec
 
 Outcome = Literal["passed", "fixed", "refused"]
-KEPT = 200
+_MAX_RECORDS = 200
+CLIENT_CLOSED = 499  # the status of a request whose client disconnected, as in nginx
 
 
-class CallSeen(msgspec.Struct, frozen=True, omit_defaults=True):
-    dialect: str  # native, or how it was written
+class RecordedCall(msgspec.Struct, frozen=True, omit_defaults=True):
+    dialect: str  # "native" for a structured call
     outcome: Outcome
-    code: str = ""  # of the first fix, or of the refusal
-    tool: str | None = None  # these two only where content is recorded
+    code: str = ""  # of the first repair, or of the rejection
+    tool: str | None = None  # tool and written: only with `record = true`
     written: str | None = None
 
 
-class DecisionSeen(msgspec.Struct, frozen=True, omit_defaults=True):
+class RecordedDecision(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str
-    message: str | None = None  # only where content is recorded: it may quote the model
+    message: str | None = None  # only with `record = true`: it may quote the model
 
 
 class Record(msgspec.Struct, omit_defaults=True):
-    """Grows while its request runs."""
+    """Filled in while its request runs."""
 
     id: str
-    wire: str  # the client's
-    began: float  # seconds since 1970
-    model: str = ""  # as the client called it
+    wire: str  # of the client
+    began: float  # Unix time
+    model: str = ""  # as the client named it
     upstream: str = ""
     target: str = ""  # the model that answered
     upstream_wire: str = ""
-    way: str = ""  # how it was asked for calls
+    tool_mode: str = ""  # native, prompted or constrained
     stream: bool = False
-    status: int = 0  # 499: the client left
-    code: str = ""  # of the error
+    status: int = 0
+    code: str = ""  # error code
     seconds: float = 0.0
-    first: float | None = None  # seconds to the first piece of the answer
+    first: float | None = None  # seconds to the first chunk of the response
     input: int | None = None  # tokens
     output: int | None = None
-    mended: int = 0  # times that the model was asked again
-    tried: tuple[str, ...] = ()  # the targets that failed before
-    calls: list[CallSeen] = []
-    decisions: list[DecisionSeen] = []
+    retried: int = 0  # requests to the model to repair a rejected call
+    tried: tuple[str, ...] = ()  # targets that failed before this one
+    calls: list[RecordedCall] = []
+    decisions: list[RecordedDecision] = []
     notes: list[str] = []
-    traceparent: str = ""  # of the trace that the client is in
-    content: dict[str, Any] | None = None  # request and reply, where asked for
-    owner: str = ""  # whose key it came with; "": it was turned away at the door
+    traceparent: str = ""  # of the client's trace
+    content: dict[str, Any] | None = None  # request and reply, with `record = true`
+    owner: str = ""  # of the key; "": not authenticated
 
-    def seen_by(self, owner: str) -> bool:
-        """What came with one key is not for another."""
+    def visible_to(self, owner: str) -> bool:
+        """A record is visible only with the key of its request."""
         return self.owner in ("", owner)
 
-    def told(self) -> dict[str, Any]:
-        held: dict[str, Any] = msgspec.to_builtins(self)
-        held.pop("owner", None)
-        return held
+    def to_dict(self) -> dict[str, Any]:
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        fields.pop("owner", None)
+        return fields
 
 
 Observer = Callable[[Record], None]
 
 
 class Records:
-    def __init__(self, most: int = KEPT) -> None:
-        self._most = most
-        self._held: OrderedDict[str, Record] = OrderedDict()
+    def __init__(self, max_records: int = _MAX_RECORDS) -> None:
+        self._max_records = max_records
+        self._records: OrderedDict[str, Record] = OrderedDict()
         self.observers: list[Observer] = []
 
     def begin(self, id: str, wire: str) -> Record:
-        """A record that is seen once it is kept."""
+        """A record that is visible once it is added."""
         return Record(id, wire, time.time())
 
-    def keep(self, record: Record) -> None:
-        self._held[record.id] = record
-        while len(self._held) > self._most:
-            self._held.popitem(last=False)
+    def add(self, record: Record) -> None:
+        self._records[record.id] = record
+        while len(self._records) > self._max_records:
+            self._records.popitem(last=False)
         for observer in self.observers:
             observer(record)
 
     def find(self, id: str) -> Record | None:
-        return self._held.get(id) or self._held.get(f"req_{id}")
+        return self._records.get(id) or self._records.get(f"req_{id}")
 
     def recent(self) -> list[Record]:
-        """The newest first."""
-        return list(reversed(self._held.values()))
+        """Newest first."""
+        return list(reversed(self._records.values()))

@@ -1,4 +1,4 @@
-"""From the name that a client asks for to the models that may answer, in the order in which they are asked."""
+"""Maps the model name of a request to upstream models, in the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -8,48 +8,52 @@ from functools import lru_cache
 import msgspec
 
 from toolglot.catalog.profiles import server_kind
-from toolglot.client.remembered import server_name
+from toolglot.client.mode_stats import server_name
+from toolglot.client.session import Target
 from toolglot.errors import UpstreamError
 from toolglot.gateway.config import Config, RouteRow
 from toolglot.gateway.upstream import Upstream
-from toolglot.pipeline.route import Route
 
-_KEPT = 512  # names looked up
-_LONGEST = 256  # a name that is longer is none: names are kept
+_CACHED_NAMES = 512
+_MAX_LISTED = 30  # names in an error
+_MAX_NAME = 256  # longer names never match, because names are cached
 
 
-class Target(msgspec.Struct, frozen=True):
-    """One model behind one upstream, and how it is asked."""
+class Candidate(msgspec.Struct, frozen=True):
+    """A model of an upstream."""
 
     upstream: Upstream
-    row: RouteRow
-    route: Route
-    headers: dict[str, str]
-    server: str = ""  # as what has worked with it is remembered; of a vendor's own API nothing need be: it takes tools
+    target: Target
 
     @property
     def name(self) -> str:
-        return f"{self.upstream.name}/{self.route.model}"
+        return f"{self.upstream.name}/{self.target.route.model}"
 
 
 class Routing:
-    """Of one configuration: a new one is made when that changes, and requests that run keep theirs."""
+    """Belongs to one configuration. Running requests keep theirs when it changes."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self._found = lru_cache(_KEPT)(self._find)
+        self._find_cached = lru_cache(_CACHED_NAMES)(self._find)
 
-    def targets(self, model: str) -> tuple[Target, ...]:
-        """All that match, the first first; an error where there is none."""
-        found = self._found(model) if len(model) <= _LONGEST else ()
+    def candidates(self, model: str) -> tuple[Candidate, ...]:
+        """All matches in route order; raises if there are none."""
+        found = self._find_cached(model) if len(model) <= _MAX_NAME else ()
         if not found:
-            raise UpstreamError(
-                f"no route leads to the model {model[:200]!r}; GET /v1/models lists those there are", 404, "model_not_found"
-            )
+            raise UpstreamError(self._unknown(model), 404, "model_not_found")
         return found
 
-    def _find(self, model: str) -> tuple[Target, ...]:
-        targets: list[Target] = []
+    def _unknown(self, model: str) -> str:
+        names = list(dict.fromkeys(row.model for row in self.config.routes))
+        listed = ", ".join(names[:_MAX_LISTED]) + (
+            f" and {len(names) - _MAX_LISTED} more (GET /v1/models)" if names[_MAX_LISTED:] else ""
+        )
+        hint = 'a [[route]] with model = "*" matches every name'
+        return f"no route matches model {model[:200]!r}. Available: {listed or 'none'}. In toolglot.toml, {hint}"
+
+    def _find(self, model: str) -> tuple[Candidate, ...]:
+        found: list[Candidate] = []
         for row in self.config.routes:
             if not fnmatchcase(model, row.model):
                 continue
@@ -57,11 +61,13 @@ class Routing:
             name = row.target
             if name is None:
                 name = model.removeprefix(f"{upstream.name}/") if row.model.startswith(f"{upstream.name}/") else model
-                if not name.strip() or not upstream.takes(name):
+                if not name.strip() or not upstream.allows(name):
                     continue
-            targets.append(Target(upstream, row, upstream.route(name), upstream.headers(), _remembered_as(upstream)))
-        return tuple(targets)
+            found.append(Candidate(upstream, _target(upstream, row, name)))
+        return tuple(found)
 
 
-def _remembered_as(upstream: Upstream) -> str:
-    return "" if server_kind(upstream.row.name) == "hosted" else server_name(upstream.row)
+def _target(upstream: Upstream, row: RouteRow, model: str) -> Target:
+    """Hosted APIs support native tools, so they need no tool-mode statistics."""
+    server = "" if server_kind(upstream.row.name) == "hosted" else server_name(upstream.row)
+    return Target(upstream.route(model), upstream.headers(), row.ask, row.policy, row.calls, row.retries, server)

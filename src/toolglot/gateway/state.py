@@ -1,4 +1,4 @@
-"""The gateway as a whole: what lives as long as the server, and what is replaced when the configuration changes."""
+"""The state of the gateway: what lives as long as the server, and what a configuration change replaces."""
 
 from __future__ import annotations
 
@@ -7,60 +7,60 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from toolglot.client.carriers import Carriers
-from toolglot.client.remembered import Remembered
+from toolglot.client.mode_stats import ModeStats
+from toolglot.client.session import Session
 from toolglot.client.transport import Limits, Transport
-from toolglot.gateway.attempts import Asking
+from toolglot.client.transports import Transports
+from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config
-from toolglot.gateway.limits import Gate
-from toolglot.gateway.listing import Listing
 from toolglot.gateway.metrics import Metrics
+from toolglot.gateway.model_list import ModelList
 from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
 from toolglot.gateway.routing import Routing
 from toolglot.gateway.store import Store
-from toolglot.gateway.straight import Straight
+from toolglot.gateway.upstream_request import RETRIES
 
 log = logging.getLogger("toolglot.gateway")
 
 
 class Live(msgspec.Struct, frozen=True):
-    """One configuration at work. A request takes it at its beginning and keeps it to its end."""
+    """The active configuration. A request uses the one that was active when it started."""
 
     config: Config
     routing: Routing
-    asking: Asking
-    listing: Listing
-    states: UpstreamStates
+    session: Session
+    model_list: ModelList
+    upstream_states: UpstreamStates
 
 
 class Gateway:
-    """`around`: coroutine functions that run while the server does (watching a file, say), each given the gateway."""
+    """`background_jobs`: coroutine functions that run as long as the server, such as the configuration reload."""
 
     def __init__(self, config: Config, transport: Transport | None = None) -> None:
-        self.transport: Transport = Straight(Carriers() if transport is None else transport)
+        self.transport: Transport = Transports() if transport is None else transport
         self.store = Store(config.server.store)
         self.records = Records()
         self.metrics = Metrics()
-        self.remembered = Remembered()
+        self.mode_stats = ModeStats()
         self.history = History()
         self.records.observers += [self.metrics, self.history]
-        self.gate = Gate()
-        self.around: list[Callable[[Gateway], Awaitable[None]]] = []
-        self.live = self._made_live(config)
+        self.gate = ConcurrencyGate()
+        self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
+        self.live = self._live(config)
 
     def use(self, config: Config) -> None:
-        """From the next request on."""
-        self.live = self._made_live(config)
+        """Applies a configuration from the next request on."""
+        self.live = self._live(config)
 
-    def _made_live(self, config: Config) -> Live:
+    def _live(self, config: Config) -> Live:
         server = config.server
         limits = Limits(server.connect_timeout, server.first_byte_timeout, server.idle_timeout)
-        asking = Asking(self.transport, limits, server.detect, self.remembered)
-        return Live(config, Routing(config), asking, Listing(config, self.transport), UpstreamStates(config, self.transport))
+        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats)
+        return Live(config, Routing(config), session, ModelList(config, self.transport), UpstreamStates(config, self.transport))
 
     async def aclose(self) -> None:
         await self.transport.aclose()
         self.store.close()
-        self.remembered.flush()
+        self.mode_stats.flush()

@@ -1,6 +1,6 @@
-"""OpenTelemetry, from the configuration: off unless `[server] otel = true` or OTEL_* names an exporter or its address.
+"""Sets up OpenTelemetry if `[server] otel = true` or OTEL_* names an exporter or its address.
 
-Needs `toolglot[otel]`. Where it is off, nothing of it is imported.
+Needs `toolglot[otel]`. Nothing of it is imported while it is off.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.trace import TracerProvider
 
-    from toolglot.gateway.genai import Telemetry
+    from toolglot.gateway.otel_genai import Telemetry
 
 _ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -27,8 +27,8 @@ _ENDPOINTS = (
 )
 
 
-def wanted(otel: bool | None, environ: Mapping[str, str] | None = None) -> bool:
-    """`otel` is the configuration's word; None: the environment's."""
+def is_enabled(otel: bool | None, environ: Mapping[str, str] | None = None) -> bool:
+    """`otel` is the value in the configuration; None: the environment decides."""
     environ = os.environ if environ is None else environ
     if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
@@ -36,11 +36,11 @@ def wanted(otel: bool | None, environ: Mapping[str, str] | None = None) -> bool:
 
 
 def telemetry(otel: bool | None) -> Telemetry | None:
-    """What the configuration or the environment asks for; None: nothing."""
-    if not wanted(otel):
+    """None if it is off."""
+    if not is_enabled(otel):
         return None
     try:
-        from toolglot.gateway.genai import Telemetry  # noqa: PLC0415
+        from toolglot.gateway.otel_genai import Telemetry  # noqa: PLC0415
 
         return Telemetry(_tracers(), _meters())
     except ImportError as error:
@@ -52,13 +52,13 @@ def telemetry(otel: bool | None) -> Telemetry | None:
 
 
 def _exporter(name: str) -> str:
-    asked = os.environ.get(name, "otlp").strip() or "otlp"
-    if asked not in ("otlp", "console", "none"):
-        raise CallerError(f"takes otlp, console or none; got {asked!r}", name)
+    exporter = os.environ.get(name, "otlp").strip() or "otlp"
+    if exporter not in ("otlp", "console", "none"):
+        raise CallerError(f"must be otlp, console or none; got {exporter!r}", name)
     protocol = os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
-    if asked == "otlp" and protocol != "http/protobuf":
-        raise CallerError(f"takes http/protobuf here; got {protocol!r}", "OTEL_EXPORTER_OTLP_PROTOCOL")
-    return asked
+    if exporter == "otlp" and protocol != "http/protobuf":
+        raise CallerError(f"only http/protobuf is supported; got {protocol!r}", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    return exporter
 
 
 def _resource() -> Any:
@@ -73,12 +73,12 @@ def _tracers() -> TracerProvider:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter  # noqa: PLC0415
 
     provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
-    asked = _exporter("OTEL_TRACES_EXPORTER")
-    if asked == "otlp":
+    exporter = _exporter("OTEL_TRACES_EXPORTER")
+    if exporter == "otlp":
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
 
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    elif asked == "console":
+    elif exporter == "console":
         provider.add_span_processor(BatchSpanProcessor(ConsoleSpanExporter()))
     return provider
 
@@ -87,12 +87,12 @@ def _meters() -> MeterProvider:
     from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
     from opentelemetry.sdk.metrics.export import ConsoleMetricExporter, PeriodicExportingMetricReader  # noqa: PLC0415
 
-    asked = _exporter("OTEL_METRICS_EXPORTER")
+    exporter = _exporter("OTEL_METRICS_EXPORTER")
     readers = []
-    if asked == "otlp":
+    if exporter == "otlp":
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter  # noqa: PLC0415
 
         readers.append(PeriodicExportingMetricReader(OTLPMetricExporter()))
-    elif asked == "console":
+    elif exporter == "console":
         readers.append(PeriodicExportingMetricReader(ConsoleMetricExporter()))
     return MeterProvider(metric_readers=readers, resource=_resource(), shutdown_on_exit=False)

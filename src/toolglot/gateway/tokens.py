@@ -1,98 +1,107 @@
-"""How many tokens a request has: counted where the upstream tells, else estimated (pipeline/room.py) on the high side."""
+"""Token counts of requests: from the upstream if it can count, else an estimate on the high side (context_budget)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
+
 from toolglot.catalog.profiles import server_kind
-from toolglot.client.exchange import Sending
+from toolglot.client.exchange import HttpRequest
 from toolglot.client.transport import Limits
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
-from toolglot.gateway.attempts import prepared
-from toolglot.gateway.converse import Call, Thread, read_body, read_request
-from toolglot.gateway.routing import Target
-from toolglot.pipeline.room import request_tokens
-from toolglot.text.json_text import BadJson, decode, encode
+from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, read_body, read_request
+from toolglot.gateway.routing import Candidate
+from toolglot.gateway.upstream_request import Client, for_target
+from toolglot.io.json_codec import JSON_ERRORS, decode, encode
+from toolglot.pipeline.request.context_budget import request_tokens
 
 _LIMITS = Limits(connect=2.0, first_byte=20.0, idle=10.0)
 _COUNTED = (b"x-toolglot-tokens", b"counted")
 _ESTIMATED = (b"x-toolglot-tokens", b"estimated")
 
 
-async def count_anthropic(call: Call) -> None:
+async def count_anthropic(call: EndpointCall) -> None:
     request, _ = read_request(call, await read_body(call))
-    tokens, how = await _count(call, request)
-    await call.exchange.json({"input_tokens": tokens}, more=[how])
+    tokens, source = await _count(call, request)
+    await call.exchange.json({"input_tokens": tokens}, more=[source])
 
 
-async def count_responses(call: Call) -> None:
-    """With what went before, where the request goes on from a response that is kept here."""
+async def count_responses(call: EndpointCall) -> None:
+    """With the history, if the request continues a stored response."""
     request, body = read_request(call, await read_body(call))
-    tokens, how = await _count(call, Thread(call, body).continued(request))
-    await call.exchange.json({"object": "response.input_tokens", "input_tokens": tokens}, more=[how])
+    tokens, source = await _count(call, ResponsesThread(call, body).with_history(request))
+    await call.exchange.json({"object": "response.input_tokens", "input_tokens": tokens}, more=[source])
 
 
-async def count_gemini(call: Call) -> None:
+async def count_gemini(call: EndpointCall) -> None:
     """`contents` alone, or a whole request as `generateContentRequest`."""
     body = await read_body(call)
     try:
-        held = decode(body)
-    except BadJson as error:
+        fields = decode(body)
+    except JSON_ERRORS as error:
         raise CallerError(f"the body is not JSON: {error}") from None
-    inner = held.get("generateContentRequest", held.get("generate_content_request")) if isinstance(held, dict) else None
+    inner = None
+    if isinstance(fields, dict):
+        inner = fields.get("generateContentRequest", fields.get("generate_content_request"))
     data = encode(inner) if isinstance(inner, dict) else body
-    request, _ = read_request(call, data, model=call.told["model"], stream=False)
-    tokens, how = await _count(call, request)
-    await call.exchange.json({"totalTokens": tokens}, more=[how])
+    request, _ = read_request(call, data, model=call.path_params["model"], stream=False)
+    tokens, source = await _count(call, request)
+    await call.exchange.json({"totalTokens": tokens}, more=[source])
 
 
-async def _count(call: Call, request: Request) -> tuple[int, tuple[bytes, bytes]]:
+async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes, bytes]]:
     call.record.model = request.model
-    target = call.live.routing.targets(request.model)[0]
-    counts = _COUNTS.get(server_kind(target.upstream.row.name), _COUNTS.get(target.route.wire.name))
-    if counts is not None:
+    candidate = call.live.routing.candidates(request.model)[0]
+    wire = candidate.target.route.wire.name
+    count = _COUNTERS.get(server_kind(candidate.upstream.row.name), _COUNTERS.get(wire))
+    if count is not None:
         try:
-            return await counts(call, prepared(call.live.asking, request, target, stream=False), target), _COUNTED
-        except (ToolglotError, LookupError, TypeError, *BadJson):
-            pass  # a server that has no such endpoint, or is not there: what follows always works
+            whole = msgspec.structs.replace(request, stream=False)
+            http_request = call.live.session.http_request(*for_target(Client(call.frontend.wire.name), whole, candidate.target))
+            return await count(call, http_request, candidate), _COUNTED
+        except (ToolglotError, LookupError, TypeError, *JSON_ERRORS):
+            pass  # the server has no such endpoint or is down: the estimate always works
     return request_tokens(request), _ESTIMATED
 
 
-async def _llamacpp(call: Call, this: Sending, target: Target) -> int:
-    """llama.cpp puts the request into the model's own template, and cuts that into tokens."""
-    root, model = target.upstream.root, target.route.model
-    shaped = await _asked(call, this, f"{root}/apply-template", this.body)
-    content = {"model": model, "content": shaped["prompt"], "add_special": True}
-    cut = await _asked(call, this, f"{root}/tokenize", encode(content))
-    return len(cut["tokens"])
+async def _llamacpp(call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
+    """llama.cpp renders the request with the model's template, then tokenizes it."""
+    root, model = candidate.upstream.root, candidate.target.route.model
+    rendered = await _post(call, http_request, f"{root}/apply-template", http_request.body)
+    content = {"model": model, "content": rendered["prompt"], "add_special": True}
+    tokenized = await _post(call, http_request, f"{root}/tokenize", encode(content))
+    return len(tokenized["tokens"])
 
 
-async def _anthropic(call: Call, this: Sending, _: Target) -> int:
-    """The same request, but for what only an answer needs; other keys are refused there."""
-    body = {key: value for key, value in decode(this.body).items() if key in _ANTHROPIC_KEYS}
-    return _number((await _asked(call, this, f"{this.url}/count_tokens", encode(body)))["input_tokens"])
+async def _anthropic(call: EndpointCall, http_request: HttpRequest, _: Candidate) -> int:
+    """Only the keys that count_tokens accepts."""
+    body = {key: value for key, value in decode(http_request.body).items() if key in _ANTHROPIC_KEYS}
+    return _number((await _post(call, http_request, f"{http_request.url}/count_tokens", encode(body)))["input_tokens"])
 
 
-async def _responses(call: Call, this: Sending, _: Target) -> int:
-    body = {key: value for key, value in decode(this.body).items() if key in _RESPONSES_KEYS}
-    return _number((await _asked(call, this, f"{this.url}/input_tokens", encode(body)))["input_tokens"])
+async def _responses(call: EndpointCall, http_request: HttpRequest, _: Candidate) -> int:
+    body = {key: value for key, value in decode(http_request.body).items() if key in _RESPONSES_KEYS}
+    return _number((await _post(call, http_request, f"{http_request.url}/input_tokens", encode(body)))["input_tokens"])
 
 
-async def _gemini(call: Call, this: Sending, target: Target) -> int:
-    """The whole request, tools and all; the model is named again inside of it."""
-    inner = {"model": f"models/{target.route.model.removeprefix('models/')}", **decode(this.body)}
-    url = this.url.partition("?")[0].rpartition(":")[0]
-    return _number((await _asked(call, this, f"{url}:countTokens", encode({"generateContentRequest": inner})))["totalTokens"])
+async def _gemini(call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
+    """countTokens needs the model inside the request too."""
+    inner = {"model": f"models/{candidate.target.route.model.removeprefix('models/')}", **decode(http_request.body)}
+    url = http_request.url.partition("?")[0].rpartition(":")[0]
+    return _number(
+        (await _post(call, http_request, f"{url}:countTokens", encode({"generateContentRequest": inner})))["totalTokens"]
+    )
 
 
 _ANTHROPIC_KEYS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
 _RESPONSES_KEYS = frozenset(
     {"model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text", "truncation"}
 )
-# by the kind of server, or else by its wire
-_COUNTS: dict[str, Callable[[Call, Sending, Target], Awaitable[int]]] = {
+# by the kind of server, else by its wire
+_COUNTERS: dict[str, Callable[[EndpointCall, HttpRequest, Candidate], Awaitable[int]]] = {
     "llamacpp": _llamacpp,
     "anthropic": _anthropic,
     "openai-responses": _responses,
@@ -106,12 +115,12 @@ def _number(value: Any) -> int:
     return value
 
 
-async def _asked(call: Call, this: Sending, url: str, body: bytes) -> Any:
-    answer = await call.live.asking.transport.send("POST", url, this.headers, body, limits=_LIMITS)
+async def _post(call: EndpointCall, http_request: HttpRequest, url: str, body: bytes) -> Any:
+    response = await call.live.session.transport.send("POST", url, http_request.headers, body, limits=_LIMITS)
     try:
-        data = await answer.read()
+        data = await response.read()
     finally:
-        await answer.aclose()
-    if answer.status != 200:
+        await response.aclose()
+    if response.status != 200:
         raise KeyError(url)
     return decode(data)

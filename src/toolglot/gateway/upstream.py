@@ -1,4 +1,4 @@
-"""A server that the gateway asks: a row of the catalog, with the address, the key and the wire of the configuration."""
+"""A server behind the gateway: a provider of the catalog with the address, key and wire of the configuration."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import msgspec
 from toolglot.catalog.model_names import in_provider_form
 from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import Provider, unknown
-from toolglot.client import weights
-from toolglot.client.embedded import SCHEME
+from toolglot.client.embedded import SCHEME, embedded_names
 from toolglot.client.http.url import check_base
 from toolglot.client.keys import Secret, auth_headers, find_key
 from toolglot.errors import CallerError
-from toolglot.pipeline.route import Route
+from toolglot.pipeline.request.route import Route
 from toolglot.wires import NAMES, find_wire
 
 _LAST_SEGMENT = re.compile(r"/(?:v\d+[a-z0-9]*|api)/*$")
@@ -32,15 +31,15 @@ class Upstream(msgspec.Struct, frozen=True):
 
     @property
     def root(self) -> str:
-        """The address without the API's version segment."""
+        """The base URL without the API version."""
         return _LAST_SEGMENT.sub("", self.row.base_url)
 
     def headers(self) -> dict[str, str]:
         return auth_headers(self.row, self.key)
 
-    def takes(self, model: str) -> bool:
-        """Whether a client may name this model: of the embedded ones only those known, for others are paths on this machine."""
-        return not self.embedded or model in weights.ROWS
+    def allows(self, model: str) -> bool:
+        """Whether a client may use this name. Unknown embedded names are file paths on this machine."""
+        return not self.embedded or model in embedded_names()
 
     def route(self, model: str) -> Route:
         wire = find_wire(self.row.wire)
@@ -66,6 +65,6 @@ def as_upstream(
     if wire is not None and wire != row.wire:
         if find_wire(wire) is None:
             raise CallerError(unknown("wire", wire, list(NAMES)), "wire")
-        # another wire has another version segment: what the address ends in is the old one's
+        # the version at the end of the base URL belongs to the old wire
         row = msgspec.structs.replace(row, wire=wire, base_url=_LAST_SEGMENT.sub("", row.base_url))
     return Upstream(name, row, key)

@@ -1,1 +1,1 @@
-"""Layer 2: the few ways in which all models write calls. A dialect is one of these with its own markers."""
+"""Layer 2: the notations in which models write tool calls. A dialect is a notation with its markers."""

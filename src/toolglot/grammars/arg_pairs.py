@@ -1,4 +1,4 @@
-"""GLM's way: the tool's name, then keys and values in turn, each in tags of its own.
+"""The notation of GLM: the tool's name, then alternating keys and values, each in its tags.
 
 <tool_call>f <arg_key>a</arg_key> <arg_value>1</arg_value> </tool_call>
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import TaggedXml
 
-# A name, and what shows that there is none: the second matches nothing that could still become the first.
+# A name, and text that can't become one: the second pattern never matches text that may still become the first.
 _NAME = r"""\s*([^\s<{\[\\"'(),;!?`=*]{1,300})(?:\s|\\n)*(?=[<{])"""
 _DEAD = r"""\s*(?:[<{]|[^\s<{]*["'(),;!?`=*\[]|[^\s<{\\]+\s+[^\s<{\\])"""
 
@@ -25,7 +25,7 @@ def arg_pairs(
     json_calls: bool = False,
     registered: bool = False,
 ) -> TaggedXml:
-    """`suffix` stands in every tag before its `>`, `separator` behind the name. Tools' names make up for a missing opener."""
+    """`suffix`: added to every tag before its `>`. `separator`: after the name. A tool's name opens a call too."""
 
     def tag(text: str) -> str:
         return text.replace(">", f"{suffix}>")

@@ -1,15 +1,15 @@
-"""JSON that begins a line, with nothing to mark it: an object or an array of calls, or several in sequence."""
+"""JSON at the start of a line, without markers: an object, an array of calls, or several values in a row."""
 
 from __future__ import annotations
 
 import re
 
 from toolglot.grammars.bare import BareRegion, begins_line
-from toolglot.grammars.heard import Parsed, Tools
 from toolglot.grammars.json_calls import read_json_calls
+from toolglot.grammars.parsed_call import RegionResult, Tools
 
-_PLAUSIBLE = re.compile(r"""(?:\[\s*+)*+(?:\{\s*+)*+(?:["']|(?<=[{\s])[^\W\d][\w.\-$]*+\s*+:)""")
-_OPEN = re.compile(r"""(?:\[\s*+)*+(?:\{\s*+)*+(?:(?<=[{\s])[^\W\d][\w.\-$]*+\s*+)?+\Z""")
+_PLAUSIBLE = re.compile(r"""(?:\[\s*+)*(?:\{\s*+)*(?:["']|(?<=[{\s])[^\W\d][\w.\-$]*+\s*+:)""")
+_OPEN = re.compile(r"""(?:\[\s*+)*(?:\{\s*+)*(?:(?<=[{\s])[^\W\d][\w.\-$]*+\s*+)?\Z""")
 
 
 class BareJson:
@@ -21,22 +21,22 @@ class BareJson:
 
 
 def plausible(head: str) -> bool | None:
-    """An object whose first key comes, or an array of objects or strings."""
+    """An object with its first key, or an array of objects or strings."""
     if _PLAUSIBLE.match(head):
         return True
     return None if _OPEN.match(head) else False
 
 
-def read(text: str, tools: Tools, complete: bool) -> Parsed:
+def read(text: str, tools: Tools, complete: bool) -> RegionResult:
     reading = read_json_calls(text, tools, pairs=True)
     if reading is None:
-        return Parsed()
+        return RegionResult()
     rest = text[reading.end :]
     if rest.strip() and not begins_line(text, reading.end):
-        return Parsed()  # a sentence goes on behind it
+        return RegionResult()  # it is part of a sentence
     if not tools and any(call.fixes or not call.closed for call in reading.calls):
-        return Parsed()  # with nothing to check it against, only the plain form counts
-    return Parsed(tuple(reading.calls), rest=rest, entry=reading.paired)
+        return RegionResult()  # without tools to check against, only well-formed calls count
+    return RegionResult(tuple(reading.calls), rest=rest, entry=reading.paired)
 
 
 BARE_JSON = BareJson()

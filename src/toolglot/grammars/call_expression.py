@@ -1,7 +1,7 @@
-"""`SearchDatabase(query="python", limit=10)` anywhere in prose, for registered names only.
+"""`SearchDatabase(query="python", limit=10)` anywhere in text, for registered names only.
 
-What merely speaks of a function is no call: its signature, a placeholder for its arguments. Calls joined by commas or
-semicolons are one region; the bracket of a list that lost its beginning goes with them.
+Text that describes a function is not a call: its signature, or placeholders for its arguments. Calls joined by commas or
+semicolons are one region. The closing bracket of a list without an opening one is part of it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 import msgspec
 
-from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.known_names import find_tool, parameters
+from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 from toolglot.grammars.python_calls import MAX_CALLS, read_listing
-from toolglot.text.python_end import PythonEnd
-from toolglot.text.python_literals import Call, Source, read_call_loosely
+from toolglot.io.python_literals import PythonCall, UnparsedText, read_call_loosely
+from toolglot.io.python_scanner import PythonScanner
 
-_PREFIXES = ("functions.", "default_api.", "tools.", "function.", "tool.", "api.")  # of names, as models add them
-_PRINTED = "print("  # as Gemini does, and only there: anything else that is printed is code
+_PREFIXES = ("functions.", "default_api.", "tools.", "function.", "tool.", "api.")  # that models put before names
+_PRINTED = "print("  # only with `default_api.`, as Gemini writes: any other `print(` is code
 _TYPES = re.compile(
     r"(?:str|string|int|integer|float|number|bool|boolean|list|array|dict|object|any|none|bytes|tuple|set|optional|union)(?:\b|\[).*",
     re.IGNORECASE | re.DOTALL,
@@ -29,14 +29,14 @@ _PLACEHOLDER = re.compile(r"\.\.\.|…|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\*\*?\w+
 
 
 class CallExpression(msgspec.Struct, frozen=True, dict=True):
-    """Without tools it has nothing to listen for: `for_tools` gives the one that has."""
+    """It has no openers until `for_tools` is given the tools."""
 
     openers: tuple[str, ...] = ()
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
-        """All that an opener may begin with."""
-        return frozenset(one[:size] for one in self.openers for size in range(1, len(one)))
+        """All proper prefixes of openers."""
+        return frozenset(opener[:size] for opener in self.openers for size in range(1, len(opener)))
 
     def for_tools(self, tools: Tools) -> CallExpression:
         return CallExpression(tuple(dict.fromkeys(f"{prefix}{name}(" for name in tools if name for prefix in _BEFORE)))
@@ -46,17 +46,17 @@ class CallExpression(msgspec.Struct, frozen=True, dict=True):
 
 
 class CallRegion:
-    """From a name to its closing parenthesis, and on while a comma or semicolon leads to a further call."""
+    """From a name to its closing parenthesis, and on while a comma or semicolon is followed by another call."""
 
     __slots__ = ("_calls", "_form", "_joined", "_printed", "_scan", "_word", "examined")
 
     def __init__(self, form: CallExpression, opener: str) -> None:
         self._form = form
         self._printed = opener.count("(") > 1
-        self._scan: PythonEnd | None = PythonEnd("(" * opener.count("("))  # None: behind a call
+        self._scan: PythonScanner | None = PythonScanner("(" * opener.count("("))  # None: after a call
         self._calls = 1
-        self._joined = ""  # what stands behind it: brackets, a gap, a comma
-        self._word = ""  # what may be the name of the next
+        self._joined = ""  # what follows a call: brackets, a space, a comma
+        self._word = ""  # what may be the name of the next call
         self.examined = 0
 
     def feed(self, text: str, /) -> int:
@@ -68,14 +68,14 @@ class CallRegion:
                 if at < 0:
                     return -1
                 self._scan, self._joined, self._word = None, "", ""
-            elif self._leads_on(text[at]):
+            elif self._may_continue(text[at]):
                 at += 1
             else:
                 return at
         return -1
 
-    def _leads_on(self, char: str) -> bool:
-        """Whether another call may still follow; the brackets of a list that has no beginning belong here too."""
+    def _may_continue(self, char: str) -> bool:
+        """Whether another call may still follow. Closing brackets without opening ones are part of the region."""
         joined = self._joined
         if char in " \t" or (char == "\n" and joined[-1:] == ","):
             return not self._word and (joined.endswith(",") or bool(self._space()))
@@ -85,8 +85,8 @@ class CallRegion:
             self._joined = ","
         elif joined.endswith(","):
             self._word += char
-            if self._word in self._form.openers and self._calls < MAX_CALLS:  # what is behind them is a region of its own
-                self._scan, self._calls = PythonEnd("("), self._calls + 1
+            if self._word in self._form.openers and self._calls < MAX_CALLS:  # further calls start a new region
+                self._scan, self._calls = PythonScanner("("), self._calls + 1
             return self._scan is not None or self._word in self._form.beginnings
         else:
             return False
@@ -96,36 +96,36 @@ class CallRegion:
         self._joined += " "
         return self._joined
 
-    def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
+    def parse(self, text: str, tools: Tools, /, *, complete: bool) -> RegionResult:
         first = read_call_loosely(text, len(_PRINTED) if self._printed else 0)
-        if first is None or _spoken_of(first, tools):
-            return Parsed()
+        if first is None or _is_description(first, tools):
+            return RegionResult()
         listing = read_listing(text, tools)
         if not listing.calls or any(_unknown(call, tools) for call in listing.calls):
-            return Parsed()
+            return RegionResult()
         rest = text[listing.last :].lstrip("]").removeprefix(";")
-        return Parsed(listing.calls, rest=rest if rest.strip() else "")
+        return RegionResult(listing.calls, rest=rest if rest.strip() else "")
 
 
-def _unknown(call: Heard, tools: Tools) -> bool:
+def _unknown(call: ParsedCall, tools: Tools) -> bool:
     return find_tool(call.name, tools) is None
 
 
-def _spoken_of(call: Call, tools: Tools) -> bool:
-    """Whether this shows how the function is called, and does not call it: `f(query: str)`, `f(query)`, `f(...)`."""
+def _is_description(call: PythonCall, tools: Tools) -> bool:
+    """Whether this describes the function and does not call it: `f(query: str)`, `f(query)`, `f(...)`."""
     tool = find_tool(call.name, tools)
     known = set(parameters(tool)) if tool is not None else set()
-    return any(_spoken_value(key, value, known, "wrong_separator" in call.fixes) for key, value in call.pairs)
+    return any(_is_placeholder(key, value, known, "wrong_separator" in call.fixes) for key, value in call.pairs)
 
 
-def _spoken_value(key: str | None, value: Any, known: set[str], colons: bool) -> bool:
+def _is_placeholder(key: str | None, value: Any, known: set[str], colons: bool) -> bool:
     if (
         isinstance(value, str)
         and _PLACEHOLDER.fullmatch(value.strip())
-        and (isinstance(value, Source) or value.strip()[:1] in ".…")
+        and (isinstance(value, UnparsedText) or value.strip()[:1] in ".…")
     ):
         return True
-    if not isinstance(value, Source):
+    if not isinstance(value, UnparsedText):
         return False
     text = value.strip()
     if key is None:

@@ -1,7 +1,6 @@
-"""Calls as JSON objects between markers: `{"name": ..., "arguments": ...}` and its relatives, alone or in an array, or broken.
+"""Calls as JSON objects between markers: `{"name": ..., "arguments": ...}` and variants, alone or in an array, even if broken.
 
-The markers say that a call is meant, so much is understood that would be none without them. The arguments are handed on as the
-model wrote them.
+The markers show that it is a call, so more forms are accepted than without markers. The arguments are returned as text.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ import re
 
 import msgspec
 
-from toolglot.grammars.heard import Heard
 from toolglot.grammars.loose_json import Member, members
-from toolglot.text.json_text import BadJson, decode, dumps
+from toolglot.grammars.parsed_call import ParsedCall
+from toolglot.io.json_codec import JSON_ERRORS, decode, dumps
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
@@ -24,12 +23,12 @@ _ARGUMENTS = (
 )
 _IDS = ("id", "tool_call_id", "call_id")
 _WRAPPERS = ("function", "tool_call", "function_call", "tool", "functionCall", "toolCall")
-ABOUT = frozenset({*_NAMES, *_IDS, "type", "index"})  # said about a call, and no argument
-_DEEPEST = 3  # wrappers in wrappers
+CALL_KEYS = frozenset({*_NAMES, *_IDS, "type", "index"})  # they describe a call and are not arguments
+_MAX_DEPTH = 3  # of nested wrappers
 
 
 class Keys(msgspec.Struct, frozen=True):
-    """What a dialect calls the parts of a call; what others call them is understood as well."""
+    """The keys that a dialect uses for the parts of a call. The keys of other dialects are accepted too."""
 
     name: str = "name"
     arguments: str = "arguments"
@@ -40,16 +39,16 @@ class Keys(msgspec.Struct, frozen=True):
 USUAL = Keys()
 
 
-def calls_in(text: str, keys: Keys, *, ended: bool, depth: int = 0) -> list[Heard]:
-    """The calls in one JSON value. `ended`: what follows it shows that the model was done with it."""
+def calls_in(text: str, keys: Keys, *, ended: bool, depth: int = 0) -> list[ParsedCall]:
+    """The calls in one JSON value. `ended`: the text after it shows that the value is complete."""
     text = text.strip()
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return []
     if text.startswith("[") and not _KEY_FIRST.match(text):
         return [
             call for item in _items(text) for call in calls_in(item.value, keys, ended=ended or item.whole, depth=depth + 1)
         ]
-    if text.startswith(('"', "'")) and depth:  # an object written as a string
+    if text.startswith(('"', "'")) and depth:  # an object text as a string
         inner = plain_string(text).strip()
         return calls_in(inner, keys, ended=ended, depth=depth + 1) if inner.startswith("{") else []
     return _object(_fields(text), keys, ended=ended, depth=depth) if text.startswith(("{", "[")) else []
@@ -58,14 +57,14 @@ def calls_in(text: str, keys: Keys, *, ended: bool, depth: int = 0) -> list[Hear
 def _items(text: str) -> list[Member]:
     try:
         return [Member("", _text(raw), True) for raw in _ARRAY.decode(text)]
-    except BadJson:
+    except JSON_ERRORS:
         return [item for item in members(text) if not item.key]
 
 
 def _fields(text: str) -> dict[str, Member]:
     try:
         return {key: Member(key, _text(raw), True) for key, raw in _OBJECT.decode(text).items()}
-    except BadJson:
+    except JSON_ERRORS:
         return {field.key: field for field in members(text) if field.key}
 
 
@@ -73,9 +72,13 @@ def _text(raw: msgspec.Raw) -> str:
     return bytes(raw).decode()
 
 
-def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -> list[Heard]:
+def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -> list[ParsedCall]:
     if keys.name_is_key and "name" not in fields:
-        return [_heard(name, held, None, ended=ended) for name, held in fields.items() if held.value.startswith(("{", '"'))]
+        return [
+            _parsed_call(name, member, None, ended=ended)
+            for name, member in fields.items()
+            if member.value.startswith(("{", '"'))
+        ]
     inner = next(
         (fields[key] for key in _WRAPPERS if key in fields and fields[key].value.startswith("{")),
         fields.get("tool_calls", fields.get("tool_uses")),
@@ -87,39 +90,39 @@ def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -
     name = plain_string(named.value).strip() if named is not None and (named.whole or ended) else ""
     if not name or name.startswith(("{", "[")):
         return []
-    held = _first(fields, keys.arguments, _ARGUMENTS)
+    member = _first(fields, keys.arguments, _ARGUMENTS)
     if "description" in fields and "parameters" in fields and "arguments" not in fields:
-        return []  # a tool as it is described, not called
-    if held is not None:
-        return [_heard(name, held, _id(fields, keys), ended=ended)]
+        return []  # a tool's description, not a call
+    if member is not None:
+        return [_parsed_call(name, member, _id(fields, keys), ended=ended)]
     return [_flat(name, fields, _id(fields, keys), ended=ended)]
 
 
-def _flat(name: str, fields: dict[str, Member], call_id: str | None, *, ended: bool) -> Heard:
-    """No arguments under a key of their own: they stand beside the name, or there are none."""
-    beside = [field for key, field in fields.items() if key not in ABOUT]
-    written = "{" + ", ".join(f"{dumps(field.key)}: {field.value}" for field in beside) + "}"
-    return Heard(name, written, "", call_id, ("flat_arguments",) if beside else (), ended)
+def _flat(name: str, fields: dict[str, Member], call_id: str | None, *, ended: bool) -> ParsedCall:
+    """No key for the arguments: they are next to the name, or there are none."""
+    others = [field for key, field in fields.items() if key not in CALL_KEYS]
+    text = "{" + ", ".join(f"{dumps(field.key)}: {field.value}" for field in others) + "}"
+    return ParsedCall(name, text, "", call_id, ("flat_arguments",) if others else (), ended)
 
 
-def _heard(name: str, held: Member, call_id: str | None, *, ended: bool) -> Heard:
-    written = "{}" if held.value in {"", "null", "None"} else held.value
-    return Heard(name, written, "", call_id, (), held.whole or ended)
+def _parsed_call(name: str, member: Member, call_id: str | None, *, ended: bool) -> ParsedCall:
+    text = "{}" if member.value in {"", "null", "None"} else member.value
+    return ParsedCall(name, text, "", call_id, (), member.whole or ended)
 
 
-def _first(fields: dict[str, Member], own: str, others: tuple[str, ...]) -> Member | None:
-    return next((fields[key] for key in (own, *others) if key in fields), None)
+def _first(fields: dict[str, Member], preferred: str, others: tuple[str, ...]) -> Member | None:
+    return next((fields[key] for key in (preferred, *others) if key in fields), None)
 
 
 def _id(fields: dict[str, Member], keys: Keys) -> str | None:
-    held = _first(fields, keys.id, _IDS)
-    return (plain_string(held.value) or None) if held is not None else None
+    member = _first(fields, keys.id, _IDS)
+    return (plain_string(member.value) or None) if member is not None else None
 
 
 def plain_string(raw: str) -> str:
-    """A string as it is meant: JSON's, Python's, or a bare word."""
+    """The value of a JSON string, a Python string or a bare word."""
     try:
         value = decode(raw)
-    except BadJson:
+    except JSON_ERRORS:
         return raw.strip(" \t\r\n\"'")
     return value if isinstance(value, str) else raw

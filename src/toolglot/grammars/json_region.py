@@ -1,10 +1,10 @@
-"""A region whose calls are JSON: heads, values and what stands between them, followed as they stream past.
+"""A region of calls as JSON: scans heads, values and tails while they stream.
 
     head value tail (head value tail)*
 
-The head is what stands between an opener and its value (a name, a fence, white space); the tail is markers behind the value.
-Where each lies is written down while feeding, so that reading the whole needs no second look. Every step decides by characters
-alone, never by how they were cut into pieces.
+The head is the text between an opener and its value (a name, a fence, white space); the tail is the markers after the value.
+Their offsets are recorded while feeding, so that `parse` need not scan again. Every decision depends on the characters only,
+never on how they were cut into pieces.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Literal
 import msgspec
 
 from toolglot.grammars.loose_json import LooseJson, Stops
-from toolglot.text.json_text import BadJson, decode
+from toolglot.io.json_codec import JSON_ERRORS, decode
 
-# What a marker behind a value means: noise; a comma, if more follows; the call's end; the region's end; another head or value;
-# or something that is no part of the region.
+# What a marker after a value means: noise; a separator, if more follows; the call's end; the region's end; another head or
+# value; or the start of something after the region.
 Meaning = Literal["noise", "join", "close", "end", "head", "value", "back"]
 
 _LONGEST_HEAD = 256
@@ -26,23 +26,23 @@ _SPACE = re.compile(r"\s*")
 
 
 def meanings(**literals: tuple[str, ...]) -> dict[str, Meaning]:
-    """What each literal means, given by meaning; the last that is given counts."""
-    return {literal: meaning for meaning, held in literals.items() for literal in held}  # type: ignore[misc]
+    """The meaning of each literal, from literals by meaning; the last one wins."""
+    return {literal: meaning for meaning, group in literals.items() for literal in group}  # type: ignore[misc]
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """Of what a grammar's regions are made."""
+    """The parts of a grammar's regions."""
 
-    body: re.Pattern[str]  # found behind the head: its last character begins the value
-    head: re.Pattern[str]  # the head, whole
-    hopeless: re.Pattern[str]  # matches a head as soon as it can't be one any more
+    body: re.Pattern[str]  # searched after the head: its last character begins the value
+    head: re.Pattern[str]  # the whole head
+    not_head: re.Pattern[str]  # matches as soon as the text can't be a head
     tail: dict[str, Meaning]
-    stops: Stops  # end a value even where it is not whole
+    stops: Stops  # end a value even if it is incomplete
     raw: bool = False  # a value may be any text, up to a stop
 
 
 class Mark(msgspec.Struct):
-    """Where one call lies in the region's text."""
+    """The offsets of one call in the region's text."""
 
     head: int
     value: int
@@ -50,38 +50,38 @@ class Mark(msgspec.Struct):
     whole: bool = False  # the value is a complete object or array
     raw: bool = False
     closed: bool = False  # a marker that ends the call was found
-    joined: bool = False  # it follows another value in the same place, so that they close together
+    joined: bool = False  # it follows another value without a marker between, so both close together
 
 
 class JsonRegion:
-    """`start` is what of the opener belongs to the head; behind a `section` opener the first head is still to come."""
+    """`start`: the end of the opener that is part of the head. `section`: the first head comes later."""
 
-    __slots__ = ("_frame", "_held", "_literals", "_offset", "_step", "_value", "examined", "marks", "over", "rest")
+    __slots__ = ("_buffer", "_frame", "_literals", "_offset", "_step", "_value", "examined", "marks", "over", "rest")
 
     def __init__(self, frame: Frame, opener: str, start: str = "", *, section: bool = False) -> None:
         self._frame = frame
         self._literals = sorted(frame.tail, key=len, reverse=True)
-        self._held = start
-        self._offset = len(opener) - len(start)  # where in the whole text `_held` begins
+        self._buffer = start
+        self._offset = len(opener) - len(start)  # of `_buffer` in the whole text
         self._value: LooseJson | None = None
         self._step: Literal["head", "value", "raw", "tail"] = "tail" if section else "head"
         self.marks: list[Mark] = [] if section else [Mark(self._offset, -1)]
-        self.rest = len(opener)  # where what belongs to no call begins; -1: there is none
+        self.rest = len(opener)  # where text that is not part of a call begins; -1: there is none
         self.over = False
-        self.examined = 0  # characters looked at: the linear-work law counts them
+        self.examined = 0  # characters examined: the linear-work law counts them
 
     def feed(self, piece: str) -> int:
-        held = len(self._held)
-        text, at = self._held + piece, 0
+        buffered = len(self._buffer)
+        text, at = self._buffer + piece, 0
         self.examined += len(text)
         while not self.over:
             before, step = at, self._step
             at = self._STEPS[self._step](self, text, at)
             if at == before and step == self._step:
                 break
-        self._held = text[at:]
+        self._buffer = text[at:]
         self._offset += at
-        return max(0, at - held) if self.over else -1
+        return max(0, at - buffered) if self.over else -1
 
     @property
     def certain(self) -> int:
@@ -89,19 +89,19 @@ class JsonRegion:
         return self._offset
 
     def finish(self) -> None:
-        """The text is over: a marker that is the beginning of a longer one counts now."""
-        if not self.over and self._step == "tail" and self._frame.tail.get(self._held) in {"close", "end"}:
-            self._marker(self._held, 0)
+        """The text has ended: a marker that is also a prefix of a longer one counts now."""
+        if not self.over and self._step == "tail" and self._frame.tail.get(self._buffer) in {"close", "end"}:
+            self._marker(self._buffer, 0)
 
-    # Each step gives how far it came. The same place and the same step: it needs more text.
+    # Each step returns the offset it reached. The same offset and the same step: it needs more text.
 
     def _head(self, text: str, at: int) -> int:
         frame = self._frame
         found = frame.body.search(text, at, at + _LONGEST_HEAD)
-        hopeless = frame.hopeless.match(text, at)
-        if hopeless and (found is None or hopeless.end() <= found.end()):
+        not_head = frame.not_head.match(text, at)
+        if not_head and (found is None or not_head.end() <= found.end()):
             self.over = True
-            return hopeless.end()
+            return not_head.end()
         if found is None:
             self.over = len(text) - at >= _LONGEST_HEAD
             return at + _LONGEST_HEAD if self.over else at
@@ -122,7 +122,7 @@ class JsonRegion:
         return start
 
     def rest_of(self, text: str) -> str:
-        """What of the region's whole text belongs to no call; a marker that the text's end cut off is nothing."""
+        """The text that is not part of any call. A marker that is cut off at the end is dropped."""
         rest = text[self.rest :] if self.rest >= 0 else ""
         cut = rest.strip()
         return "" if cut and not self.over and any(literal.startswith(cut) for literal in self._literals) else rest
@@ -169,7 +169,7 @@ class JsonRegion:
     def _marker(self, literal: str, at: int) -> int:
         meaning, end = self._frame.tail[literal], at + len(literal)
         if meaning == "head":
-            self.rest = self._offset + at  # until there is something to read
+            self.rest = self._offset + at  # until a value follows
             self.marks.append(Mark(self._offset + end, -1))
             self._step = "head"
             return end
@@ -195,7 +195,7 @@ class JsonRegion:
 
 
 def _shared(literal: str, text: str, at: int) -> int:
-    """How many characters the text has in common with the literal's beginning."""
+    """The length of the common prefix of the literal and the text at `at`."""
     size = 0
     while size < len(literal) and at + size < len(text) and literal[size] == text[at + size]:
         size += 1
@@ -203,7 +203,7 @@ def _shared(literal: str, text: str, at: int) -> int:
 
 
 def value_of(text: str, mark: Mark, closers: tuple[str, ...]) -> tuple[str, int]:
-    """A mark's value, and where the rest begins if a closer inside shows that a string in it was never closed (else -1)."""
+    """A mark's value. If a closer inside shows that a string was never closed, also where the rest begins (else -1)."""
     value = text[mark.value : mark.end if mark.end >= 0 else len(text)]
     found = [(at, closer) for closer in closers if (at := value.find(closer)) >= 0]
     if not found or _is_json(value):
@@ -215,6 +215,6 @@ def value_of(text: str, mark: Mark, closers: tuple[str, ...]) -> tuple[str, int]
 def _is_json(text: str) -> bool:
     try:
         decode(text)
-    except BadJson:
+    except JSON_ERRORS:
         return False
     return True

@@ -1,23 +1,23 @@
-"""Whether a name that a model wrote is meant to be a registered tool's. The name itself is put right elsewhere."""
+"""Finds the registered tool for a name that a model wrote. The name itself is corrected elsewhere."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from toolglot.core.tools import Tool
-from toolglot.grammars.heard import Tools
+from toolglot.grammars.parsed_call import Tools
 from toolglot.schema.tool_names import ToolNames
 
-_LAST: list[tuple[Tools, ToolNames]] = []  # a text asks for one set of tools, many times
+_LAST: list[tuple[Tools, ToolNames]] = []  # one text is parsed with one set of tools, many times
 
 
 def find_tool(name: str, tools: Tools) -> Tool | None:
-    """The tool by its name, or by a name that only slips."""
+    """The tool with this name, or with a name that is close enough."""
     found = tools.get(name)
     if found is not None or not tools:
         return found
-    meant = _names(tools).find(name)
-    return None if meant is None else meant.tool
+    match = _names(tools).find(name)
+    return None if match is None else match.tool
 
 
 def _names(tools: Tools) -> ToolNames:
@@ -28,10 +28,10 @@ def _names(tools: Tools) -> ToolNames:
 
 def parameters(tool: Tool) -> dict[str, Any]:
     """A tool's parameters, in the order of its schema."""
-    held = (tool.schema or {}).get("properties")
-    return held if isinstance(held, dict) else {}
+    value = (tool.schema or {}).get("properties")
+    return value if isinstance(value, dict) else {}
 
 
 def required(tool: Tool) -> list[str]:
-    held = (tool.schema or {}).get("required")
-    return [name for name in held if isinstance(name, str)] if isinstance(held, list) else []
+    value = (tool.schema or {}).get("required")
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []

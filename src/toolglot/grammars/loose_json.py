@@ -1,8 +1,8 @@
-"""JSON as models write it: where a value ends, and what its members are, also where it is not quite JSON.
+"""JSON as models write it: finds the end of a value and its members, even if it is not valid JSON.
 
-Two rules carry most of it. A quote begins a string only where a key or a value may begin, so that quotes which the model forgot
-to escape don't turn the rest inside out. A bracket that closes something further out closes what stands between, and one that
-closes nothing is passed over. Valid JSON reads under both as it should.
+Two rules do most of the work. A quote begins a string only where a key or a value may begin, so that an unescaped quote does
+not invert everything after it. A bracket that closes an outer bracket also closes the inner ones, and one that closes nothing
+is skipped. Both rules leave valid JSON unchanged.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import msgspec
 
 _BEFORE_VALUE = frozenset("{[,:(=")
 _REST_OF_STRING = {
-    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL),
-    "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+('?)", re.DOTALL),
+    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*("?)', re.DOTALL),
+    "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*('?)", re.DOTALL),
 }
 _PAIRS = {"}": "{", "]": "["}
 
 
 class Stops:
-    """Literals at which a value has ended, whole or not, when they stand outside its strings."""
+    """Literals that end a value, complete or not, if they are outside its strings."""
 
     __slots__ = ("_first", "_literals", "tokens")
 
@@ -31,7 +31,7 @@ class Stops:
         self.tokens = re.compile("[{}\\[\\]\"'" + "".join(re.escape(char) for char in sorted(self._first)) + "]")
 
     def at(self, text: str, at: int) -> bool | None:
-        """Whether one stands here; None: it may, but the text ends first."""
+        """Whether there is one at `at`; None: there may be, but the text ends first."""
         if text[at] not in self._first:
             return False
         if text.startswith(self._literals, at):
@@ -50,7 +50,7 @@ class _Brackets:
         self._count = {"{": 0, "[": 0}
 
     def take(self, char: str) -> int:
-        """How many are open behind this one."""
+        """How many are open after this one."""
         if char in self._count:
             self._open.append(char)
             self._count[char] += 1
@@ -64,26 +64,26 @@ class _Brackets:
 
 
 class LooseJson:
-    """Watches one object or array as it streams past; each character is looked at once."""
+    """Scans one object or array while it streams. Each character is examined once."""
 
     __slots__ = ("_before", "_brackets", "_quote", "_stops", "stopped", "whole")
 
     def __init__(self, stops: Stops) -> None:
         self._stops = stops
         self._brackets = _Brackets()
-        self._quote = ""  # of the string that it is in
-        self._before = ":"  # the last character that was no white space
+        self._quote = ""  # of the open string
+        self._before = ":"  # the last character that was not white space
         self.whole = False
         self.stopped = False
 
     def feed(self, text: str, at: int) -> int:
-        """How far it came: behind the value's end (`whole`), to a stop (`stopped`), else to where it goes on with more text."""
+        """The offset reached: after the value (`whole`), at a stop (`stopped`), or where it continues with more text."""
         size = len(text)
         while at < size:
             if self._quote:
                 found = _REST_OF_STRING[self._quote].match(text, at)
                 if found is None or not found[1]:
-                    return found.end() if found else at  # the end, or a backslash that stands there alone
+                    return found.end() if found else at  # the end, or a lone backslash
                 at, self._quote, self._before = found.end(), "", '"'
                 continue
             token = self._stops.tokens.search(text, at)
@@ -102,7 +102,7 @@ class LooseJson:
         return at
 
     def _take(self, char: str) -> bool:
-        """Whether the value ends with this one."""
+        """Whether the value ends with this character."""
         if char in _REST_OF_STRING:
             if self._before in _BEFORE_VALUE:
                 self._quote = char
@@ -113,7 +113,7 @@ class LooseJson:
 
 
 class Member(msgspec.Struct, frozen=True):
-    """One item of an array, or one field of an object, as it is written."""
+    """An item of an array or a field of an object, as written."""
 
     key: str  # empty: an item
     value: str
@@ -126,17 +126,17 @@ _QUOTES = " \t\r\n\"'"
 
 
 def members(text: str) -> list[Member]:
-    """What stands in an object or an array, however it is broken."""
+    """The members of an object or an array, even if it is invalid."""
     return list(_Split(text).members())
 
 
 class _Split:
-    """Walks the text once, and cuts it at the commas of the first level."""
+    """Scans the text once and splits it at the commas of the top level."""
 
     def __init__(self, text: str) -> None:
         text = text.strip()
         self._text = text[1:] if text.startswith(("{{", "[[")) else text
-        self._start = 1  # of the member, or of its value once there is a key
+        self._start = 1  # of the member, or of its value after the key
         self._key = ""
         self._closed = 0  # where the brackets of the member's value end
 
@@ -166,13 +166,13 @@ class _Split:
     def _member(self, end: int, *, whole: bool) -> Iterator[Member]:
         value = self._text[self._start : end].strip()
         if self._closed and value.startswith(("{", "[")) and not self._text[self._closed : end].strip(" \t\r\n}]"):
-            value = self._text[self._start : self._closed].strip()  # brackets too many behind it are nobody's
+            value = self._text[self._start : self._closed].strip()  # without surplus closing brackets
         if value or self._key:
             yield Member(self._key, value, whole)
         self._start, self._key, self._closed = end + 1, "", 0
 
     def _next_key(self, colon: int) -> Iterator[Member]:
-        """A second colon in one member: a comma is missing before the word that it follows."""
+        """A second colon in one member: a comma is missing before the word before it."""
         word = _LAST_WORD.search(self._text, max(self._start, colon - 80), colon)
         if word is not None and word.start() > self._start:
             yield from self._member(word.start(), whole=True)
@@ -180,7 +180,7 @@ class _Split:
 
 
 def _structure(text: str) -> Iterator[tuple[int, str, int]]:
-    """Brackets, commas and colons outside strings, and how deep it is behind each."""
+    """Brackets, commas and colons outside strings, and the depth after each."""
     brackets, before, at, depth = _Brackets(), ":", 0, 0
     while found := _STRUCTURE.search(text, at):
         here, char = found.start(), found[0]

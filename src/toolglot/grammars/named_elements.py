@@ -1,4 +1,4 @@
-"""Calls in an element that models make up or are taught: the name in an element or an attribute, arguments as JSON or in tags.
+"""Calls in XML elements: the name in an element or an attribute, the arguments as JSON or in tags.
 
 <tool_use> <name>f</name> <arguments>{"a": 1}</arguments> </tool_use>
 <tool_call name="f"> {"a": 1} </tool_call>
@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolglot.core.tools import Tool
-from toolglot.grammars.heard import Heard, Tools
 from toolglot.grammars.json_calls import positional
 from toolglot.grammars.nested_tags import flat_tags
-from toolglot.grammars.tag_walk import Call, Tags
-from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml, find_tool
-from toolglot.schema.typed import loose_value, property_schema, typed_value
-from toolglot.text.json_text import dumps
+from toolglot.grammars.parsed_call import ParsedCall, Tools
+from toolglot.grammars.tag_scanner import Call, Tags
+from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml, find_prefixed_tool
+from toolglot.io.json_codec import dumps
+from toolglot.schema.coerce_text import loose_value, property_schema, typed_value
 
-_HOLDERS = ("arguments", "parameters", "tool_input", "input", "args", "params")
+_CONTAINERS = ("arguments", "parameters", "tool_input", "input", "args", "params")
 _NAME = r"(?:tool_|function_)?name>"
-_NAME_ELEMENT = re.compile(rf"\s*<{_NAME}\s*(?P<name>[^<>\s]{{1,200}})\s*</{_NAME}\s*(?:<(?:{'|'.join(_HOLDERS)})>|(?=</))")
+_NAME_ELEMENT = re.compile(rf"\s*<{_NAME}\s*(?P<name>[^<>\s]{{1,200}})\s*</{_NAME}\s*(?:<(?:{'|'.join(_CONTAINERS)})>|(?=</))")
 _NO_NAME = re.compile(
     r"\s*(?:[^\s<]|<(?:[^tfn]|n[^a]|t[^o]|f[^u]|tool(?:[^_]|_[^n])|function(?:[^_]|_[^n]))"
     rf"|<{_NAME}[^<]*</{_NAME}\s*(?:[^\s<]|<[^/atip]))"
@@ -31,8 +31,8 @@ _NAME_ATTRIBUTE = re.compile(
     r"""(?:[^<>\n]*?\s)?(?:tool_|function_)?name\s*=\s*["'](?P<name>[^"'<>\n]{1,200})["'](?:\s[^<>\n/]*)?>"""
 )
 _NO_ATTRIBUTE = re.compile(r"[^<>]*[<>]")
-_HOLDER_ENDS = tuple(f"</{holder}>" for holder in _HOLDERS)
-_HOLDER_TAG = re.compile(rf"\s*</?(?:{'|'.join(_HOLDERS)})>\s*")
+_CONTAINER_ENDS = tuple(f"</{container}>" for container in _CONTAINERS)
+_CONTAINER_TAG = re.compile(rf"\s*</?(?:{'|'.join(_CONTAINERS)})>\s*")
 _VALUES = {f"<{name} name=": f"</{name}>" for name in ("parameter", "param", "argument", "arg")}
 
 
@@ -42,18 +42,18 @@ def _named(found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Elements(TaggedXml):
-    """Where no value has a tag that says so, every tag inside is a value; anything else inside, and it is no call."""
+    """If there are no parameter tags, every tag inside is a value. With any other content it is not a call."""
 
-    text_input: bool = False  # unless it is the argument itself
+    text_input: bool = False  # text inside is the value of the only argument
 
-    def heard(self, text: str, call: Call, tools: Tools) -> Iterator[Heard]:
+    def parsed_calls(self, text: str, call: Call, tools: Tools) -> Iterator[ParsedCall]:
         if call.body < 0:
             return
-        begun = not call.closed and self._inner(text, call).lstrip().startswith("<")
-        if call.json or call.values or begun or (call.closed and self._children(text, call) is not None):
-            yield from super().heard(text, call, tools)
+        cut_off = not call.closed and self._inner(text, call).lstrip().startswith("<")
+        if call.json or call.values or cut_off or (call.closed and self._children(text, call) is not None):
+            yield from super().parsed_calls(text, call, tools)
         elif self.text_input and call.closed and (arguments := positional(call.name, self._inner(text, call).strip(), tools)):
-            yield Heard(call.name, arguments, text[call.start : call.end], fixes=("positional_arguments",))
+            yield ParsedCall(call.name, arguments, text[call.start : call.end], fixes=("positional_arguments",))
 
     def arguments(self, text: str, call: Call, tool: Tool | None) -> str:
         children = None if call.json or call.values else self._children(text, call)
@@ -64,38 +64,38 @@ class Elements(TaggedXml):
         return dumps({key: typed_value(raw, property_schema(tool.schema, key)) for key, raw in children})
 
     def _children(self, text: str, call: Call) -> list[tuple[str, str]] | None:
-        return flat_tags(_HOLDER_TAG.sub("", self._inner(text, call)))
+        return flat_tags(_CONTAINER_TAG.sub("", self._inner(text, call)))
 
     def _inner(self, text: str, call: Call) -> str:
         return text[call.body : call.end].removesuffix(self.tags.call[1]) if call.body >= 0 else ""
 
     def _plausible(self, name: str, call: Call, tools: Tools) -> bool:
-        """A call that takes nothing says so by its whole form: half of one is none."""
-        return super()._plausible(name, call, tools) and (not tools or find_tool(name, tools) is not None)
+        """A name alone is a weak sign, so it must be a registered tool's."""
+        return super()._plausible(name, call, tools) and (not tools or find_prefixed_tool(name, tools) is not None)
 
 
 def with_name_element(tag: str) -> Elements:
-    tags = Tags((f"<{tag}>", f"</{tag}>"), {}, _NAME_ELEMENT, _NO_NAME, skipped=_HOLDER_ENDS, loose=True, name_of=_named)
+    tags = Tags((f"<{tag}>", f"</{tag}>"), {}, _NAME_ELEMENT, _NO_NAME, skipped=_CONTAINER_ENDS, loose=True, name_of=_named)
     return Elements(tags, ATTRIBUTE)
 
 
-def with_input_element(tag: str, holder: str) -> Elements:
-    """`<tool>f</tool> <tool_input>text</tool_input>`: text is the only argument of a tool that takes no other."""
-    head = rf"\s*(?P<name>[^<>\s]{{1,200}})\s*</{tag}>\s*<{holder}>"
-    dead = rf"\s*(?:[<{{\[]|[^<>\s]+\s+[^<\s]|[^<>\s]+\s*<[^/]|[^<>\s]+\s*</{tag}>\s*(?:[^<\s]|<[^{holder[0]}]))"
-    tags = Tags((f"<{tag}>", f"</{holder}>"), {}, re.compile(head), re.compile(dead), loose=True, name_of=_named)
+def with_input_element(tag: str, container: str) -> Elements:
+    """`<tool>f</tool> <tool_input>text</tool_input>`: text is the value of the tool's only argument."""
+    head = rf"\s*(?P<name>[^<>\s]{{1,200}})\s*</{tag}>\s*<{container}>"
+    not_head = rf"\s*(?:[<{{\[]|[^<>\s]+\s+[^<\s]|[^<>\s]+\s*<[^/]|[^<>\s]+\s*</{tag}>\s*(?:[^<\s]|<[^{container[0]}]))"
+    tags = Tags((f"<{tag}>", f"</{container}>"), {}, re.compile(head), re.compile(not_head), loose=True, name_of=_named)
     return Elements(tags, ATTRIBUTE, text_input=True)
 
 
 def with_name_attribute(tag: str, outer: str = "") -> Elements:
-    """`outer`: the element that it stands in; without it, it is another's."""
+    """`outer`: the element around it, which is then required."""
     tags = Tags(
         (f"<{tag} ", f"</{tag}>"),
         _VALUES,
         _NAME_ATTRIBUTE,
         _NO_ATTRIBUTE,
         outer=(f"<{outer}>", f"</{outer}>") if outer else None,
-        skipped=_HOLDER_ENDS,
+        skipped=_CONTAINER_ENDS,
         loose=True,
         name_of=_named,
     )

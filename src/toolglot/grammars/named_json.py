@@ -1,4 +1,4 @@
-"""An opener, a name, perhaps a separator, one JSON object of arguments, perhaps closers; sometimes in a section of its own."""
+"""An opener, a name, an optional separator, one JSON object of arguments, optional closers; sometimes in a section."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from toolglot.grammars.heard import Heard, Parsed, Tools
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
+from toolglot.grammars.json_streaming import JsonStream, stream_arguments
 from toolglot.grammars.loose_json import Stops
-from toolglot.grammars.unfold_json import UnfoldJson, unfold_arguments
+from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 
 _WORD = re.compile(r"[\w-]+")
-Naming = Callable[[str, str, Tools], tuple[str, str | None]]  # as written, the arguments, tools -> name, id
+Naming = Callable[[str, str, Tools], tuple[str, str | None]]  # name as written, arguments, tools -> name, id
 
 
 def as_written(written: str, arguments: str, tools: Tools) -> tuple[str, str | None]:
@@ -21,7 +21,7 @@ def as_written(written: str, arguments: str, tools: Tools) -> tuple[str, str | N
 
 
 class NamedJson:
-    """`head` is a pattern with a group `name` (and perhaps `id`) for what stands between opener and arguments."""
+    """`head`: a pattern for the text between opener and arguments, with a group `name` (and optionally `id`)."""
 
     __slots__ = ("ends", "exact", "frame", "naming", "openers", "sections")
 
@@ -30,13 +30,13 @@ class NamedJson:
         openers: tuple[str, ...],
         head: str,
         *,
-        exact: str = "",  # the head as it should be; any other counts only with the name of a registered tool
-        ends: tuple[str, ...] = (),  # of one call
+        exact: str = "",  # the correct head; any other is accepted only with the name of a registered tool
+        ends: tuple[str, ...] = (),  # markers after one call
         sections: tuple[str, ...] = (),
         section_ends: tuple[str, ...] = (),
         noise: tuple[str, ...] = (),
-        lost: tuple[str, ...] = (),  # begin a name whose opener got lost, in a section
-        hopeless: str = r"(?!)",
+        lost: tuple[str, ...] = (),  # prefixes of a name without its opener, in a section
+        not_head: str = r"(?!)",
         naming: Naming = as_written,
     ) -> None:
         self.openers, self.sections, self.ends = (*sections, *openers), frozenset(sections), ends
@@ -45,7 +45,7 @@ class NamedJson:
         tail = meanings(noise=("}", *noise), end=section_ends, head=(*openers, *lost), close=sections) | closing
         stops = (*ends, *section_ends, *openers, *sections)
         self.frame = Frame(
-            re.compile("|".join([r"\{", *map(re.escape, stops)])), re.compile(head), re.compile(hopeless), tail, Stops(stops)
+            re.compile("|".join([r"\{", *map(re.escape, stops)])), re.compile(head), re.compile(not_head), tail, Stops(stops)
         )
 
     def open(self, opener: str) -> NamedRegion:
@@ -59,7 +59,7 @@ class NamedRegion:
         self._region = JsonRegion(grammar.frame, opener, start, section=opener in grammar.sections)
         self.feed = self._region.feed
 
-    def unfolding(self, tools: Tools) -> UnfoldJson:
+    def stream_calls(self, tools: Tools) -> JsonStream:
         def name_of(head: str) -> tuple[str, str | None] | None:
             grammar, found = self._grammar, self._grammar.frame.head.fullmatch(head)
             if found is None or (grammar.exact is not None and not grammar.exact.fullmatch(head)):
@@ -67,10 +67,10 @@ class NamedRegion:
             name, call_id = grammar.naming(found["name"].strip(), "", tools)
             return (name, found.groupdict().get("id") or call_id) if name and (name in tools or not tools) else None
 
-        return unfold_arguments(self._region, self._opener, name_of)
+        return stream_arguments(self._region, self._opener, name_of)
 
-    def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
-        calls: list[Heard] = []
+    def parse(self, text: str, tools: Tools, *, complete: bool) -> RegionResult:
+        calls: list[ParsedCall] = []
         for mark in self._region.marks:
             if mark.value < 0:
                 break
@@ -79,14 +79,14 @@ class NamedRegion:
             if call is not None:
                 calls.append(call if cut < 0 else msgspec.structs.replace(call, closed=True))
             elif calls:
-                return Parsed(tuple(calls), rest=text[mark.head :])
+                return RegionResult(tuple(calls), rest=text[mark.head :])
             if cut >= 0:
-                return Parsed(tuple(calls), rest=text[cut:])
+                return RegionResult(tuple(calls), rest=text[cut:])
         if not calls:
-            return Parsed(problem=self._problem(text, tools, complete=complete))
-        return Parsed(tuple(calls), rest=self._region.rest_of(text))
+            return RegionResult(problem=self._problem(text, tools, complete=complete))
+        return RegionResult(tuple(calls), rest=self._region.rest_of(text))
 
-    def _call(self, head: str, value: str, mark: Mark, tools: Tools) -> Heard | None:
+    def _call(self, head: str, value: str, mark: Mark, tools: Tools) -> ParsedCall | None:
         found = self._grammar.frame.head.fullmatch(head)
         if found is None:
             return None
@@ -96,24 +96,24 @@ class NamedRegion:
         if not name or not (exact or name in tools):
             return None
         missing = bool(self._grammar.ends) and mark.whole and not mark.closed
-        return Heard(name, value or "{}", "", call_id, ("closed_truncated",) if missing else (), mark.end >= 0)
+        return ParsedCall(name, value or "{}", "", call_id, ("closed_truncated",) if missing else (), mark.end >= 0)
 
     def _problem(self, text: str, tools: Tools, *, complete: bool) -> str | None:
-        """Why there is no call, where one was plainly meant."""
+        """Why there is no call although it looks like one."""
         mark = self._region.marks[-1] if self._region.marks else None
         if mark is None:
             return None
         if mark.value >= 0:
-            return "the markers of a call, and no name and arguments between them"
+            return "there is no name with arguments between the markers of a call"
         words = _WORD.findall(text, mark.head)
-        begun = any(name.startswith(word) for word in words for name in tools)
-        return "the text ends before the call has arguments" if begun and not complete else None
+        cut_off = any(name.startswith(word) for word in words for name in tools)
+        return "the text ends before the call has arguments" if cut_off and not complete else None
 
 
 class NameFirst:
-    """The opener stood in the prompt already, or got lost: a line begins with a tool's name, as `form` has it.
+    """For calls without their opener, which was in the prompt or is missing: a line begins with a tool's name, as in `form`.
 
-    Without a form the name has that line to itself, and its arguments stand behind it.
+    Without a form, the name is alone on its line and the arguments follow.
     """
 
     at_line_start = True

@@ -1,7 +1,7 @@
-"""A nonce in a dialect's markers, so that text which came from elsewhere can't forge a call.
+"""A nonce in a dialect's markers, so that injected text can't forge a call.
 
-The nonce stands behind the opener's word: `~~~tool_call 7f3a`, `<tool_call 7f3a>`. Whoever listens to such a dialect must
-listen to it alone: its plain form, and every other dialect's, is then nothing but text.
+The nonce comes after the opener's word: `~~~tool_call 7f3a`, `<tool_call 7f3a>`. Only the dialect with the nonce may be parsed
+then: its form without the nonce, and all other dialects, are text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.heard import Grammar
+from toolglot.grammars.parsed_call import Grammar
 from toolglot.grammars.render_json import RenderCalls, RenderResult, each_call, one_array, result_object, result_text
 from toolglot.grammars.tagged_json import TaggedJson
 from toolglot.grammars.tagged_python import TaggedPython
@@ -21,13 +21,13 @@ _NONCE = re.compile(r"[A-Za-z0-9]{4,64}")
 
 
 class _Form(msgspec.Struct, frozen=True):
-    """How a dialect looks with a nonce, which stands for `*`."""
+    """A dialect's markers with a nonce in place of `*`."""
 
     opener: str
     closer: str
     result: tuple[str, str]
     between: str = "\n"
-    line: bool = False  # its markers are fences, on lines of their own
+    line: bool = False  # its markers are fences, on separate lines
     array: bool = False  # all calls in one array
 
 
@@ -48,20 +48,20 @@ NONCE_DIALECTS = tuple(sorted(_FORMS))
 
 
 def with_nonce(dialect: Dialect, nonce: str) -> Dialect:
-    """The same dialect, whose calls are calls only with this nonce in their marker."""
+    """The same dialect, but calls are parsed only with this nonce in the marker."""
     if not isinstance(nonce, str) or not _NONCE.fullmatch(nonce):
         raise CallerError("a nonce is 4 to 64 letters and digits, new for each conversation", "nonce")
     form = _FORMS.get(dialect.name)
     if form is None:
         known = ", ".join(NONCE_DIALECTS)
-        raise CallerError(f"the markers of {dialect.name} have no place for a nonce; those of these have: {known}", "nonce")
+        raise CallerError(f"dialect {dialect.name} does not support a nonce; these do: {known}", "nonce")
     opener = form.opener.replace("*", nonce)
     return msgspec.structs.replace(
         dialect,
         grammars=_grammars(opener, form),
         render_calls=_calls(opener, form),
         render_result=_result(form, nonce),
-        weak=False,  # nobody writes this marker by chance
+        weak=False,  # the marker can't occur by chance
     )
 
 
@@ -77,6 +77,6 @@ def _calls(opener: str, form: _Form) -> RenderCalls:
 
 
 def _result(form: _Form, nonce: str) -> RenderResult:
-    """A result's end has the nonce too, or is JSON: so that what is in it can't end it."""
+    """The end marker has the nonce too, or the result is JSON, so that the content can't end it."""
     before, after = (text.replace("*", nonce) for text in form.result)
     return result_object(before, after, "name", "content") if form.line else result_text(before, after)

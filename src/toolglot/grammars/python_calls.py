@@ -1,6 +1,6 @@
-"""Calls written as Python: `[f(a=1), g()]`, `f(a=1)` line by line, and all that models make of it.
+"""Calls as Python: `[f(a=1), g()]`, `f(a=1)` line by line, and malformed variants.
 
-Between calls only brackets, commas and comments may stand, well-formed or not: a list without its end is a list of calls still.
+Only brackets, commas and comments may be between calls, balanced or not: a list without its end is still a list of calls.
 """
 
 from __future__ import annotations
@@ -11,35 +11,33 @@ from typing import Any
 import msgspec
 
 from toolglot.core.tools import Tool
-from toolglot.grammars.fixed import with_fixes
-from toolglot.grammars.heard import Heard, Tools
 from toolglot.grammars.known_names import find_tool, parameters
-from toolglot.text.json_text import dumps
-from toolglot.text.python_literals import NAME, Call, Source, plain, read_call_loosely, read_value
+from toolglot.grammars.parsed_call import ParsedCall, Tools, with_fixes
+from toolglot.io.json_codec import dumps
+from toolglot.io.python_literals import NAME, PythonCall, UnparsedText, read_call_loosely, read_value, to_plain_value
 
 MAX_CALLS = 256
 LABELS = ("calling tool:", "calling function:", "tool call:", "tool calls:", "function call:", "function calls:")
-_NOISE = re.compile(rf"(?:[\s\[\](){{}},;]++|\#[^\n]*+(?:\n|\Z)|await\s++|(?i:{'|'.join(LABELS)}))*+")
+_NOISE = re.compile(rf"(?:[\s\[\](){{}},;]++|\#[^\n]*+(?:\n|\Z)|await\s++|(?i:{'|'.join(LABELS)}))*")
 _COMMENT = re.compile(r"\#[^\n]*+|\s++")
-_WELL_FORMED = re.compile(r"\[(?:f(?:,f)*+,?+)?\]|(?:f;?)*+|f(?:,f)*+,?")
+_WELL_FORMED = re.compile(r"\[(?:f(?:,f)*,?+)?\]|(?:f;?)*|f(?:,f)*,?")
 _ASSIGNED = re.compile(r"([^\W\d]\w*+)\s*+=\s*+(?=(?:await\s++)?[^\W\d][\w.]*+\()")
-_PYTHON_KEY = re.compile(r"[^\W\d][\w.\-]*")
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """The calls that stand one after another, and where what is none begins."""
+    """Consecutive calls, and where they end."""
 
-    calls: tuple[Heard, ...]
-    last: int  # behind the last call
-    end: int  # behind the brackets and commas that follow it
-    stopped: bool  # something that is no call stands there
-    ended: bool  # the last bracket that was seen is a closing one
-    plain: bool  # every value was given as a literal, every argument by its name
+    calls: tuple[ParsedCall, ...]
+    last: int  # after the last call
+    end: int  # after the brackets and commas that follow it
+    stopped: bool  # other text follows
+    ended: bool  # the last bracket is a closing one
+    plain: bool  # every value is a literal, every argument has a name
 
 
 def read_listing(text: str, tools: Tools, *, start: int = 0, statements: bool = False) -> Listing:
-    """`statements`: also `x = f()`, `print(f())` and, at the end, `print(x)`: code that only makes calls."""
-    found: list[Heard] = []
+    """`statements`: also accept `x = f()`, `print(f())` and, at the end, `print(x)`: code that only makes calls."""
+    found: list[ParsedCall] = []
     skeleton: list[str] = []
     variables: set[str] = set()
     at = last = start
@@ -50,7 +48,7 @@ def read_listing(text: str, tools: Tools, *, start: int = 0, statements: bool = 
         if assigned is not None:
             variables.add(assigned[1])
             at = _skip_noise(text, assigned.end(), [])
-        read = _one(text, at, tools)
+        read = _read_one(text, at, tools)
         if read is None:
             break
         call, end = read
@@ -60,10 +58,10 @@ def read_listing(text: str, tools: Tools, *, start: int = 0, statements: bool = 
                 at = end
                 continue
             break
-        heard = as_heard(call, text[at:end], tools)
-        if heard is None:
+        parsed = as_parsed_call(call, text[at:end], tools)
+        if parsed is None:
             break
-        found.append(heard)
+        found.append(parsed)
         skeleton.append("f")
         literal = literal and not call.fixes and all(key is not None for key, _ in call.pairs)
         at = last = end
@@ -81,22 +79,22 @@ def _skip_noise(text: str, at: int, skeleton: list[str]) -> int:
     return noise.end()
 
 
-def _one(text: str, at: int, tools: Tools) -> tuple[Call, int] | None:
+def _read_one(text: str, at: int, tools: Tools) -> tuple[PythonCall, int] | None:
     """A call, a call that is printed, or a call inside a string."""
     if text[at : at + 1] in {'"', "'", "`"}:
         return _in_string(text, at)
     call = read_call_loosely(text, at)
     if call is None:
         return None
-    if call.name == "print" and "print" not in tools and len(call.pairs) == 1 and isinstance(call.pairs[0][1], Source):
+    if call.name == "print" and "print" not in tools and len(call.pairs) == 1 and isinstance(call.pairs[0][1], UnparsedText):
         inner = read_call_loosely(str(call.pairs[0][1]))
         if inner is not None and call.closed:
             return inner, call.end
     return call, call.end
 
 
-def _in_string(text: str, at: int) -> tuple[Call, int] | None:
-    """`"f(a=1)"` as an item of a list of strings; its quotes may be used inside as well."""
+def _in_string(text: str, at: int) -> tuple[PythonCall, int] | None:
+    """`"f(a=1)"` as an item of a list of strings; the same quotes may be used inside."""
     read = read_value(text, at) if text[at] != "`" else None
     if read is not None and isinstance(read[0], str):
         inner = read[0].strip()
@@ -109,28 +107,28 @@ def _in_string(text: str, at: int) -> tuple[Call, int] | None:
     return call._replace(fixes=(*call.fixes, "unwrapped_string")), call.end + 1
 
 
-def _with_list_fixes(calls: list[Heard], skeleton: str) -> tuple[Heard, ...]:
+def _with_list_fixes(calls: list[ParsedCall], skeleton: str) -> tuple[ParsedCall, ...]:
     if not calls or _WELL_FORMED.fullmatch(skeleton):
         return tuple(calls)
     fix = "missing_closer" if _WELL_FORMED.fullmatch(skeleton + "]") else "broken_list"
     return tuple(with_fixes(call, fix) for call in calls)
 
 
-def as_heard(call: Call, raw: str, tools: Tools) -> Heard | None:
-    """The call with its arguments as JSON. None where an argument has no name, and no schema gives it one."""
+def as_parsed_call(call: PythonCall, raw: str, tools: Tools) -> ParsedCall | None:
+    """The call with its arguments as JSON. None if an argument has no name and no schema provides one."""
     arguments = named(call.pairs, find_tool(call.name, tools))
     if arguments is None:
         return None
-    heard = Heard(call.name, dumps(plain(arguments)), raw, fixes=call.fixes, closed=call.closed)
+    parsed = ParsedCall(call.name, dumps(to_plain_value(arguments)), raw, fixes=call.fixes, closed=call.closed)
     by_position = any(key is None for key, _ in call.pairs) and arguments is not call.pairs[0][1]
-    return with_fixes(heard, "positional_arguments") if by_position else heard
+    return with_fixes(parsed, "positional_arguments") if by_position else parsed
 
 
 def named(pairs: list[tuple[str | None, Any]], tool: Tool | None) -> dict[str, Any] | None:
-    """Arguments by name. Those given by position take the names of the schema, in its order."""
+    """Arguments by name. Positional ones get the names of the schema, in its order."""
     if len(pairs) == 1 and pairs[0][0] is None and _is_arguments(pairs[0][1], tool):
-        held: dict[str, Any] = pairs[0][1]
-        return held
+        arguments: dict[str, Any] = pairs[0][1]
+        return arguments
     found: dict[str, Any] = {}
     order = list(parameters(tool)) if tool is not None else []
     for at, (key, value) in enumerate(pairs):
@@ -152,33 +150,13 @@ def _is_arguments(value: Any, tool: Tool | None) -> bool:
     return not takes_object or (bool(value) and all(key in known for key in value))
 
 
-def written(name: str, arguments: dict[str, Any]) -> str:
-    """A call as Python."""
-    parts = [f"{key}={literal(value)}" for key, value in arguments.items() if _PYTHON_KEY.fullmatch(key)]
-    odd = {key: value for key, value in arguments.items() if not _PYTHON_KEY.fullmatch(key)}
-    if odd:
-        parts.append(f"**{literal(odd)}")
-    return f"{name}({', '.join(parts)})"
-
-
-def literal(value: Any) -> str:
-    """A JSON value as a Python literal, with double quotes: JSON's escapes are Python's too."""
-    if isinstance(value, str):
-        return dumps(value)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{dumps(key)}: {literal(held)}" for key, held in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
-    return repr(value)
-
-
-def only_known(calls: tuple[Heard, ...], tools: Tools) -> bool:
-    """Whether every call names a registered tool; where none are registered, all do."""
+def only_known(calls: tuple[ParsedCall, ...], tools: Tools) -> bool:
+    """Whether every call names a registered tool; always true if none are registered."""
     return not tools or all(find_tool(call.name, tools) is not None for call in calls)
 
 
 def begins_call(text: str, at: int) -> bool | None:
-    """Whether `name(` stands at `at`; None while it still may."""
+    """Whether there is `name(` at `at`; None: more text is needed."""
     name = NAME.match(text, at)
     if name is None:
         return None if at == len(text) else False

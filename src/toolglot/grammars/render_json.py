@@ -1,6 +1,6 @@
-"""Calls, results and tools written into a prompt by the families that speak JSON; each dialect says how, none says it twice.
+"""Renders calls, results and tools as JSON for a prompt, with the markers of a dialect.
 
-Arguments go in as they are, so that a model sees again what it wrote; what is no JSON object goes in as none.
+Arguments are rendered unchanged, so that a model sees what it wrote. Arguments that are not a JSON object become `{}`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from toolglot.core.messages import ToolCall, ToolResult
-from toolglot.core.tools import Tool, as_function
+from toolglot.core.tools import Tool, custom_as_function
 from toolglot.grammars.call_objects import USUAL, Keys
-from toolglot.text.json_text import dumps, loads_object
+from toolglot.io.json_codec import dumps, loads_object
 
 RenderCalls = Callable[[tuple[ToolCall, ...]], str]
 RenderResult = Callable[[ToolResult], str]
@@ -33,25 +33,25 @@ def arguments(call: ToolCall) -> str:
 
 
 def call_object(call: ToolCall, keys: Keys, *, with_id: bool = False) -> str:
-    """`{"name": ..., "arguments": ...}` under the dialect's own keys."""
+    """`{"name": ..., "arguments": ...}` with the dialect's keys."""
     if keys.name_is_key:
         return f"{{{dumps(call.full_name)}: {arguments(call)}}}"
-    own_id = f"{dumps(keys.id)}: {dumps(call.id)}, " if with_id and call.id else ""
-    return f"{{{own_id}{dumps(keys.name)}: {dumps(call.full_name)}, {dumps(keys.arguments)}: {arguments(call)}}}"
+    call_id = f"{dumps(keys.id)}: {dumps(call.id)}, " if with_id and call.id else ""
+    return f"{{{call_id}{dumps(keys.name)}: {dumps(call.full_name)}, {dumps(keys.arguments)}: {arguments(call)}}}"
 
 
 def each_call(opener: str, closer: str, between: str = "\n", keys: Keys = USUAL, *, with_id: bool = False) -> RenderCalls:
-    """One object for each call, each between its own markers."""
+    """One object for each call, each between markers."""
     return lambda calls: between.join(f"{opener}{call_object(call, keys, with_id=with_id)}{closer}" for call in calls)
 
 
 def one_array(opener: str, closer: str, keys: Keys = USUAL, *, between: str = ", ", with_id: bool = False) -> RenderCalls:
-    """All calls in one array between one pair of markers. `with_id`: each has its id, or else its place, from 0."""
+    """All calls in one array between one pair of markers. `with_id`: each has its id, or its index from 0 if it has none."""
 
-    def one(at: int, call: ToolCall) -> str:
+    def render_call(at: int, call: ToolCall) -> str:
         return call_object(_numbered(call, at) if with_id else call, keys, with_id=with_id)
 
-    return lambda calls: opener + between.join(one(at, call) for at, call in enumerate(calls)) + closer
+    return lambda calls: opener + between.join(render_call(at, call) for at, call in enumerate(calls)) + closer
 
 
 def _numbered(call: ToolCall, at: int) -> ToolCall:
@@ -59,20 +59,20 @@ def _numbered(call: ToolCall, at: int) -> ToolCall:
 
 
 def named_calls(template: str, between: str = "", opener: str = "", closer: str = "") -> RenderCalls:
-    """A name, then its arguments; `{name}` and `{arguments}` stand in the template."""
+    """A name, then its arguments. The template contains `{name}` and `{arguments}`."""
 
-    def one(call: ToolCall) -> str:
+    def render_call(call: ToolCall) -> str:
         head, _, tail = template.replace("{name}", call.full_name).partition("{arguments}")
         return head + arguments(call) + tail
 
-    return lambda calls: opener + between.join(map(one, calls)) + closer
+    return lambda calls: opener + between.join(map(render_call, calls)) + closer
 
 
 # -- results
 
 
 def result_text(before: str, after: str) -> RenderResult:
-    """What the tool gave, between markers; `{name}` and `{id}` may stand in them."""
+    """The tool's result between markers, which may contain `{name}` and `{id}`."""
 
     def render(result: ToolResult) -> str:
         head, tail = (part.replace("{name}", result.name or "").replace("{id}", result.call_id) for part in (before, after))
@@ -82,16 +82,16 @@ def result_text(before: str, after: str) -> RenderResult:
 
 
 def result_object(before: str, after: str, *keys: str) -> RenderResult:
-    """What the tool gave as an object; `keys` choose from name, id and content."""
+    """The tool's result as an object; `keys` are some of name, id and content."""
 
     def render(result: ToolResult) -> str:
-        held = {"name": result.name or "", "id": result.call_id, "content": result.text}
-        return before + dumps({key: held[key] for key in keys}) + after
+        fields = {"name": result.name or "", "id": result.call_id, "content": result.text}
+        return before + dumps({key: fields[key] for key in keys}) + after
 
     return render
 
 
-# For families whose template gives results a turn of their own: a turn's tokens inside a message would end that message.
+# For dialects that put results in a separate turn: the tokens of a turn inside a message would end that message.
 PLAIN_RESULT = result_text("Result of {name}:\n", "")
 
 
@@ -99,16 +99,16 @@ PLAIN_RESULT = result_text("Result of {name}:\n", "")
 
 
 def tool_object(tool: Tool, *, wrapped: bool = True) -> str:
-    tool = as_function(tool)
-    held: dict[str, Any] = {"name": tool.full_name}
+    tool = custom_as_function(tool)
+    function: dict[str, Any] = {"name": tool.full_name}
     if tool.description:
-        held["description"] = tool.description
-    held["parameters"] = _without_noise(tool.schema) if tool.schema else _NO_PARAMETERS
-    return dumps({"type": "function", "function": held} if wrapped else held)
+        function["description"] = tool.description
+    function["parameters"] = _without_noise(tool.schema) if tool.schema else _NO_PARAMETERS
+    return dumps({"type": "function", "function": function} if wrapped else function)
 
 
 def _without_noise(schema: Any) -> Any:
-    """What only machines read is left out of a schema; a parameter that happens to be called so is not."""
+    """A schema without keywords that mean nothing to a model. A parameter with such a name is kept."""
     if isinstance(schema, list):
         return [_without_noise(item) for item in schema]
     if not isinstance(schema, dict):
@@ -119,8 +119,8 @@ def _without_noise(schema: Any) -> Any:
 def _inner(key: str, value: Any) -> Any:
     if key in _VALUES:
         return value
-    if key in _NAMED and isinstance(value, dict):  # here the keys are the caller's own words
-        return {name: _without_noise(held) for name, held in value.items()}
+    if key in _NAMED and isinstance(value, dict):  # here the keys are names that the caller chose
+        return {name: _without_noise(item) for name, item in value.items()}
     return _without_noise(value)
 
 

@@ -1,36 +1,36 @@
-"""Tools as signatures: `get_weather(city: string, days?: integer)`, the shortest form that still says every type.
+"""Renders tools as signatures: `get_weather(city: string, days?: integer)`, the shortest form that has every type.
 
-For forms of calls that are written like a function's, and as the namespace of gpt-oss.
+For dialects that write calls like function calls, and for the namespace of gpt-oss.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from toolglot.core.tools import Tool, as_function
+from toolglot.core.tools import Tool, custom_as_function
 from toolglot.grammars.render_json import RenderTools
+from toolglot.io.json_codec import dumps
 from toolglot.schema.check import resolved
-from toolglot.text.json_text import dumps
 
-_DEEPEST = 6  # a schema that refers to itself ends here
+_MAX_DEPTH = 6  # limits schemas that refer to themselves
 
 
 def signatures(tools: tuple[Tool, ...]) -> str:
-    """A signature for each tool; what it and its parameters are for stands below."""
+    """A signature for each tool, with the descriptions of the tool and its parameters below."""
     return "\n".join(map(_signature, tools))
 
 
 def _signature(tool: Tool) -> str:
-    tool = as_function(tool)
+    tool = custom_as_function(tool)
     schema = tool.schema or {}
-    told = [tool.description] if tool.description else []
-    told += [f"{name}: {words}" for name, words in _described(schema)]
-    below = "".join(f"\n  {_one_line(words)}" for words in told)
+    lines = [tool.description] if tool.description else []
+    lines += [f"{name}: {words}" for name, words in _described(schema)]
+    below = "".join(f"\n  {_one_line(words)}" for words in lines)
     return f"{tool.full_name}({_fields(schema, schema)}){below}"
 
 
 def namespace(name: str) -> RenderTools:
-    """TypeScript's types in a namespace, with comments above what they speak of."""
+    """TypeScript types in a namespace, with descriptions as comments above."""
 
     def render(tools: tuple[Tool, ...]) -> str:
         return f"## {name}\n\nnamespace {name} {{\n\n{''.join(map(_type, tools))}}} // namespace {name}"
@@ -39,7 +39,7 @@ def namespace(name: str) -> RenderTools:
 
 
 def _type(tool: Tool) -> str:
-    tool = as_function(tool)
+    tool = custom_as_function(tool)
     schema = tool.schema or {}
     comments = dict(_described(schema))
     above = f"// {_one_line(tool.description)}\n" if tool.description else ""
@@ -51,8 +51,8 @@ def _type(tool: Tool) -> str:
 
 
 def _described(schema: dict[str, Any]) -> list[tuple[str, str]]:
-    held = _dict(schema.get("properties"))
-    return [(name, _dict(field)["description"]) for name, field in held.items() if _dict(field).get("description")]
+    properties = _dict(schema.get("properties"))
+    return [(name, _dict(field)["description"]) for name, field in properties.items() if _dict(field).get("description")]
 
 
 def _fields(schema: dict[str, Any], root: Any, depth: int = 0) -> str:
@@ -68,20 +68,20 @@ def _each_field(schema: dict[str, Any], root: Any, depth: int) -> list[tuple[str
 
 
 def type_words(schema: Any, root: Any, depth: int = 0) -> str:
-    """A schema's type as TypeScript says it; what that can't say is left to the check of the call."""
+    """A schema's type in TypeScript. What TypeScript can't express is left to call validation."""
     schema = _dict(schema)
     if "$ref" in schema:
         schema = resolved(schema["$ref"], root) or {}
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return "any"
     if "const" in schema or "enum" in schema:
         return " | ".join(map(dumps, [schema["const"]] if "const" in schema else schema["enum"])) or "any"
     for key, between in (("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")):
         if schema.get(key):
-            return between.join(dict.fromkeys(type_words(one, root, depth + 1) for one in schema[key]))
+            return between.join(dict.fromkeys(type_words(option, root, depth + 1) for option in schema[key]))
     kind = schema.get("type")
     if isinstance(kind, list):
-        return " | ".join(type_words({**schema, "type": one}, root, depth) for one in kind) or "any"
+        return " | ".join(type_words({**schema, "type": option}, root, depth) for option in kind) or "any"
     return _plain_type(kind, schema, root, depth)
 
 

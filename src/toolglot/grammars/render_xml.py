@@ -1,4 +1,4 @@
-"""Calls and results as the families with tags have them in their prompts: filled from a few templates."""
+"""Renders calls and results as tags for a prompt, from templates of a dialect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from toolglot.core.messages import ToolCall, ToolResult
-from toolglot.text.json_text import dumps, loads_object
+from toolglot.io.json_codec import dumps, loads_object
 
 Calls = tuple[ToolCall, ...]
 RenderCalls = Callable[[Calls], str]
@@ -22,11 +22,11 @@ def raw_text(value: Any) -> str:
 
 
 def tag(opener: str, closer: str) -> RenderValue:
-    """A value in its tags; `{key}` is its name, `{string}` says whether it is text, `{type}` which JSON type it is."""
+    """A value in its tags. `{key}` is its name, `{string}` whether it is text, `{type}` its JSON type."""
 
     def render(key: str, value: Any) -> str:
-        said = {"key": key, "string": "true" if isinstance(value, str) else "false", "type": _TYPES[type(value)]}
-        return opener.format(**said) + raw_text(value) + closer.format(**said)
+        fields = {"key": key, "string": "true" if isinstance(value, str) else "false", "type": _TYPES[type(value)]}
+        return opener.format(**fields) + raw_text(value) + closer.format(**fields)
 
     return render
 
@@ -42,27 +42,27 @@ def calls_in_tags(
 ) -> RenderCalls:
     """`{name}` in a call's tags is the tool's name, `{index}` counts from 1."""
 
-    def one(index: int, made: ToolCall) -> str:
-        name = escape(made.full_name) if escaped else made.full_name
-        arguments = loads_object(made.arguments_json) or {}
-        inner = "".join(value(escape(key) if escaped else key, held) for key, held in arguments.items())
+    def render_call(index: int, tool_call: ToolCall) -> str:
+        name = escape(tool_call.full_name) if escaped else tool_call.full_name
+        arguments = loads_object(tool_call.arguments_json) or {}
+        inner = "".join(value(escape(key) if escaped else key, argument) for key, argument in arguments.items())
         opener, closer = (text.format(name=name, index=index) for text in (each[0] + call[0], call[1] + each[1]))
         return opener + inner + closer
 
     def render(calls: Calls) -> str:
-        return around[0] + between.join(one(index, made) for index, made in enumerate(calls, 1)) + around[1]
+        return around[0] + between.join(render_call(index, one) for index, one in enumerate(calls, 1)) + around[1]
 
     return render
 
 
 def nested_value(mark: str) -> RenderValue:
-    """Objects as tags in tags, lists as `<item>`s; what tags can't say (empty ones, odd keys) as JSON."""
+    """Objects as nested tags, lists as `<item>` tags; what tags can't express (empty values, unusual keys) as JSON."""
 
     def render(key: str, value: Any) -> str:
-        if isinstance(value, dict) and value and all(held.isidentifier() and held != "item" for held in value):
-            inside = "".join(render(name, held) for name, held in value.items())
+        if isinstance(value, dict) and value and all(name.isidentifier() and name != "item" for name in value):
+            inside = "".join(render(name, item) for name, item in value.items())
         elif isinstance(value, list) and value:
-            inside = "".join(render("item", held) for held in value)
+            inside = "".join(render("item", item) for item in value)
         else:
             inside = raw_text(value)
         return f"{mark}<{key}>{inside}{mark}</{key}>"
@@ -84,12 +84,12 @@ def cdata_value(opener: str, closer: str) -> RenderValue:
 
 
 def on_lines(opener: str, closer: str) -> RenderValue:
-    """A value whose own line breaks at its ends must be kept stands on lines of its own; any other beside its tags."""
-    beside, apart = tag(opener, closer), tag(opener + "\n", "\n" + closer)
+    """A value with line breaks at either end is written on separate lines, to keep them; any other next to its tags."""
+    same_line, separate_lines = tag(opener, closer), tag(opener + "\n", "\n" + closer)
 
     def render(key: str, value: Any) -> str:
         broken = isinstance(value, str) and value[:1] + value[-1:] != (value[:1] + value[-1:]).strip("\r\n")
-        return (apart if broken else beside)(key, value)
+        return (separate_lines if broken else same_line)(key, value)
 
     return render
 

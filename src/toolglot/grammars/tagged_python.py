@@ -1,4 +1,4 @@
-"""Calls as Python where a family's markers promise JSON: models mix the two, and Llama's built-in tools are written so."""
+"""Calls as Python between markers that are for JSON: models mix the two, and Llama calls its built-in tools this way."""
 
 from __future__ import annotations
 
@@ -6,28 +6,30 @@ import re
 
 import msgspec
 
-from toolglot.grammars.heard import Heard, Parsed, Tools
+from toolglot.grammars.call_streaming import ParserStream
 from toolglot.grammars.json_region import Frame, JsonRegion, meanings
+from toolglot.grammars.json_streaming import JsonStream
 from toolglot.grammars.loose_json import Stops
+from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 from toolglot.grammars.python_calls import only_known, read_listing
-from toolglot.grammars.unfold_json import UnfoldJson
-from toolglot.grammars.unfold_python import PythonCalls
+from toolglot.grammars.python_streaming import PythonCalls
 
 _BODY = re.compile(r"(?<![\w.])(?:\[(?=\s*[A-Za-z_][\w.]*\()|[A-Za-z_](?=[\w.]*\())")
-_HOPELESS = r"(?:[^\s\[A-Za-z_]|\[\s*[^\sA-Za-z_]|\[?\s*[A-Za-z_][\w.]*[^\w.(])"
+_NOT_A_CALL = r"(?:[^\s\[A-Za-z_]|\[\s*[^\sA-Za-z_]|\[?\s*[A-Za-z_][\w.]*[^\w.(])"
 _BUILTIN = ".call"  # brave_search.call(query="...")
 
 
 class TaggedPython:
-    """Gives up as soon as what follows the opener can't be a call."""
+    """A region is rejected as soon as the text after the opener can't be a call."""
 
     __slots__ = ("frame", "openers")
 
-    def __init__(self, opener: str, closer: str = "", *, lead: str = "") -> None:  # lead: may stand before the name
+    def __init__(self, opener: str, closer: str = "", *, lead: str = "") -> None:  # lead: optional, before the name
         self.openers, closers = (opener,), (closer,) if closer else ()
         tail = meanings(end=closers, back=self.openers)
-        head = rf"\s*+(?:{re.escape(lead)})?+"
-        self.frame = Frame(_BODY, re.compile(head), re.compile(head + _HOPELESS), tail, Stops((*closers, opener)), raw=True)
+        head = rf"\s*+(?:{re.escape(lead)})?"
+        not_head = rf"(?=(?P<lead>{head}))(?P=lead){_NOT_A_CALL}"  # a lookahead does not backtrack
+        self.frame = Frame(_BODY, re.compile(head), re.compile(not_head), tail, Stops((*closers, opener)), raw=True)
 
     def open(self, opener: str) -> TaggedPythonRegion:
         return TaggedPythonRegion(self.frame, opener)
@@ -39,26 +41,26 @@ class TaggedPythonRegion:
         self._region = JsonRegion(frame, opener)
         self.feed = self._region.feed
 
-    def unfolding(self, tools: Tools) -> UnfoldJson:
-        return UnfoldJson(self._region, self._opener, lambda _, at: PythonCalls(at, tools, _tool_name), raw=True)
+    def stream_calls(self, tools: Tools) -> JsonStream:
+        return JsonStream(self._region, self._opener, lambda _, at: ParserStream(PythonCalls(at, tools, _tool_name)), raw=True)
 
-    def parse(self, text: str, tools: Tools, *, complete: bool) -> Parsed:
+    def parse(self, text: str, tools: Tools, *, complete: bool) -> RegionResult:
         mark = self._region.marks[0]
         if mark.value < 0:
-            return Parsed()
+            return RegionResult()
         value = text[mark.value : mark.end if mark.end >= 0 else len(text)]
         listing = read_listing(value, tools)
         calls = tuple(map(_builtin, listing.calls))
         if not calls or not only_known(calls, tools):
-            return Parsed()
+            return RegionResult()
         if value[listing.end :].strip():
-            return Parsed(calls, rest=text[mark.value + listing.end :])
-        return Parsed(calls, rest=self._region.rest_of(text))
+            return RegionResult(calls, rest=text[mark.value + listing.end :])
+        return RegionResult(calls, rest=self._region.rest_of(text))
 
 
-def _builtin(call: Heard) -> Heard:
+def _builtin(call: ParsedCall) -> ParsedCall:
     return msgspec.structs.replace(call, name=_tool_name(call.name))
 
 
-def _tool_name(written: str) -> str:
-    return written.removesuffix(_BUILTIN)
+def _tool_name(name: str) -> str:
+    return name.removesuffix(_BUILTIN)

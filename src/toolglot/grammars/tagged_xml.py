@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolglot.core.tools import Tool
-from toolglot.grammars.heard import Heard, Parsed, Tools
-from toolglot.grammars.tag_walk import Call, Tags, TagWalk, Value
-from toolglot.grammars.unfold_tags import UnfoldTags
-from toolglot.schema.typed import is_text, json_or, literal, loose_value, property_names, property_schema, typed_value
-from toolglot.text.json_text import dumps
+from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools, with_fixes
+from toolglot.grammars.tag_scanner import Call, Tags, TagScanner, Value
+from toolglot.grammars.tag_streaming import TagValueStream
+from toolglot.io.json_codec import dumps
+from toolglot.schema.coerce_text import is_text, json_or, literal, loose_value, property_names, property_schema, typed_value
 
-# `name>` and `"name" other="x">`, behind a tag that ends in `=`
+# `name>` and `"name" other="x">`, after a tag that ends in `=`
 EQUALS = re.compile(r"([^<>\n{]{1,300}?)(?P<empty>/?)>")
 ATTRIBUTE = re.compile(
     r"""[ \t]*(?:"([^"<>\n]*)"|'([^'<>\n]*)'|([^\s"'<>/][^\s<>/]*))(?P<more>[^<>\n]*?)(?P<empty>/?)>""",
@@ -35,21 +35,21 @@ Read = Callable[
 
 
 def by_schema(raw: str, head: re.Match[str], schema: dict[str, Any] | None, known: bool) -> Any:
-    """What the schema says; a tag that says whether it holds a string is believed first."""
-    said = _STRING.search(head.groupdict().get("more") or "")
-    if said:
-        return raw if said[1] == "true" else json_or(raw, schema)
+    """A value as the schema types it, unless the tag has a `string` attribute, which comes first."""
+    declared = _STRING.search(head.groupdict().get("more") or "")
+    if declared:
+        return raw if declared[1] == "true" else json_or(raw, schema)
     return typed_value(raw, schema) if known else loose_value(raw)
 
 
-def plainly_text(head: re.Match[str], schema: dict[str, Any] | None) -> bool:
-    """Whether `by_schema` leaves the value as it is, so that it need not be whole to be handed on."""
-    said = _STRING.search(head.groupdict().get("more") or "")
-    return said[1] == "true" if said else is_text(schema)
+def text_by_schema(head: re.Match[str], schema: dict[str, Any] | None) -> bool:
+    """Whether `by_schema` leaves the value as it is, so that it can be streamed before it is complete."""
+    declared = _STRING.search(head.groupdict().get("more") or "")
+    return declared[1] == "true" if declared else is_text(schema)
 
 
 def from_cdata(raw: str, head: re.Match[str], schema: dict[str, Any] | None, known: bool) -> Any:
-    """As `by_schema`, but CDATA sections stand for what is in them."""
+    """As `by_schema`, with the content of CDATA sections."""
     if raw.lstrip().startswith("<![CDATA[") and raw.rstrip().endswith("]]>"):
         raw = "".join(_CDATA.findall(raw))
     return by_schema(raw, head, schema, known)
@@ -59,17 +59,17 @@ def from_cdata(raw: str, head: re.Match[str], schema: dict[str, Any] | None, kno
 class TaggedXml:
     tags: Tags
     value_head: re.Pattern[str] = EQUALS
-    lines: bool = False  # values stand on lines of their own: one line break on each side is none of theirs
+    lines: bool = False  # values are on separate lines: one line break on each side is not part of them
     strong: bool = False  # a value's opening tag can't be mistaken for text
     bare: bool = True  # a call may come without its wrapper
     framed: bool = False  # neither wrapper nor call opens anything: only the headers do
-    weak_name: bool = False  # the name alone is no sign of a call
-    registered: bool = False  # hears only tools that are there
-    headers: tuple[str, ...] = ()  # further openers, behind which the wrapper or the call must follow
-    for_tool: Callable[[str], tuple[str, ...]] | None = None  # a tool's own headers, or its name and a value's opening tag
-    foreign: Tags | None = None  # another dialect's wrapper, which is refused
+    weak_name: bool = False  # a name alone does not make it a call
+    registered: bool = False  # parses only registered tools
+    headers: tuple[str, ...] = ()  # further openers, which the wrapper or the call must follow
+    for_tool: Callable[[str], tuple[str, ...]] | None = None  # headers for a tool, or its name with a value's opening tag
+    foreign: Tags | None = None  # another dialect's wrapper, which is rejected
     read: Read = by_schema
-    plain: Callable[[re.Match[str], dict[str, Any] | None], bool] = plainly_text  # `read` would leave it as it is
+    plain: Callable[[re.Match[str], dict[str, Any] | None], bool] = text_by_schema  # whether `read` leaves the value as it is
     clean_name: Callable[[str, Tools], str] | None = None
 
     @property
@@ -79,7 +79,7 @@ class TaggedXml:
         return self.headers if self.framed else (*self.headers, *outer, *bare)
 
     def for_tools(self, tools: Tools) -> TaggedXml:
-        """The grammar in play where these tools are: some openers hold a tool's name."""
+        """The grammar for these tools: some openers contain a tool's name."""
         if self.for_tool is None or not tools:
             return self
         named = tuple(dict.fromkeys(header for name in tools for header in self.for_tool(name)))
@@ -92,7 +92,7 @@ class TaggedXml:
         return self._named(opener) or (self.tags.outer is not None and opener == self.tags.call[0])
 
     def _named(self, opener: str) -> bool:
-        """Whether an opener is a tool's name, with the tag that follows names behind it."""
+        """Whether an opener is a tool's name with the tag that follows it."""
         tags = self.tags
         return opener in self.headers and opener not in tags.roles and opener.endswith((*tags.values, *tags.skipped))
 
@@ -100,31 +100,31 @@ class TaggedXml:
         """Whether it is another dialect's wrapper."""
         return self.foreign is not None and self.foreign.outer is not None and opener == self.foreign.outer[0]
 
-    def walk(self, opener: str) -> TagWalk:
-        """A walk that has the opener behind it."""
+    def scanner(self, opener: str) -> TagScanner:
+        """A scanner that has consumed the opener."""
         if opener in self.headers and not self._named(opener):
-            return TagWalk(self.tags, at=len(opener))
+            return TagScanner(self.tags, at=len(opener))
         tags = self.foreign if self.foreign and self.refuses(opener) else self.tags
-        walk = TagWalk(tags, in_head=self._named(opener))
-        walk.feed(opener)
-        return walk
+        scanner = TagScanner(tags, in_head=self._named(opener))
+        scanner.feed(opener)
+        return scanner
 
-    def heard(self, text: str, call: Call, tools: Tools) -> Iterator[Heard]:
-        """The call (or the calls, where JSON has a list of them)."""
+    def parsed_calls(self, text: str, call: Call, tools: Tools) -> Iterator[ParsedCall]:
+        """The call, or the calls of a JSON list."""
         raw = text[call.start : call.end]
         fixes = missing(call)
         if call.json and not call.name:
             for name, arguments in json_calls(text[call.json[0] : call.json[1]]):
-                if not self.registered or find_tool(name, tools):
-                    yield Heard(name, arguments, raw, fixes=fixes, closed=call.closed)
+                if not self.registered or find_prefixed_tool(name, tools):
+                    yield ParsedCall(name, arguments, raw, fixes=fixes, closed=call.closed)
             return
         name = self.name_of(call.name, tools)
         if self._plausible(name, call, tools):
-            arguments = self.arguments(text, call, find_tool(name, tools))
-            yield Heard(name, arguments, raw, fixes=fixes, closed=call.closed)
+            arguments = self.arguments(text, call, find_prefixed_tool(name, tools))
+            yield ParsedCall(name, arguments, raw, fixes=fixes, closed=call.closed)
 
     def _plausible(self, name: str, call: Call, tools: Tools) -> bool:
-        if not name or (self.registered and find_tool(name, tools) is None):
+        if not name or (self.registered and find_prefixed_tool(name, tools) is None):
             return False
         return not self.weak_name or call.body >= 0 or not tools or any(tool.startswith(name) for tool in tools)
 
@@ -139,7 +139,7 @@ class TaggedXml:
         return next((group for group in head.groups() if group), "")
 
     def key_among(self, head: re.Match[str], opener: str, names: frozenset[str]) -> str:
-        """The key; without quotes where it is a parameter's name so."""
+        """The key; without quotes if that is a parameter's name."""
         key = self.key_of(head, opener)
         bare = key.strip("\"' ")
         return bare if bare in names else key
@@ -159,7 +159,7 @@ class TaggedXml:
     def _values(
         self, text: str, value: Value, names: frozenset[str], found: dict[str, Any]
     ) -> Iterator[tuple[re.Match[str], str]]:
-        """The value; or the values, where one lacks its closing tag and so seems to hold all that follow."""
+        """The value; or several, if a missing closing tag makes one seem to contain those that follow."""
         head = self.value_head.match(text, value.start, value.end)
         if head is None or value.absent:
             return
@@ -180,7 +180,7 @@ class TaggedXml:
             yield head, self.trimmed(text[at : value.end], implied=True)
 
     def _begins(self, text: str, tag: re.Match[str], head: re.Match[str], names: frozenset[str], found: dict[str, Any]) -> bool:
-        """Whether an opening tag inside a value that never closes begins the next value."""
+        """Whether an opening tag inside an unclosed value begins the next value."""
         key = self.key_of(head, tag[0])
         if names:
             return key in names and key not in found
@@ -195,62 +195,55 @@ class TaggedXml:
 
 
 class TagRegion:
-    """One place where calls in tags may stand."""
+    """A part of the text that may be calls in tags."""
 
     def __init__(self, grammar: TaggedXml, opener: str) -> None:
         self._grammar = grammar
         self._opener = opener
-        self._walk = grammar.walk(opener)
+        self._scanner = grammar.scanner(opener)
 
     @property
     def examined(self) -> int:
-        return self._walk.examined
+        return self._scanner.examined
 
     def feed(self, text: str, /) -> int:
-        return self._walk.feed(text)
+        return self._scanner.feed(text)
 
-    def unfolding(self, tools: Tools) -> UnfoldTags | None:
-        return None if self._grammar.refuses(self._opener) else UnfoldTags(self._grammar, self._walk, self._opener, tools)
+    def stream_calls(self, tools: Tools) -> TagValueStream | None:
+        return (
+            None if self._grammar.refuses(self._opener) else TagValueStream(self._grammar, self._scanner, self._opener, tools)
+        )
 
-    def parse(self, text: str, tools: Tools, /, *, complete: bool) -> Parsed:
-        if self._walk.done and not self._walk.calls:
-            return Parsed()  # as is plain by now
-        grammar, walk = self._grammar, walked(self._grammar.walk(self._opener), text[len(self._opener) :], complete=complete)
-        calls = tuple(heard for call in walk.calls for heard in grammar.heard(text, call, tools))
+    def parse(self, text: str, tools: Tools, /, *, complete: bool) -> RegionResult:
+        grammar, scanner = self._grammar, self._scanner
+        scanner.finish()
+        calls = tuple(parsed for call in scanner.calls for parsed in grammar.parsed_calls(text, call, tools))
         if not calls:
-            return Parsed(problem="the call breaks off before its name") if self._cut_short(walk) else Parsed()
-        rest = text[walk.stop if walk.sealed else walk.calls[-1].end :]
+            return (
+                RegionResult(problem="the text ends before the call has a name") if self._cut_short(scanner) else RegionResult()
+            )
+        rest = text[scanner.stop if scanner.sealed else scanner.calls[-1].end :]
         if grammar.refuses(self._opener):
-            return Parsed(problem=f"{self._opener} is not this dialect's wrapper", rest=rest)
-        if walk.wrapped:
+            return RegionResult(problem=f"{self._opener} is not this dialect's wrapper", rest=rest)
+        if scanner.wrapped:
             calls = (*calls[:-1], _fixed(calls[-1], "closed_truncated"))
         elif grammar.lacks_opener(self._opener):
             calls = (_fixed(calls[0], "missing_opener"), *calls[1:])
-        return Parsed(calls, rest=rest)
+        return RegionResult(calls, rest=rest)
 
-    def _cut_short(self, walk: TagWalk) -> bool:
-        """`<tool_call><function=` and nothing more: the wrapper says that a call was meant."""
-        return bool(walk.calls) and walk.wrapped and not walk.calls[-1].closed and not self._grammar.weak_name
+    def _cut_short(self, scanner: TagScanner) -> bool:
+        """`<tool_call><function=` and nothing more: the wrapper shows that it is a call."""
+        return bool(scanner.calls) and scanner.wrapped and not scanner.calls[-1].closed and not self._grammar.weak_name
 
 
 def missing(call: Call) -> tuple[str, ...]:
-    """What the grammar had to think of itself."""
+    """The reason code for missing closing tags, if any are missing."""
     whole = call.tagged and all(value.closed for value in call.values)
     return () if whole or not call.closed else ("closed_truncated",)
 
 
-def walked(walk: TagWalk, text: str, *, complete: bool) -> TagWalk:
-    """The walk, at its end."""
-    walk.feed(text)
-    if complete:
-        walk.break_off()
-    elif not walk.done:
-        walk.finish()
-    return walk
-
-
-def find_tool(name: str, tools: Tools) -> Tool | None:
-    """The tool whose schema says how the values are to be read; whether it may be called so is not judged here."""
+def find_prefixed_tool(name: str, tools: Tools) -> Tool | None:
+    """The tool with this name, with or without a common prefix. Its schema types the values."""
     found = tools.get(name)
     if found is None:
         for prefix in _PREFIXES:
@@ -260,14 +253,14 @@ def find_tool(name: str, tools: Tools) -> Tool | None:
 
 
 def json_calls(text: str) -> Iterator[tuple[str, str]]:
-    """Names and arguments (as JSON text, or as it was written) of calls that are JSON objects."""
+    """Names and arguments (as JSON text, or as written) of calls that are JSON objects."""
     value = literal(text.strip())
     if isinstance(value, dict | list):
         for call in value if isinstance(value, list) else [value]:
             name = call.get("name") if isinstance(call, dict) else None
             if isinstance(name, str):
-                held: Any = next((call[key] for key in ("arguments", "parameters", "args") if key in call), {})
-                yield name, held if isinstance(held, str) else dumps(held)
+                arguments: Any = next((call[key] for key in ("arguments", "parameters", "args") if key in call), {})
+                yield name, arguments if isinstance(arguments, str) else dumps(arguments)
         return
     found = _BROKEN_CALL.search(text)
     if found:
@@ -277,7 +270,5 @@ def json_calls(text: str) -> Iterator[tuple[str, str]]:
 _BROKEN_CALL = re.compile(r"""["']name["']\s*:\s*["']([^"']+)["']\s*,\s*["'](?:arguments|parameters|args)["']\s*:""")
 
 
-def _fixed(heard: Heard, code: str) -> Heard:
-    if code in heard.fixes or not heard.closed:
-        return heard
-    return Heard(heard.name, heard.arguments, heard.raw, heard.id, (*heard.fixes, code), heard.closed)
+def _fixed(call: ParsedCall, code: str) -> ParsedCall:
+    return with_fixes(call, code) if call.closed else call

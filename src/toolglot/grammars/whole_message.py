@@ -1,36 +1,36 @@
-"""A message that is one call expression and nothing else: all that is heard of them where no tools are registered."""
+"""A message that is exactly one call expression: the only one that is parsed if no tools are registered."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-from toolglot.grammars.heard import Parsed
-from toolglot.grammars.python_calls import as_heard
-from toolglot.text.python_end import PythonEnd
-from toolglot.text.python_literals import read_call_loosely
+from toolglot.grammars.parsed_call import RegionResult
+from toolglot.grammars.python_calls import as_parsed_call
+from toolglot.io.python_literals import read_call_loosely
+from toolglot.io.python_scanner import PythonScanner
 
 _ALONE = re.compile(r"\s*+[A-Za-z_]?[\w.]*+(\()?")
 _LONGEST_NAME = 200
 
 
 class WholeMessage:
-    """Waits while the text may still be one. `feed` gives what can't be any more; `close` what was waited for."""
+    """Buffers while the text may still be one. `feed` returns text that can't be a call; `close` the result and the buffer."""
 
-    __slots__ = ("_end", "_held", "_state")
+    __slots__ = ("_buffer", "_end", "_state")
 
     def __init__(self) -> None:
-        self._held: list[str] = []
-        self._end = PythonEnd("(")
+        self._buffer: list[str] = []
+        self._end = PythonScanner("(")
         self._state: Literal["name", "arguments", "behind", "over"] = "name"
 
     def feed(self, text: str) -> str:
         if self._state == "over":
             return text
-        self._held.append(text)
+        self._buffer.append(text)
         at = 0
         if self._state == "name":
-            text = "".join(self._held)
+            text = "".join(self._buffer)
             at = self._name(text)
         if self._state == "arguments":
             end = self._end.feed(text, at)
@@ -40,7 +40,7 @@ class WholeMessage:
         return self._release() if self._state == "over" else ""
 
     def _name(self, text: str) -> int:
-        """Behind the opening parenthesis, where it has come."""
+        """The offset after the opening parenthesis, if there is one."""
         found = _ALONE.match(text)
         if found is None or (found.end() < len(text) and not found[1]) or len(text) > _LONGEST_NAME:
             self._state = "over"
@@ -50,17 +50,17 @@ class WholeMessage:
         return found.end()
 
     def _release(self) -> str:
-        text, self._held = "".join(self._held), []
+        text, self._buffer = "".join(self._buffer), []
         return text
 
-    def close(self) -> tuple[Parsed, str]:
+    def close(self) -> tuple[RegionResult, str]:
         text = self._release()
         return whole_message(text), text
 
 
-def whole_message(text: str) -> Parsed:
+def whole_message(text: str) -> RegionResult:
     call = read_call_loosely(text.strip())
     if call is None or call.fixes or not call.closed or call.end != len(text.strip()):
-        return Parsed()
-    heard = as_heard(call, text.strip(), {})
-    return Parsed() if heard is None else Parsed((heard,))
+        return RegionResult()
+    parsed = as_parsed_call(call, text.strip(), {})
+    return RegionResult() if parsed is None else RegionResult((parsed,))

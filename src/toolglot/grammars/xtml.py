@@ -1,4 +1,4 @@
-"""Kimi K3's way: tags made of special tokens, with escaped attributes and raw values that carry their type.
+"""The notation of Kimi K3: tags made of special tokens, with escaped attributes and raw values with a type attribute.
 
 <|open|>call tool="f" index="1"<|sep|> <|open|>argument key="a" type="number"<|sep|>1<|close|>argument<|sep|>
     <|close|>call<|sep|>
@@ -10,9 +10,9 @@ import re
 from html import unescape
 from typing import Any
 
-from toolglot.grammars.tag_walk import Tags
+from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import TaggedXml
-from toolglot.schema.typed import is_text, json_or, typed_value
+from toolglot.schema.coerce_text import is_text, json_or, typed_value
 
 _ATTRIBUTES = r"""(?=[^<]*?\s{}\s*=\s*"([^"]*)")(?P<more>[^<]*)<\|sep\|>"""
 _TYPE = re.compile(r"""\stype\s*=\s*"([^"]*)\"""")
@@ -23,27 +23,27 @@ def _named(found: re.Match[str]) -> str:
 
 
 def _typed(raw: str, head: re.Match[str], schema: dict[str, Any] | None, known: bool) -> Any:
-    """The type is written beside the key; the schema helps where it is not."""
-    said = _TYPE.search(head["more"])
-    if said is None:
+    """A value typed by its `type` attribute, or by the schema without one."""
+    declared = _TYPE.search(head["more"])
+    if declared is None:
         return typed_value(raw, schema)
-    return raw if said[1] == "string" else json_or(raw, schema)
+    return raw if declared[1] == "string" else json_or(raw, schema)
 
 
-def _plainly_text(head: re.Match[str], schema: dict[str, Any] | None) -> bool:
-    said = _TYPE.search(head["more"])
-    return said[1] == "string" if said else is_text(schema)
+def _is_declared_text(head: re.Match[str], schema: dict[str, Any] | None) -> bool:
+    declared = _TYPE.search(head["more"])
+    return declared[1] == "string" if declared else is_text(schema)
 
 
 class Xtml(TaggedXml):
-    """Keys are attributes, and so escaped as the name is."""
+    """Keys are attributes, so they are escaped like the name."""
 
     def key_of(self, head: re.Match[str], opener: str) -> str:
         return unescape(head[1])
 
 
 def xtml(*, glued: bool = False) -> Xtml:
-    """`glued`: the tokens between the wrapper and its first call, and behind its end, got lost."""
+    """`glued`: the tokens between the wrapper and its first call, and after its end, are missing."""
     outer = ("<|open|>tools<|sep|>", "<|close|>toolsmessage<|sep|>" if glued else "<|close|>tools<|sep|>")
     return Xtml(
         Tags(
@@ -57,5 +57,5 @@ def xtml(*, glued: bool = False) -> Xtml:
         re.compile(_ATTRIBUTES.format("key")),
         strong=True,
         read=_typed,
-        plain=_plainly_text,
+        plain=_is_declared_text,
     )

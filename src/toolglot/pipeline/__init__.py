@@ -1,1 +1,5 @@
-"""Layer 3: where wires, providers, models and dialects meet. Pure: no I/O, no clock, no chance."""
+"""Layer 3: combines wires, providers, models and dialects. Pure functions: no I/O, no clock, no randomness.
+
+`request` fits a request to its model and server. `response` turns the answer into validated calls. The modules here convert
+between wires and detect the formats of tools and replies.
+"""

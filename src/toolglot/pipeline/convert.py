@@ -1,4 +1,4 @@
-"""From any wire to any other: requests, responses, tools, single messages, and streams."""
+"""Convert requests, responses, tools, messages and streams from any wire to any other."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import msgspec
 
 from toolglot.catalog.providers import unknown
 from toolglot.core.events import Event
-from toolglot.core.interfaces import Answering, Notes, Reader, Wire
-from toolglot.core.names import legalise
+from toolglot.core.interfaces import Notes, Reader, ResponseContext, Wire
+from toolglot.core.names import NameMap, sanitize_names
 from toolglot.core.request import Request
 from toolglot.errors import CallerError
-from toolglot.pipeline.restore_names import RestoreNames, restore_reply
-from toolglot.pipeline.route import Speech, speech
-from toolglot.pipeline.settle import settle
-from toolglot.pipeline.tool_forms import read_any_tools
-from toolglot.reading.shape import a_list, an_object, misfit
+from toolglot.io.request_validation import require_list, require_object, wrong_type
+from toolglot.pipeline.detect_tool_format import read_any_tools
+from toolglot.pipeline.request.pair_results import pair_results
+from toolglot.pipeline.request.route import WireFormat, wire_format
+from toolglot.pipeline.response.restore_names import RestoreNames, restore_reply
 from toolglot.wires import find_wire
 
 Body = dict[str, Any]
@@ -35,67 +35,68 @@ def convert(
     model: str | None = None,
     notes: Notes | None = None,
 ) -> Any:
-    """`payload` as `target` has it. Source and target are wires or providers.
+    """Convert `payload` to the format of `target`. Source and target are wires or providers.
 
-    kind: request | response | tools | message. What can't be carried is appended to `notes`. In a response,
-    `tools` are those of the request: calls get back the names that the source's wire could not carry.
-    A message may become several: then a list is returned.
+    kind: request | response | tools | message. What can't be translated is reported in `notes`. For a response, `tools` are
+    those of the request: they restore tool names that the source wire does not allow. A message may become several: then a
+    list is returned.
     """
-    here, there = speech(source), speech(target)
-    notes = _kept(notes)
+    source_format, target_format = wire_format(source), wire_format(target)
+    notes = _notes_list(notes)
     if kind == "request":
-        return write_request(adopted(read_request(payload, here), here.wire.name, there.wire), there, notes, model)
+        request = with_defaults(read_request(payload, source_format), source_format.wire.name, target_format.wire)
+        return write_request(request, target_format, notes, model)
     if kind == "response":
-        reply = here.wire.read_reply(an_object(payload, "response"), None)
+        reply = source_format.wire.read_reply(require_object(payload, "response"), None)
         if reply.error is not None:
-            return there.wire.write_fault(reply.error)[1]
-        reply = restore_reply(reply, read_any_tools(tools), here.wire.names)
-        return there.wire.write_reply(reply, Answering(model=model), notes)
+            return target_format.wire.write_error(reply.error)[1]
+        reply = restore_reply(reply, read_any_tools(tools), source_format.wire.names)
+        return target_format.wire.write_reply(reply, ResponseContext(model=model), notes)
     if kind == "tools":
-        return write_tools(here.wire.read_tools(_listed(payload)), there, notes)
+        return write_tools(source_format.wire.read_tools(_tool_list(payload)), target_format, notes)
     if kind == "message":
-        return _message(payload, here, there, notes)
+        return _message(payload, source_format, target_format, notes)
     raise CallerError(unknown("kind", kind, list(KINDS)), "kind")
 
 
-def _kept(notes: Notes | None) -> Notes:
-    """Where notes go: the caller's own list, or nowhere."""
-    return [] if notes is None else a_list(notes, "notes")
+def _notes_list(notes: Notes | None) -> Notes:
+    """The caller's list, or a new one."""
+    return [] if notes is None else require_list(notes, "notes")
 
 
-def read_request(payload: Any, here: Speech) -> Request:
-    return here.wire.read_request(an_object(payload, "request"))
+def read_request(payload: Any, source_format: WireFormat) -> Request:
+    return source_format.wire.read_request(require_object(payload, "request"))
 
 
-def adopted(request: Request, wire: str, there: Wire) -> Request:
-    """The request of one wire as another means it, where silence means something else there."""
-    return request if there.adopt is None or there.name == wire else there.adopt(request)
+def with_defaults(request: Request, wire: str, target_format: Wire) -> Request:
+    """Set options that are missing in the request, where the target wire has other defaults."""
+    return request if target_format.adopt is None or target_format.name == wire else target_format.adopt(request)
 
 
-def write_request(request: Request, there: Speech, notes: Notes, model: str | None = None) -> Body:
-    """A request on a wire: calls and results settled, names legalised."""
+def write_request(request: Request, target_format: WireFormat, notes: Notes, model: str | None = None) -> Body:
+    """Write a request: pair results with calls, sanitize tool names."""
     if model is not None:
         request = msgspec.structs.replace(request, model=model)
-    request = legalise(settle(request, notes), there.wire.names)
-    return there.wire.write_request(request, notes, there.quirks)
+    request = sanitize_names(pair_results(request, notes), target_format.wire.names)
+    return target_format.wire.write_request(request, notes, target_format.quirks)
 
 
-def write_tools(tools: Any, there: Speech, notes: Notes) -> list[Any]:
-    request = legalise(Request("", tools=tools), there.wire.names)
-    return there.wire.write_tools(request.tools, notes, there.quirks)
+def write_tools(tools: Any, target_format: WireFormat, notes: Notes) -> list[Any]:
+    request = sanitize_names(Request("", tools=tools), target_format.wire.names)
+    return target_format.wire.write_tools(request.tools, notes, target_format.quirks)
 
 
-def _listed(payload: Any) -> list[Any]:
-    """A list of tools; Gemini's may come as one object."""
-    return [payload] if isinstance(payload, dict) else a_list(payload, "tools")
+def _tool_list(payload: Any) -> list[Any]:
+    """The tools as a list; Gemini allows a single object."""
+    return [payload] if isinstance(payload, dict) else require_list(payload, "tools")
 
 
-def _message(payload: Any, here: Speech, there: Speech, notes: Notes) -> Any:
+def _message(payload: Any, source_format: WireFormat, target_format: WireFormat, notes: Notes) -> Any:
     if not isinstance(payload, (dict, list)):
-        raise misfit("message", "a message", payload)
-    messages = here.wire.read_messages(payload if isinstance(payload, list) else [payload])
-    request = legalise(Request("", messages), there.wire.names)
-    written = there.wire.write_messages(request.messages, notes, there.quirks)
+        raise wrong_type("message", "a message", payload)
+    messages = source_format.wire.read_messages(payload if isinstance(payload, list) else [payload])
+    request = sanitize_names(Request("", messages), target_format.wire.names)
+    written = target_format.wire.write_messages(request.messages, notes, target_format.quirks)
     return written[0] if len(written) == 1 else written
 
 
@@ -103,19 +104,17 @@ def _message(payload: Any, here: Speech, there: Speech, notes: Notes) -> Any:
 
 
 def read_stream(chunks: Iterable[bytes | str], provider: str, tools: Iterable[Any] = ()) -> Iterator[Event]:
-    """A provider's raw bytes to events, neither rescued nor guarded; `fold` makes a Reply of them."""
-    here = speech(provider)
+    """Parse a provider's raw stream into events, without extracting or validating calls. `fold` turns them into a Reply."""
+    source_format = wire_format(provider)
     if isinstance(chunks, (bytes, str)):
         chunks = [chunks]
     if not isinstance(chunks, Iterable):
-        raise misfit("chunks", "an iterable of bytes", chunks)
-    restore = RestoreNames(read_any_tools(tools), here.wire.names)
-    reader = open_reader(here)
+        raise wrong_type("chunks", "an iterable of bytes", chunks)
+    restore = RestoreNames(NameMap(read_any_tools(tools), source_format.wire.names))
+    reader = open_reader(source_format)
     for chunk in chunks:
-        for event in reader.feed(chunk.encode() if isinstance(chunk, str) else chunk):
-            yield from restore.feed(event)
-    for event in reader.close():
-        yield from restore.feed(event)
+        yield from map(restore.event, reader.feed(chunk.encode() if isinstance(chunk, str) else chunk))
+    yield from map(restore.event, reader.close())
 
 
 def convert_stream(
@@ -127,8 +126,8 @@ def convert_stream(
     model: str | None = None,
     notes: Notes | None = None,
 ) -> Iterator[bytes]:
-    """One wire's raw stream as another's, piece by piece."""
-    writer = speech(target).wire.writer(Answering(model=model), _kept(notes))
+    """Convert one wire's raw stream to another's, chunk by chunk."""
+    writer = wire_format(target).wire.writer(ResponseContext(model=model), _notes_list(notes))
     for event in read_stream(chunks, source, tools):
         written = writer.feed(event)
         if written:
@@ -138,28 +137,28 @@ def convert_stream(
         yield last
 
 
-def open_reader(here: Speech, channel: str | None = None) -> Reader[bytes]:
-    """The wire's reader. What goes by Ollama's name may be its own NDJSON or the Chat stream it copies: the bytes tell."""
-    wire = here.wire
+def open_reader(source_format: WireFormat, channel: str | None = None) -> Reader[bytes]:
+    """The wire's reader. An Ollama server may send NDJSON or an OpenAI Chat stream: the first byte decides."""
+    wire = source_format.wire
     if wire.media_type == "text/event-stream":
         return wire.reader(channel)
-    return _Sniffing(wire.reader(channel), channel)
+    return _SniffingReader(wire.reader(channel), channel)
 
 
-class _Sniffing:
-    """Waits for the first byte that is not white space: `{` is NDJSON, all else is SSE."""
+class _SniffingReader:
+    """Decides by the first byte that is not white space: `{` or `[` is NDJSON, all else is SSE."""
 
     def __init__(self, reader: Reader[bytes], channel: str | None) -> None:
         self._reader = reader
         self._channel = channel
-        self._sure = False
+        self._decided = False
 
     def feed(self, piece: bytes) -> list[Event]:
-        if not self._sure:
+        if not self._decided:
             head = piece.lstrip()
             if not head:
                 return []
-            self._sure = True
+            self._decided = True
             chat = find_wire("openai-chat")
             if head[:1] not in (b"{", b"[") and chat is not None:
                 self._reader = chat.reader(self._channel)

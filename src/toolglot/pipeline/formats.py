@@ -1,4 +1,4 @@
-"""The three steps of tool use by hand, for those who talk to a provider themselves."""
+"""Format tools, parse calls, format results: for callers that send requests themselves."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from toolglot.core.messages import Media, Message, Opaque, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision
 from toolglot.errors import ArgumentsError, CallerError
+from toolglot.io.json_codec import dumps
 from toolglot.pipeline.convert import write_tools
-from toolglot.pipeline.reply_forms import read_any_reply
-from toolglot.pipeline.route import speech
-from toolglot.pipeline.tool_forms import read_any_tools
-from toolglot.text.json_text import dumps
+from toolglot.pipeline.detect_reply_format import read_any_reply
+from toolglot.pipeline.detect_tool_format import read_any_tools
+from toolglot.pipeline.request.route import wire_format
 
 log = logging.getLogger("toolglot")
 
 
 class Calls(list[ToolCall]):
-    """The calls of a response, and beside them why others are not among them."""
+    """The calls of a response, with decisions about those left out."""
 
     def __init__(self, calls: Iterable[ToolCall], decisions: Iterable[Decision]) -> None:
         super().__init__(calls)
@@ -27,42 +27,42 @@ class Calls(list[ToolCall]):
 
 
 def format_tools(tools: Any, provider: str) -> list[Any]:
-    """Tools in any form, as the provider's requests have them. No key is added that was not asked for."""
-    there = speech(provider)
-    return write_tools(read_any_tools(tools, there.wire.name), there, [])
+    """Tools in any format as the provider's requests have them. No key is added."""
+    target_format = wire_format(provider)
+    return write_tools(read_any_tools(tools, target_format.wire.name), target_format, [])
 
 
 def parse_tool_calls(response: Any, provider: str = "openai-chat") -> Calls:
-    """The calls in a response, a message or a bare list of calls. One that is malformed is left out, with a decision."""
+    """The calls in a response, a message or a bare list of calls. A malformed call is left out, with a decision."""
     reply = read_any_reply(response, provider)
     calls: list[ToolCall] = []
     decisions = list(reply.decisions)
     for part in reply.parts:
         if isinstance(part, ToolCall):
-            refusal = _refusal(part)
-            if refusal is None:
+            rejection = _rejection(part)
+            if rejection is None:
                 calls.append(part)
             else:
-                log.warning("%s refused: %s", part.name, refusal.code)
-                decisions.append(refusal)
+                log.warning("%s rejected: %s", part.name, rejection.code)
+                decisions.append(rejection)
     return Calls(calls, decisions)
 
 
-def _refusal(call: ToolCall) -> Decision | None:
+def _rejection(call: ToolCall) -> Decision | None:
     if not call.sealed:
-        return Decision("rejected_truncated", f"{call.name}: the call was cut short", call)
+        return Decision("rejected_truncated", f"{call.name}: the call is truncated", call)
     try:
-        call.arguments  # noqa: B018  (read for its error)
+        call.arguments  # noqa: B018  (raises if invalid)
     except ArgumentsError as error:
         return Decision("rejected_arguments", str(error), call)
     return None
 
 
 def format_tool_result(call_id: str, name: str, result: Any, provider: str, is_error: bool = False) -> Any:
-    """A tool's result as the provider's history has it. Text goes as it is, anything else as JSON."""
-    there = speech(provider)
+    """A tool result as the provider's message. Text is kept, anything else becomes JSON."""
+    target_format = wire_format(provider)
     message = Message("tool", (ToolResult(call_id, name, _parts(result), is_error),))
-    written = there.wire.write_messages((message,), [], there.quirks)
+    written = target_format.wire.write_messages((message,), [], target_format.quirks)
     return written[0] if len(written) == 1 else written
 
 

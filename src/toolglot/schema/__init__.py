@@ -1,1 +1,1 @@
-"""Layer 1: JSON Schema: reading values by it, checking them against it, bringing them to it."""
+"""Layer 1: JSON Schema. Parse values by a schema, validate them, repair them, and fit schemas to a target."""

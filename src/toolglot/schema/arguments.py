@@ -1,4 +1,4 @@
-"""Arguments as they are written between a call's parentheses: JSON, else `key=value`, else by position."""
+"""Parses the text between a call's parentheses: JSON, else `key=value`, else by position."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import msgspec
 
 from toolglot.errors import CallerError
 from toolglot.schema.check import checker
-from toolglot.schema.coerce import mended
-from toolglot.schema.evident import Schema
+from toolglot.schema.coerce import repair
+from toolglot.schema.coerce_text import allows, property_schema, typed_value
 from toolglot.schema.loose_string import CLOSING, Unclear, read_quoted
 from toolglot.schema.relaxed_json import kind_of, read_object, read_relaxed
-from toolglot.schema.typed import allows, property_schema, typed_value
+from toolglot.schema.schema_repair import Schema
 
 _KEY = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(=(?!=)|:(?!//))\s*")
 _AFTER_NAMED = re.compile(r"\s*(?:\Z|,\s*(?:\Z|[A-Za-z_][\w.-]{0,100}\s*[=:]))")
 _AFTER_PLACED = re.compile(r"\s*(?:\Z|,)")
 _STOP = re.compile(r"""[,\[\](){}]|(?<![\w)\]])["']""")
-_REST_OF_STRING = {quote: re.compile(rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*+{quote}", re.DOTALL) for quote in "\"'"}
+_REST_OF_STRING = {quote: re.compile(rf"[^{quote}\\]*+(?:\\.[^{quote}\\]*+)*{quote}", re.DOTALL) for quote in "\"'"}
 _NUMBER = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?\Z")
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _PAIRS = {"]": "[", ")": "(", "}": "{"}
-_MOST_DIGITS = 4000
-_JSON_BEGINS = frozenset("{\"'`~\ufeff")
+_MAX_DIGITS = 4000
+_JSON_STARTS = frozenset("{\"'`~\ufeff")
 
 
 class _Piece(msgspec.Struct):
     key: str | None
-    text: str  # without its quotes, where it had any
+    text: str  # without its quotes, if it had any
     quoted: bool = False
-    more: list[str] = []  # what goes on behind commas
+    more: list[str] = []  # continuations after commas
 
     @property
     def whole(self) -> str:
@@ -40,7 +40,7 @@ class _Piece(msgspec.Struct):
 
 
 def parse_arguments(text: Any, schema: Schema | None = None) -> dict[str, Any]:
-    """The arguments that `text` holds, each as the type that the schema gives it. A CallerError says what can't be read."""
+    """The arguments in `text`, each with the type that the schema gives it. A CallerError if they can't be parsed."""
     if isinstance(text, dict):
         return text
     if text is not None and not isinstance(text, str):
@@ -57,7 +57,7 @@ def parse_arguments(text: Any, schema: Schema | None = None) -> dict[str, Any]:
 
 
 def _read(text: str, schema: Schema | None) -> dict[str, Any]:
-    if text[0] not in _JSON_BEGINS:
+    if text[0] not in _JSON_STARTS:
         return _named(_pieces(text, schema), schema)
     read = read_object(text)
     if read.problem is None:
@@ -69,18 +69,18 @@ def _read(text: str, schema: Schema | None) -> dict[str, Any]:
     except Unclear:
         pieces = []
     if len(pieces) < 2:
-        raise Unclear(f"not JSON that can be read: {read.problem}")
+        raise Unclear(f"invalid JSON: {read.problem}")
     return _named(pieces, schema)
 
 
-def _typed(held: dict[str, Any], schema: Schema | None, text: str) -> dict[str, Any]:
+def _typed(arguments: dict[str, Any], schema: Schema | None, text: str) -> dict[str, Any]:
     if not schema:
-        return held
+        return arguments
     check = checker(schema)
-    if check.fits(held):
-        return held
-    better = mended(held, check, text=text)
-    return better.value if better else held
+    if check.fits(arguments):
+        return arguments
+    repaired = repair(arguments, check, text=text)
+    return repaired.value if repaired else arguments
 
 
 def _pieces(text: str, schema: Schema | None) -> list[_Piece]:
@@ -105,7 +105,7 @@ def _pieces(text: str, schema: Schema | None) -> list[_Piece]:
 
 
 def _key(text: str, at: int, schema: Schema | None) -> tuple[str | None, int]:
-    """`city=`; `city:` only where there is such a parameter, for prose has colons too."""
+    """`city=`; `city:` only if there is such a parameter, because prose has colons too."""
     found = _KEY.match(text, at)
     if found is None or (found[2] == ":" and found[1] not in _parameters(schema)):
         return None, at
@@ -113,9 +113,9 @@ def _key(text: str, at: int, schema: Schema | None) -> tuple[str | None, int]:
 
 
 def _bare_end(text: str, at: int, unclosed: set[str]) -> int:
-    """Where a value without quotes ends: at the next comma that is in no brackets and no string.
+    """Where a value without quotes ends: at the next comma outside of brackets and strings.
 
-    `unclosed`: quotes that close nothing any more, so that the end is looked for once only.
+    `unclosed`: quotes that have no closing quote, so that the search for it runs only once.
     """
     stack: list[str] = []
     while (found := _STOP.search(text, at)) is not None:
@@ -136,13 +136,13 @@ def _bare_end(text: str, at: int, unclosed: set[str]) -> int:
 
 
 def _add_bare(pieces: list[_Piece], key: str | None, value: str) -> None:
-    """`city=New York, NY`: behind a named text, what has no name goes on with it."""
+    """`city=New York, NY`: after a named text, a piece without a name continues it."""
     if not value:
         raise Unclear(f"{key!r} has no value" if key else "a value is missing before a comma")
     last = pieces[-1] if pieces else None
     if key is None and last is not None and last.key is not None:
         if last.quoted or not isinstance(_literal(last.text), str) or last.text[:1] in ("[", "{", "("):
-            raise Unclear(f"{value[:40]!r} has no name, and stands behind one that has")
+            raise Unclear(f"{value[:40]!r} has no name, but follows a named argument")
         last.more.append(value)
         return
     pieces.append(_Piece(key, value))
@@ -150,23 +150,23 @@ def _add_bare(pieces: list[_Piece], key: str | None, value: str) -> None:
 
 def _named(pieces: list[_Piece], schema: Schema | None) -> dict[str, Any]:
     names = list(_parameters(schema))
-    held: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for at, piece in enumerate(pieces):
         key = piece.key
         if key is None:
             if names and at >= len(names):
                 raise Unclear(f"{len(pieces)} values for {len(names)} parameters")
             key = names[at] if names else f"arg{at}"
-        if key in held:
+        if key in arguments:
             raise Unclear(f"{key!r} is given twice")
         inner = property_schema(schema, key) if schema else None
-        held[key] = _value(piece, inner)
-    return held
+        arguments[key] = _value(piece, inner)
+    return arguments
 
 
 def _parameters(schema: Schema | None) -> dict[str, Any]:
-    held = schema.get("properties") if schema else None
-    return held if isinstance(held, dict) else {}
+    properties = schema.get("properties") if schema else None
+    return properties if isinstance(properties, dict) else {}
 
 
 def _value(piece: _Piece, schema: Schema | None) -> Any:
@@ -180,11 +180,11 @@ def _value(piece: _Piece, schema: Schema | None) -> Any:
 
 
 def _structure(text: str) -> Any:
-    """A literal, a list or an object; what is neither is text."""
+    """A literal, a list or an object; anything else is text."""
     if text[:1] in ("[", "{", "("):
         read = read_relaxed(text)
         if read.problem is not None and not text.startswith("("):
-            raise Unclear(f"{text[:40]!r} can't be read: {read.problem}")
+            raise Unclear(f"{text[:40]!r} can't be parsed: {read.problem}")
         return text if read.problem else read.value
     return _literal(text)
 
@@ -192,7 +192,7 @@ def _structure(text: str) -> Any:
 def _literal(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
-    if not _NUMBER.match(text) or _LEADING_ZERO.match(text) or len(text) > _MOST_DIGITS:
+    if not _NUMBER.match(text) or _LEADING_ZERO.match(text) or len(text) > _MAX_DIGITS:
         return text
     number = float(text) if any(sign in text for sign in ".eE") else int(text)
     return text if number in (float("inf"), float("-inf")) else number

@@ -1,4 +1,4 @@
-"""Whether a struct that someone made by hand holds what its hints say: msgspec looks only at what it decodes."""
+"""Validates the field types of a struct that was built in code: msgspec checks types only when it decodes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import msgspec
 from toolglot.errors import CallerError
 
 
-def check_fields(held: msgspec.Struct, where: str) -> None:
+def check_fields(struct: msgspec.Struct, where: str) -> None:
     try:
-        msgspec.convert(msgspec.structs.asdict(held), type(held))
+        msgspec.convert(msgspec.structs.asdict(struct), type(struct))
     except msgspec.ValidationError as error:
         raise CallerError(str(error).replace("`$.", "`"), where) from None

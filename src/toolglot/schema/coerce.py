@@ -1,6 +1,6 @@
-"""Arguments that miss their schema, brought to it where exactly one reading is right.
+"""Repairs arguments that don't satisfy their schema, if exactly one interpretation does.
 
-Only values that don't fit are touched, and none is made up.
+Only invalid values are changed, and no value is invented.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
+from toolglot.io.json_codec import dumps
 from toolglot.schema.check import Checker, resolved
-from toolglot.schema.evident import Schema
 from toolglot.schema.fixes import price
 from toolglot.schema.relaxed_json import read_relaxed
-from toolglot.text.json_text import dumps
+from toolglot.schema.schema_repair import Schema
 
 _INTEGER = re.compile(r"[+-]?\d+\Z")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
@@ -24,38 +24,38 @@ _BOOLEANS = {"true": True, "false": False}
 _NULLS = frozenset({"null", "None", "none", "NULL", "nil", "undefined"})
 _WRAPPERS = ("arguments", "parameters", "params", "input", "args", "kwargs", "tool_input", "function_args")
 _BESIDE_WRAPPERS = frozenset({"name", "tool", "tool_name", "function", "type", "id"})
-_BESIDE_TYPES = frozenset({"allOf", "anyOf", "oneOf", "enum", "const"})  # what says more of a value than its type and its parts
+_BESIDE_TYPES = frozenset({"allOf", "anyOf", "oneOf", "enum", "const"})  # constraints beyond type and parts
 _POSITION = re.compile(r"arg(\d{1,3})\Z")
-_MOST_HOPS = 32
-_MOST_STEPS = 50_000  # unions in unions may multiply
+_MAX_HOPS = 32
+_MAX_STEPS = 50_000  # nested unions multiply
 _LONGEST_SEARCHED = 100_000
-_MOST_DIGITS = 4000  # Python refuses to read longer whole numbers
+_MAX_DIGITS = 4000  # Python refuses to parse longer integers
 
 
-Fitted = tuple[Any, tuple[str, ...]]  # a value, and the codes of what was done to it
+Fitted = tuple[Any, tuple[str, ...]]  # a value, and the codes of its fixes
 
 
-class Mended(msgspec.Struct, frozen=True):
+class Repaired(msgspec.Struct, frozen=True):
     value: dict[str, Any]
     fixes: tuple[str, ...]
 
 
-def mended(value: dict[str, Any], check: Checker, name: str = "", text: str = "") -> Mended | None:
-    """The cheapest reading of `value` that satisfies the schema; None where there is none, or two that differ cost the same.
+def repair(value: dict[str, Any], check: Checker, name: str = "", text: str = "") -> Repaired | None:
+    """The cheapest reading of `value` that satisfies the schema; None if there is none, or two different ones cost the same.
 
-    `name` is the tool's; `text` is what the model wrote, where numbers are looked up as they were spelled.
+    `name` is the tool's; `text` is the model's text, in which the spelling of numbers is looked up.
     """
     found: list[Fitted] = []
     for start, codes in _readings(value, check.schema, name):
-        brought, fixes = _Fit(check, text).fit(start, check.schema)
-        if isinstance(brought, dict) and check.fits(brought):
-            found.append((brought, tuple(dict.fromkeys((*codes, *fixes)))))
+        fitted, fixes = _Fit(check, text).fit(start, check.schema)
+        if isinstance(fitted, dict) and check.fits(fitted):
+            found.append((fitted, tuple(dict.fromkeys((*codes, *fixes)))))
     best = _cheapest(found)
-    return Mended(*best) if best else None
+    return Repaired(*best) if best else None
 
 
 def _readings(value: dict[str, Any], schema: Schema, name: str) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
-    """The arguments as they are, without a wrapper, with the one that is missing, by position."""
+    """The interpretations to try: the arguments as they are, unwrapped, wrapped, by position."""
     yield value, ()
     properties = schema.get("properties")
     known: dict[str, Any] = properties if isinstance(properties, dict) else {}
@@ -72,14 +72,14 @@ def _readings(value: dict[str, Any], schema: Schema, name: str) -> Iterator[tupl
 
 
 def _unwrapped(value: dict[str, Any], known: dict[str, Any], name: str) -> dict[str, Any] | None:
-    """What is inside `{"arguments": {...}}`, `{"name": ..., "arguments": {...}}` or `{"get_weather": {...}}`."""
+    """The inner object of `{"arguments": {...}}`, `{"name": ..., "arguments": {...}}` or `{"get_weather": {...}}`."""
     inside = [key for key in value if key not in known and (key in _WRAPPERS or (name and key == name))]
     if len(inside) != 1 or (value.keys() - {inside[0]}) - _BESIDE_WRAPPERS or known.keys() & value.keys():
         return None
-    held = value[inside[0]]
-    if isinstance(held, str):
-        held = read_relaxed(held).value
-    return held if isinstance(held, dict) else None
+    inner = value[inside[0]]
+    if isinstance(inner, str):
+        inner = read_relaxed(inner).value
+    return inner if isinstance(inner, dict) else None
 
 
 class _Fit:
@@ -94,9 +94,9 @@ class _Fit:
     def fit(self, value: Any, schema: Any) -> Fitted:
         schema = self._followed(schema)
         self._steps += 1
-        if not isinstance(schema, dict) or self._steps > _MOST_STEPS:
+        if not isinstance(schema, dict) or self._steps > _MAX_STEPS:
             return value, ()
-        if _BESIDE_TYPES.isdisjoint(schema):  # as most are
+        if _BESIDE_TYPES.isdisjoint(schema):  # the common case
             return self._by_type(value, schema)
         fixes: tuple[str, ...] = ()
         for part in _parts(schema, "allOf"):
@@ -112,8 +112,8 @@ class _Fit:
         return value, fixes + more
 
     def _followed(self, schema: Any) -> Any:
-        """Behind a `$ref`, with what stands beside it."""
-        for _ in range(_MOST_HOPS):
+        """The target of a `$ref`, merged with the keywords beside it."""
+        for _ in range(_MAX_HOPS):
             if not isinstance(schema, dict) or "$ref" not in schema:
                 return schema
             target = resolved(schema["$ref"], self._root)
@@ -125,14 +125,14 @@ class _Fit:
     # unions
 
     def _either(self, value: Any, branches: list[Any]) -> Fitted:
-        """The cheapest branch that the value can be brought to; untouched where it fits one, or where two would differ."""
+        """The value fitted to the cheapest branch; unchanged if it satisfies one, or if two results differ."""
         if any(self._fits(value, branch) for branch in branches):
             return value, ()
         found: list[Fitted] = []
         for branch in branches:
-            brought, fixes = self.fit(value, branch)
-            if fixes and self._fits(brought, branch):
-                found.append((brought, fixes))
+            fitted, fixes = self.fit(value, branch)
+            if fixes and self._fits(fitted, branch):
+                found.append((fitted, fixes))
         return _cheapest(found) or (value, ())
 
     def _fits(self, value: Any, branch: Any) -> bool:
@@ -171,13 +171,13 @@ class _Fit:
 
     def _by_type(self, value: Any, schema: Schema) -> Fitted:
         kinds = _kinds(schema)
-        if not kinds or _is(value, kinds[0]) or any(_is(value, kind) for kind in kinds[1:]):  # most have one
+        if not kinds or _is(value, kinds[0]) or any(_is(value, kind) for kind in kinds[1:]):  # most schemas have one type
             return self._inside(value, schema)
         found: list[Fitted] = []
         for kind in kinds:
-            brought, code = _TO[kind](self, value, schema) if kind in _TO else (_NOTHING, "")
-            if brought is not _NOTHING:
-                inner, more = self._inside(brought, schema)
+            fitted, code = _TO[kind](self, value, schema) if kind in _TO else (_NOTHING, "")
+            if fitted is not _NOTHING:
+                inner, more = self._inside(fitted, schema)
                 found.append((inner, (code, *more)))
         return _cheapest(found) or (value, ())
 
@@ -192,31 +192,31 @@ class _Fit:
         others = schema.get("additionalProperties")
         value, fixes = _respelled(value, known, open_ended=isinstance(others, dict) or "patternProperties" in schema)
         wanted = _parts(schema, "required")
-        held: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for key, item in value.items():
             inner = known.get(key, others)
-            brought, more = self.fit(item, inner)
-            if key in known and key not in wanted and _nothing(brought) and not self._fits(brought, inner):
+            fitted, more = self.fit(item, inner)
+            if key in known and key not in wanted and _nothing(fitted) and not self._fits(fitted, inner):
                 fixes += ("dropped_null",)
                 continue
-            held[key] = brought
+            result[key] = fitted
             fixes += more
-        return (held if fixes else value), fixes
+        return (result if fixes else value), fixes
 
     def _list(self, value: list[Any], schema: Schema) -> Fitted:
         first, rest = _parts(schema, "prefixItems"), schema.get("items")
         fitted = [self.fit(item, first[at] if at < len(first) else rest) for at, item in enumerate(value)]
         fixes = tuple(dict.fromkeys(code for _, codes in fitted for code in codes))
-        return ([brought for brought, _ in fitted] if fixes else value), fixes
+        return ([item for item, _ in fitted] if fixes else value), fixes
 
-    # to a type: the value and the code of the fix, or _NOTHING
+    # conversions: the value and the code of the fix, or _NO
 
     def to_string(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, bool):
             return ("true" if value else "false"), "coerced_type"
         if isinstance(value, int):
             return str(value), "coerced_type"
-        if isinstance(value, float):  # 1.10 is no longer known to be so: only where it is spelled as we would
+        if isinstance(value, float):  # 1.10 was parsed as 1.1: only convert if the text has the same spelling
             spelled = dumps(value)
             found = re.search(rf"(?<![\d.]){re.escape(spelled)}(?!\d)", self._text[:_LONGEST_SEARCHED])
             return (spelled, "coerced_type") if found else _NO
@@ -225,7 +225,7 @@ class _Fit:
     def to_integer(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, str):
             word = value.strip()
-            if _INTEGER.match(word) and len(word) < _MOST_DIGITS:
+            if _INTEGER.match(word) and len(word) < _MAX_DIGITS:
                 return int(word), "coerced_type"
             if _NUMBER.match(word) and float(word).is_integer() and abs(float(word)) < 2**53:
                 return int(float(word)), "coerced_type"
@@ -234,7 +234,7 @@ class _Fit:
     def to_number(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, str):
             word = value.strip()
-            if _INTEGER.match(word) and len(word) < _MOST_DIGITS:
+            if _INTEGER.match(word) and len(word) < _MAX_DIGITS:
                 return int(word), "coerced_type"
             if _NUMBER.match(word) and abs(float(word)) != float("inf"):
                 return float(word), "coerced_type"
@@ -250,16 +250,16 @@ class _Fit:
 
     def to_object(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, str):
-            held = read_relaxed(value).value
-            return (held, "unwrapped_string") if isinstance(held, dict) else _NO
+            parsed = read_relaxed(value).value
+            return (parsed, "unwrapped_string") if isinstance(parsed, dict) else _NO
         return _only(value, dict)
 
     def to_array(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, str):
             if value.strip()[:1] in ("[", "("):
-                held = read_relaxed(value).value
-                return (held, "unwrapped_string") if isinstance(held, list) else _NO
-            if not value.strip() or re.search(r"[,;\n]", value) or value.strip() in _NULLS:  # one item, or several?
+                parsed = read_relaxed(value).value
+                return (parsed, "unwrapped_string") if isinstance(parsed, list) else _NO
+            if not value.strip() or re.search(r"[,;\n]", value) or value.strip() in _NULLS:  # may be one item or several
                 return _NO
         return ([value], "scalar_to_list") if value is not None else _NO
 
@@ -287,10 +287,10 @@ _PYTHON: dict[str, tuple[type, ...]] = {
 
 
 def _cheapest(found: list[Fitted]) -> Fitted | None:
-    """None where there is none, or where two that differ cost the same."""
+    """None if there is none, or if two different ones cost the same."""
     least = min((price(fixes) for _, fixes in found), default=0)
-    best = [(brought, fixes) for brought, fixes in found if price(fixes) == least]
-    return best[0] if best and all(_same(brought, best[0][0]) for brought, _ in best) else None
+    best = [(fitted, fixes) for fitted, fixes in found if price(fixes) == least]
+    return best[0] if best and all(_same(fitted, best[0][0]) for fitted, _ in best) else None
 
 
 def _only(value: Any, *kinds: type) -> tuple[Any, str]:
@@ -309,15 +309,15 @@ def _is(value: Any, kind: str) -> bool:
 
 
 def _kinds(schema: Schema) -> list[str]:
-    said = schema.get("type")
-    if said is None:
+    types = schema.get("type")
+    if types is None:
         return ["object"] if "properties" in schema else ["array"] if "items" in schema else []
-    return said if isinstance(said, list) else [said]
+    return types if isinstance(types, list) else [types]
 
 
 def _parts(schema: Schema, word: str) -> list[Any]:
-    held = schema.get(word)
-    return held if isinstance(held, list) else []
+    parts = schema.get(word)
+    return parts if isinstance(parts, list) else []
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -334,7 +334,7 @@ def _folded(word: str) -> str:
 
 
 def _respelled(value: dict[str, Any], known: dict[str, Any], *, open_ended: bool) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Unknown keys that spell a free parameter in other case or with other separators, each the only one that does."""
+    """Renames unknown keys that differ from exactly one unused parameter only in case or separators."""
     unknown = [key for key in value if key not in known]
     if not unknown or not known or open_ended:
         return value, ()

@@ -1,6 +1,6 @@
-"""The lenient reader of JSON: one pass from left to right, in which each slip is known by what stands where.
+"""The lenient JSON parser: one pass from left to right that detects each error by its position.
 
-Strict JSON is tried elsewhere, before; this reads what that refuses. `Unclear` is raised where no reading is plainly right.
+It gets only text that the strict parser rejects. It raises `Unclear` if the text is ambiguous.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KEY = rf"(?:{_QUOTED_KEY}|[A-Za-z_$][\w$.-]{{0,100}}{_SPACE}{{0,400}}:)"
 _COMMENT = r"[ \t]*(?://|\#|/\*)"
 _WORD = r"[A-Za-z_][\w.-]{0,60}\s*+[,}\])]"
 _CLOSERS = rf"[}}\])][\s}}\])]*+(?:\Z|[{{\[;]|{_QUOTED_KEY}|,{_SPACE}*+(?:{_KEY}|{_WORD}|[\"'“{{\[}}\])\d-]|\Z))"
-# What may stand behind a string, by the place it has.
+# What may follow a string, by its position.
 _AFTER_KEY = re.compile(rf"{_SPACE}*+[:=]")
 _AFTER_PAIR = re.compile(rf"{_SPACE}*+(?:\Z|{_CLOSERS}|,{_SPACE}*+(?:{_KEY}|[}}\])]|\Z)|,?{_COMMENT})|{_SPACE}++{_QUOTED_KEY}")
 _AFTER_ITEM = re.compile(
@@ -44,26 +44,26 @@ _NO_NUMBERS = frozenset({"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"})
 
 
 class LooseReader:
-    """Reads one value. `fixes` collects codes, in the order in which they were needed."""
+    """Parses one value. `fixes` collects codes, in the order of the fixes."""
 
     def __init__(self, text: str, fixes: dict[str, None], *, cut: bool, last_wins: bool = False) -> None:
         self._text = text
         self._at = 0
         self._cut = cut
         self._last_wins = last_wins
-        self._open: list[str] = []  # the closing bracket of each container that we are in
+        self._open: list[str] = []  # the closing bracket of each open container
         self.fixes = fixes
         self.too_deep = False
 
     def whole(self) -> Any:
         self._skip()
         if self._at >= len(self._text):
-            raise Unclear("there is nothing")
+            raise Unclear("the text is empty")
         value = self._value(_AFTER_ALL)
         self._skip()
         rest = self._text[self._at :]
         if rest and not _SURPLUS.match(rest):
-            raise Unclear(f"text stands behind the value: {rest[:40]!r}")
+            raise Unclear(f"text after the value: {rest[:40]!r}")
         if any(bracket in rest for bracket in _CLOSING_BRACKETS):
             self._fix("extra_closer")
         elif rest:
@@ -90,7 +90,7 @@ class LooseReader:
         return read.value
 
     def _bare(self) -> Any:
-        """A number, a word that means a value, or a text that lacks its quotes."""
+        """A number, a literal such as true, or a string without quotes."""
         found = _BARE.match(self._text, self._at)
         token = re.split(r"\s(?://|#|/\*)", found[0], maxsplit=1)[0] if found else ""
         if self._open and self._open[-1] == ")":
@@ -103,9 +103,9 @@ class LooseReader:
         if meant is _NOTHING:
             run_together = self._open and self._open[-1] != "}" and _TWO_VALUES.match(word)
             if run_together or self._text[end : end + 1] in tuple('{["“') or _STRANGE.search(word):
-                raise Unclear(f"a value can't be read: {word[:40]!r}")
+                raise Unclear(f"a value can't be parsed: {word[:40]!r}")
             if self._open and end >= len(self._text):
-                raise Unclear(f"the text ends in {word[:40]!r}, which may go on")
+                raise Unclear(f"the text ends in {word[:40]!r}, which may be incomplete")
             self._fix("unquoted_value")
             meant = word
         self._at = end
@@ -143,46 +143,46 @@ class LooseReader:
         self._enter("}")
         if self._text.startswith("{", self._at):
             return self._doubled()
-        held: dict[str, Any] = {}
+        pairs: dict[str, Any] = {}
         while not self._closed():
             key = self._key()
             self._colon()
             value = self._value(_AFTER_PAIR)
-            if key in held:
+            if key in pairs:
                 self._fix("duplicate_key")
-                if held[key] != value and not self._last_wins:
+                if pairs[key] != value and not self._last_wins:
                     raise Unclear(f"{key!r} is given twice, with different values")
-            held[key] = value
+            pairs[key] = value
             self._comma(pairs=True)
-        return held
+        return pairs
 
     def _doubled(self) -> dict[str, Any]:
-        """`{{...}}`, as in a template that was never filled in."""
+        """`{{...}}`, as in an unfilled template."""
         self._fix("doubled_braces")
-        held = self._object()
+        pairs = self._object()
         self._skip()
         if not self._closed():
-            raise Unclear("braces are doubled at the beginning only")
-        return held
+            raise Unclear("only the opening braces are doubled")
+        return pairs
 
     def _list(self, closer: str) -> list[Any]:
         if closer == ")":
             self._fix("python_literal")
         self._enter(closer)
-        held: list[Any] = []
+        items: list[Any] = []
         while not self._closed():
-            held.append(self._value(_AFTER_ITEM))
+            items.append(self._value(_AFTER_ITEM))
             self._comma(pairs=False)
-        return held
+        return items
 
     def _closed(self) -> bool:
-        """Whether the innermost container ends here. A bracket of an outer one ends it as well, and is left standing."""
+        """Whether the innermost container ends here. A closing bracket of an outer one ends it too, and is not consumed."""
         char = self._text[self._at : self._at + 1]
         if char == self._open[-1]:
             self._at += 1
         elif not char:
             if self._cut or self._text.rstrip()[-1] in ",{[(":
-                raise Unclear("it breaks off")
+                raise Unclear("the text is cut short")
             self._fix("missing_closer")
         elif char in _CLOSING_BRACKETS:
             if char not in self._open:
@@ -232,17 +232,17 @@ class LooseReader:
             self._missing_comma(before, char, pairs=pairs)
 
     def _missing_comma(self, before: int, char: str, *, pairs: bool) -> None:
-        """A pair may follow without one; an item only on a line of its own, or bracket against bracket."""
+        """The comma may be missing before a pair; between items only at a line break or between brackets."""
         if pairs:
-            plain = _NEXT_PAIR.match(self._text, self._at) is not None
+            clear = _NEXT_PAIR.match(self._text, self._at) is not None
         else:
-            plain = "\n" in self._text[before : self._at] or (char in "{[" and self._text[before - 1] in "}]")
-        if not plain:
+            clear = "\n" in self._text[before : self._at] or (char in "{[" and self._text[before - 1] in "}]")
+        if not clear:
             raise Unclear(f"a comma is missing before {self._text[self._at : self._at + 20]!r}")
         self._fix("missing_comma")
 
     def _skip(self) -> None:
-        """Behind white space; comments and invisible characters are skipped as well, but noted."""
+        """Skips white space. Comments and invisible characters are skipped too, and recorded as fixes."""
         blank = _BLANK.match(self._text, self._at)
         self._at = blank.end() if blank else self._at
         found = _GAP.match(self._text, self._at)

@@ -1,6 +1,6 @@
-"""A quoted string whose writer forgot to escape: it ends at the quote behind which the text goes on legally.
+"""Parses a quoted string with missing escapes: it ends at the first quote that is followed by legal text.
 
-Linear: each character is read once, and what follows a quote is looked at for a bounded stretch only.
+Linear: each character is read once, and the lookahead after a quote is bounded.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _HEX = re.compile(r"u([0-9A-Fa-f]{4})(?:\\u([0-9A-Fa-f]{4}))?|x([0-9A-Fa-f]{2})"
 _BEFORE_OPENING = re.compile(r"[\s(\[{<>=:,;/|+\-]")
 
 
-class Unclear(Exception):  # noqa: N818  (not an error that leaves: the readers turn it into a reason)
-    """No reading is plainly right. The text says why."""
+class Unclear(Exception):  # noqa: N818  (internal: the readers turn it into a reason)
+    """The text is invalid or ambiguous. The message says why."""
 
 
 class Quoted:
-    """What was read: the string, the offset behind its closing quote, and the fixes that it took."""
+    """The string, the offset after its closing quote, and the fixes."""
 
     __slots__ = ("end", "fixes", "value")
 
@@ -34,7 +34,7 @@ class Quoted:
 
 
 def read_quoted(text: str, at: int, legal: re.Pattern[str]) -> Quoted:
-    """The string whose opening quote is at `at`. `legal` matches what may follow its end."""
+    """The string with its opening quote at `at`. `legal` matches what may follow its end."""
     opening = text[at]
     if opening in "\"'" and text.startswith(opening * 3, at):
         triple = _triple(text, at, legal)
@@ -70,7 +70,7 @@ def read_quoted(text: str, at: int, legal: re.Pattern[str]) -> Quoted:
 
 
 class _InnerQuotes:
-    """Quotes inside a string come in pairs, one before a word and one behind it. Else two strings may have run together."""
+    """Quotes inside a string come in pairs, one before a word and one after it. Otherwise it may be two strings."""
 
     __slots__ = ("_open", "_strange")
 
@@ -95,7 +95,7 @@ class _InnerQuotes:
 
 
 def _triple(text: str, at: int, legal: re.Pattern[str]) -> Quoted | None:
-    """Python's long string, where it is closed as one."""
+    """Python's triple-quoted string, if it is closed."""
     end = text.find(text[at] * 3, at + 3)
     if end < 0 or not legal.match(text, end + 3):
         return None
@@ -111,7 +111,7 @@ def _triple(text: str, at: int, legal: re.Pattern[str]) -> Quoted | None:
 
 
 def _escape(text: str, at: int, fixes: set[str], opening: str) -> tuple[str, int]:
-    """The escape at `at`, and the offset behind it. One that JSON does not have keeps its backslash: `\\d`, `C:\\Users`."""
+    """The escape at `at`, and the offset after it. An escape unknown to JSON keeps its backslash: `\\d`, `C:\\Users`."""
     char = text[at + 1 : at + 2]
     if char in _ESCAPES and char:
         if char not in 'ntrbf/\\"' and opening == '"':

@@ -1,7 +1,7 @@
-"""JSON as models write it: read strictly first, else leniently, with a list of what had to be put right.
+"""Parses JSON as models write it: strictly first, else leniently, with a list of the fixes.
 
-Never raises, and never guesses: where no reading is plainly right there is none, but a reason.
-The work is linear, and depth and size are limited.
+Never raises and never guesses: ambiguous text gives a problem instead of a value.
+The work is linear; depth and size are limited.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from toolglot.io.json_codec import JSON_ERRORS, decode, dumps
 from toolglot.schema.loose_json import MAX_DEPTH, LooseReader
 from toolglot.schema.loose_string import Unclear
-from toolglot.text.json_text import BadJson, decode, dumps
 
 MAX_SIZE = 4 * 1024 * 1024  # characters
 
@@ -25,25 +25,25 @@ _KINDS = ((str, "a string"), (int, "an integer"), (float, "a number"), (list, "a
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A value and the codes of its fixes; or, where `problem` is set, the reason why there is none."""
+    """A value and the codes of its fixes; or, if `problem` is set, the reason why there is none."""
 
     value: Any = None
     fixes: tuple[str, ...] = ()
     problem: str | None = None
-    limit: bool = False  # the problem is one of size or depth
+    limit: bool = False  # the problem is size or depth
 
 
 def read_relaxed(text: str, *, cut: bool = False, last_wins: bool = False) -> Reading:
     """Any JSON value.
 
-    `cut`: the text may have broken off, so nothing that is open may be closed. `last_wins`: of a key that is given
-    twice, else refused, the last value is taken.
+    `cut`: the text may be truncated, so open brackets must not be closed. `last_wins`: accept duplicate keys with different
+    values, and take the last one.
     """
     if len(text) > MAX_SIZE:
         return Reading(problem=f"longer than {MAX_SIZE} characters", limit=True)
     try:
         value = decode(text)
-    except BadJson:
+    except JSON_ERRORS:
         return _read_loosely(text, cut=cut, last_wins=last_wins)
     if too_deep(text, value):
         return Reading(problem=f"nested more than {MAX_DEPTH} deep", limit=True)
@@ -53,9 +53,9 @@ def read_relaxed(text: str, *, cut: bool = False, last_wins: bool = False) -> Re
 
 
 def read_object(text: str, *, cut: bool = False, last_wins: bool = False) -> Reading:
-    """As `read_relaxed`, but the value must be an object; one inside a string is taken out."""
+    """As `read_relaxed`, but the value must be an object; JSON inside a string is unwrapped."""
     read = read_relaxed(text, cut=cut, last_wins=last_wins)
-    for _ in range(3):  # strings in strings in strings have been seen
+    for _ in range(3):  # models nest strings up to three deep
         if not isinstance(read.value, str):
             break
         inner = read_relaxed(read.value, cut=cut, last_wins=last_wins)
@@ -74,52 +74,52 @@ def kind_of(value: Any) -> str:
 
 
 def too_deep(text: str, value: Any) -> bool:
-    """Whether a value is nested beyond the limit. Counting brackets in its text settles nearly all cases."""
+    """Whether a value is nested beyond the limit. Counting brackets in its text is enough in nearly all cases."""
     if text.count("{") + text.count("[") <= MAX_DEPTH:
         return False
     depth, level = 0, [value]
     while depth <= MAX_DEPTH:
-        held = [item for item in level if isinstance(item, (dict, list))]
-        if not held:
+        containers = [item for item in level if isinstance(item, (dict, list))]
+        if not containers:
             return False
         depth += 1
-        level = [inner for item in held for inner in (item.values() if isinstance(item, dict) else item)]
+        level = [inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)]
     return True
 
 
 def repeats_key(text: str, value: Any) -> bool:
-    """Whether an object has a key twice, on which readers of JSON disagree.
+    """Whether an object has a duplicate key, which JSON parsers treat differently.
 
-    Text that is as we write the value ourselves has none. Else counting colons settles most cases.
+    Text that equals our serialization has none. Otherwise counting colons is enough in most cases.
     """
     if dumps(value) == text:
         return False
     keys = _count_keys(value)
-    # behind a quote, where no key stands apart from its colon: then strings can only add to the count
+    # `":` counts only if no key has a space before its colon; strings can only increase the count
     if text.count(":") == keys or (text.count('":') == keys and _APART.search(text) is None):
         return False
     found = False
 
-    def see(pairs: list[tuple[str, Any]]) -> None:
+    def check(pairs: list[tuple[str, Any]]) -> None:
         nonlocal found
         found = found or len({key for key, _ in pairs}) < len(pairs)
 
     try:
-        json.loads(text, object_pairs_hook=see)
-    except (ValueError, RecursionError):  # it was decoded before: only a limit of json's own can be the reason
+        json.loads(text, object_pairs_hook=check)
+    except (ValueError, RecursionError):  # it was decoded before, so this can only be a limit of the json module
         return False
     return found
 
 
 def _count_keys(value: Any) -> int:
-    """Of all objects in a value that was decoded."""
+    """The keys of all objects in a decoded value."""
     keys = 0
     left: list[Any] = [value] if isinstance(value, (dict, list)) else []
-    for held in left:  # which grows meanwhile
-        if type(held) is dict:
-            keys += len(held)
-            held = held.values()
-        for item in held:
+    for container in left:  # `left` grows during the loop
+        if type(container) is dict:
+            keys += len(container)
+            container = container.values()
+        for item in container:
             kind = type(item)
             if kind is dict or kind is list:
                 left.append(item)
@@ -133,12 +133,12 @@ def _read_loosely(text: str, *, cut: bool, last_wins: bool) -> Reading:
         try:
             text = decode(f'"{text}"')
             fixes["unwrapped_string"] = None
-        except BadJson:
+        except JSON_ERRORS:
             pass
     reader = LooseReader(text, fixes, cut=cut, last_wins=last_wins)
     try:
         value = reader.whole()
-    except (Unclear, RecursionError, ValueError) as reason:  # ValueError: a number of too many digits
+    except (Unclear, RecursionError, ValueError) as reason:  # ValueError: a number with too many digits
         return Reading(problem=str(reason), limit=reader.too_deep)
     return Reading(value, tuple(fixes))
 

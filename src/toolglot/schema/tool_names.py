@@ -1,7 +1,7 @@
-"""Which registered tool is meant by a name that a model wrote.
+"""Finds the registered tool for a name that a model wrote.
 
-A name may carry a known prefix or suffix, or slip in case and separators; more than that makes it another name.
-Where two tools fit, none is meant.
+A name may have a known prefix or suffix, or differ in case and separators; anything else is another name.
+If two tools match, there is no match.
 """
 
 from __future__ import annotations
@@ -19,56 +19,56 @@ _MCP = re.compile(r"mcp__.+?__")
 _AROUND = " \t\r\n`\"'"
 _JOINTS = "._-/: "
 _FOLD = re.compile(rf"[{re.escape(_JOINTS)}]+")
-_LONGEST = 512  # no tool has a longer name, and a whole text may come in a name's place
+_LONGEST = 512  # longer text is not a tool's name; models sometimes write a whole text there
 
 
-class Found(msgspec.Struct, frozen=True):
+class Match(msgspec.Struct, frozen=True):
     tool: Tool
     fixed: bool = False  # the name was spelled differently
 
 
 class ToolNames:
-    """The names of one set of tools."""
+    """Looks up names in one set of tools."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        self._own: dict[tuple[str | None, str], Tool] = {}
+        self._registered: dict[tuple[str | None, str], Tool] = {}
         self._exact: dict[str, dict[int, Tool]] = {}
         self._folded: dict[str, dict[int, Tool]] = {}
         self._short: dict[str, dict[int, Tool]] = {}  # without its namespace, or its MCP server
         for tool in tools:
-            if (tool.namespace, tool.name) in self._own:
+            if (tool.namespace, tool.name) in self._registered:
                 continue
-            self._own[tool.namespace, tool.name] = tool
+            self._registered[tool.namespace, tool.name] = tool
             for word in _spellings(tool):
                 self._exact.setdefault(word, {})[id(tool)] = tool
                 self._folded.setdefault(_fold(word), {})[id(tool)] = tool
             for word in _short_forms(tool):
                 self._short.setdefault(_fold(word), {})[id(tool)] = tool
 
-    def find(self, name: str, namespace: str | None = None, *, exact: bool = False) -> Found | None:
-        """The tool of this name. `exact`: as it is spelled, or not at all."""
-        own = self._own.get((namespace, name))
-        if own is not None:
-            return Found(own)
+    def find(self, name: str, namespace: str | None = None, *, exact: bool = False) -> Match | None:
+        """The tool of this name. `exact`: only with the same spelling."""
+        registered = self._registered.get((namespace, name))
+        if registered is not None:
+            return Match(registered)
         if len(name) > _LONGEST:
             return None
         tool = _only(self._exact.get(f"{namespace}__{name}" if namespace else name))
         if tool is not None or exact:
-            return Found(tool) if tool else None
-        tool = self._meant(f"{namespace}.{name}" if namespace else name)
-        return Found(tool, fixed=True) if tool else None
+            return Match(tool) if tool else None
+        tool = self._lenient_match(f"{namespace}.{name}" if namespace else name)
+        return Match(tool, fixed=True) if tool else None
 
-    def _meant(self, word: str) -> Tool | None:
-        forms = list(dict.fromkeys(_bared(word)))
+    def _lenient_match(self, word: str) -> Tool | None:
+        forms = list(dict.fromkeys(_stripped_forms(word)))
         for form in forms:
             tool = _only(self._exact.get(form))
             if tool is not None:
                 return tool
         for names in (self._folded, self._short):
             for form in forms:
-                held = names.get(_fold(form))
-                if held:
-                    return _only(held)
+                tools = names.get(_fold(form))
+                if tools:
+                    return _only(tools)
         return None
 
 
@@ -81,17 +81,17 @@ def _spellings(tool: Tool) -> Iterator[str]:
 
 
 def _server_names(tool: Tool) -> list[str]:
-    """A vendor's tool is known by its type, but called by the name in its definition."""
-    names = [held.get("name") for held in tool.extra.values()]
+    """A vendor's tool is registered by its type, but called by the name in its definition."""
+    names = [definition.get("name") for definition in tool.extra.values()]
     return [name for name in names if isinstance(name, str) and name]
 
 
-def called_as(tool: Tool, said: str) -> str:
-    """The name under which a call of this tool leaves."""
+def called_as(tool: Tool, written: str) -> str:
+    """The name that a call of this tool is emitted with."""
     if tool.kind != "server":
         return tool.name
     names = _server_names(tool) or [tool.name]
-    return said if said in names else names[0]
+    return written if written in names else names[0]
 
 
 def _short_forms(tool: Tool) -> Iterator[str]:
@@ -102,8 +102,8 @@ def _short_forms(tool: Tool) -> Iterator[str]:
         yield _MCP.sub("", tool.full_name, count=1)
 
 
-def _bared(word: str) -> Iterator[str]:
-    """The name itself, then without what may stand around it, one layer after another."""
+def _stripped_forms(word: str) -> Iterator[str]:
+    """The name, then without its suffixes and prefixes, one at a time."""
     word = word.strip(_AROUND)
     yield word
     while (suffix := _SUFFIX.search(word)) is not None and suffix.start():
@@ -118,5 +118,5 @@ def _fold(word: str) -> str:
     return _FOLD.sub("", word).casefold() or word
 
 
-def _only(held: dict[int, Tool] | None) -> Tool | None:
-    return next(iter(held.values())) if held and len(held) == 1 else None
+def _only(tools: dict[int, Tool] | None) -> Tool | None:
+    return next(iter(tools.values())) if tools and len(tools) == 1 else None

@@ -1,4 +1,4 @@
-"""The conversation as OpenAI Chat has it: the request, and the reply as a stream. Bytes, as a gateway sees them."""
+"""The sample conversation as OpenAI Chat bytes: the request, and the reply as a stream."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def chat_request() -> bytes:
         if isinstance(turn, str):
             messages.append({"role": "user", "content": turn})
             continue
-        said, calls = turn
-        message: Body = {"role": "assistant", "content": said}
+        text, calls = turn
+        message: Body = {"role": "assistant", "content": text}
         answers = []
         for name, arguments, answer in calls:
             function = {"name": name, "arguments": compact(arguments)}
@@ -48,7 +48,7 @@ def chat_request() -> bytes:
 
 
 def words() -> list[str]:
-    """The text in pieces of up to three letters, as models stream it."""
+    """The reply's text in pieces of up to three letters, like a model's stream."""
     return re.findall(r"\s*\S{1,3}", REPLY_TEXT)
 
 

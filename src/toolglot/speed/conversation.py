@@ -1,4 +1,4 @@
-"""An agent at work in a repository: twenty tools and what was said so far, in no wire's shape."""
+"""A sample conversation of a coding agent: twenty tools and the messages so far, independent of any wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subjects, timed together: what each takes for one of its units, and against its floor."""
+"""Measures subjects together: the time per unit, and the ratio to the floor."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Figures:
     parts: dict[str, list[Figure]]
 
 
-def measured(names: Iterable[str], rounds: int, told: Callable[[int], None]) -> Figures:
-    """All that the parts have is run in each round, so that a slow moment touches all alike."""
+def measured(names: Iterable[str], rounds: int, on_round: Callable[[int], None]) -> Figures:
+    """Runs all subjects in each round, so that a slow moment affects all alike."""
     subjects = {part: PARTS[part].subjects() for part in names}
     cases = {
-        case.name: case for part, held in subjects.items() for one in held for case in (_case(part, one), one.floor) if case
+        case.name: case for part, group in subjects.items() for one in group for case in (_case(part, one), one.floor) if case
     }
-    timings = measure(list(cases.values()), rounds, SECONDS, told)
-    parts = {part: [_figure(one, _case(part, one).name, timings) for one in held] for part, held in subjects.items()}
+    timings = measure(list(cases.values()), rounds, SECONDS, on_round)
+    parts = {part: [_figure(one, _case(part, one).name, timings) for one in group] for part, group in subjects.items()}
     return Figures(timings[CALIBRATION].best, parts)
 
 

@@ -1,4 +1,4 @@
-"""What is measured, part by part."""
+"""The parts of the benchmark."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from toolglot.speed.as_chat import chat_request
 from toolglot.speed.conversation import TOOLS, TURNS
-from toolglot.speed.guarding import calls
-from toolglot.speed.hearing import SIZE, texts
+from toolglot.speed.parsing import SIZE, texts
 from toolglot.speed.subject import Subject
 from toolglot.speed.translating import requests, streams
+from toolglot.speed.validating import calls
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ PARTS = {
     "stream": Part(
         "Translating a stream", "a reply with text and two calls; the floor decodes and encodes each chunk's JSON", streams
     ),
-    "hear": Part("Hearing calls in text", f"{SIZE / 1000:.0f} KB, one call with a long argument, or none in prose", texts),
+    "hear": Part("Extracting calls from text", f"{SIZE / 1000:.0f} KB, one call with a long argument, or none in prose", texts),
     "guard": Part(
-        "Judging a call", f"by schema, one of {len(TOOLS)} tools; the floor decodes and encodes the arguments", calls
+        "Validating a call", f"by schema, one of {len(TOOLS)} tools; the floor decodes and encodes the arguments", calls
     ),
 }

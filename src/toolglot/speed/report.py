@@ -1,4 +1,4 @@
-"""The speed, told: as text for people, and as an object for machines."""
+"""Reports speed figures as text or as a JSON object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolglot.speed.parts import PARTS
 
 Bold = Callable[[str], str]
 
-# a column's head -> its cell; one that is empty in the whole part is left out
+# column head -> cell; columns without any value are left out
 _COLUMNS: dict[str, Callable[[Figure], str]] = {
     "OF A": lambda one: one.unit,
     "US": lambda one: f"{one.us:.1f}",
@@ -39,7 +39,7 @@ class Setting:
     model: str | None
 
 
-# -- for people
+# -- text
 
 
 def as_text(setting: Setting, found: Figures, asked: Sequence[Exchanges], bold: Bold) -> str:
@@ -67,11 +67,11 @@ def _part(name: str, figures: Sequence[Figure], bold: Bold) -> str:
 def _asked(setting: Setting, asked: Sequence[Exchanges], bold: Bold) -> str:
     rows = [("", *_MODEL_COLUMNS)]
     for one in asked:
-        held = one.figures
+        figures = one.figures
         rows.append(
-            (one.name, *("-" if held[key] is None else format(held[key], form) for key, form in _MODEL_COLUMNS.values()))
+            (one.name, *("-" if figures[key] is None else format(figures[key], form) for key, form in _MODEL_COLUMNS.values()))
         )
-    about = f"the median of {_count(len(asked[0].held), 'request')} each, after one that does not count"
+    about = f"the median of {_count(len(asked[0].exchanges), 'request')} each, after one warm-up request"
     return _titled(f"Asking {setting.model}", about, table(rows), bold)
 
 
@@ -84,7 +84,7 @@ def _count(number: int, what: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Words stand to the left, in the first columns, and numbers to the right."""
+    """Aligns the first `left` columns to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
@@ -95,11 +95,11 @@ def table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     )
 
 
-# -- for machines
+# -- JSON
 
 
 def as_object(setting: Setting, found: Figures, asked: Sequence[Exchanges]) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    report: dict[str, Any] = {
         "toolglot": setting.version,
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
@@ -107,11 +107,11 @@ def as_object(setting: Setting, found: Figures, asked: Sequence[Exchanges]) -> d
         "rounds": setting.rounds,
     }
     if found.parts:
-        told["calibration_us"] = found.calibration_us
-    told |= {part: [_object(one) for one in figures] for part, figures in found.parts.items()}
+        report["calibration_us"] = found.calibration_us
+    report |= {part: [_object(one) for one in figures] for part, figures in found.parts.items()}
     if asked:
-        told["model"] = {"name": setting.model, "questions": [_question(one) for one in asked]}
-    return told
+        report["model"] = {"name": setting.model, "questions": [_question(one) for one in asked]}
+    return report
 
 
 def _object(one: Figure) -> dict[str, Any]:
@@ -120,4 +120,4 @@ def _object(one: Figure) -> dict[str, Any]:
 
 
 def _question(one: Exchanges) -> dict[str, Any]:
-    return {"name": one.name, **one.figures, "requests": [vars(held) for held in one.held]}
+    return {"name": one.name, **one.figures, "requests": [vars(exchange) for exchange in one.exchanges]}

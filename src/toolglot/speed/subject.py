@@ -1,26 +1,26 @@
-"""One thing whose speed is told: what is run, what it amounts to, and the least that it could take."""
+"""One measured operation: what is run, how many units it has, and the floor to compare with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from toolglot.io.json_codec import decode, encode
 from toolglot.speed.timing import Case
-from toolglot.text.json_text import decode, encode
 
 
 @dataclass(frozen=True)
 class Subject:
     name: str
     run: Callable[[], object]
-    unit: str  # what the time is for: a request, a chunk, a text, ...
-    units: int = 1  # how many of them one run has
-    size: int = 0  # bytes of one run, where a throughput says something
+    unit: str  # what the time is per: a request, a chunk, a text, ...
+    units: int = 1  # per run
+    size: int = 0  # bytes per run, if throughput is reported
     floor: Case | None = None
 
 
 def json_floor(name: str, *documents: bytes) -> Case:
-    """No translation does less than to read the JSON and to write it."""
+    """The minimum of any translation: decode the JSON and encode it."""
 
     def run() -> None:
         for document in documents:

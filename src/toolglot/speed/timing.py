@@ -1,4 +1,4 @@
-"""CPU time, in rounds. Every round runs the calibration loop and every case, so that a slow moment touches all alike."""
+"""CPU time, in rounds. Every round runs the calibration loop and every case, so that a slow moment affects all alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import median
 from time import process_time
 
 CALIBRATION = "calibration"
-# What the loop took on the machine that the targets in microseconds were set on: it carries them to other machines.
+# The loop's time on the reference machine: it scales targets in microseconds to other machines.
 REFERENCE_US = 100.0
 _KEYS = [f"key_{at}" for at in range(32)]
 
@@ -17,48 +17,48 @@ _KEYS = [f"key_{at}" for at in range(32)]
 class Case:
     name: str
     run: Callable[[], object]
-    units: int = 1  # how many things one run translates: the chunks of a stream
+    units: int = 1  # per run, such as the chunks of a stream
 
 
 @dataclass(frozen=True)
 class Timing:
     us: float  # the median of the rounds, for one unit
-    loops: float  # the same in calibration loops, each round against its own
+    loops: float  # the same in calibration loops, by round
     rounds: tuple[float, ...]
 
     @property
     def best(self) -> float:
-        """What is least disturbed by others on a machine at work."""
+        """The round that was least disturbed by other processes."""
         return min(self.rounds)
 
 
 def calibration() -> int:
-    """A fixed piece of what translation is made of: small dicts, look-ups, joins, appends, calls."""
+    """A fixed amount of typical work: small dicts, lookups, joins, appends, calls."""
     table: dict[str, dict[str, object]] = {}
-    said: list[str] = []
+    words: list[str] = []
     for at in range(300):
         key = _KEYS[at & 31]
-        held = {"name": key, "at": at, "of": table.get(key)}
-        table[key] = {"type": "held", "held": len(held), "text": key + "x"}
-        if isinstance(held["at"], int) and at % 3:
-            said.append(key)
-    return len("".join(said))
+        entry = {"name": key, "at": at, "of": table.get(key)}
+        table[key] = {"type": "item", "size": len(entry), "text": key + "x"}
+        if isinstance(entry["at"], int) and at % 3:
+            words.append(key)
+    return len("".join(words))
 
 
 def measure(
-    cases: Sequence[Case], rounds: int, seconds: float, told: Callable[[int], None] = lambda _: None
+    cases: Sequence[Case], rounds: int, seconds: float, on_round: Callable[[int], None] = lambda _: None
 ) -> dict[str, Timing]:
-    """`seconds`: about how long one case runs within one round. `told` is told which round begins; 0 warms up."""
+    """`seconds`: about how long one case runs within one round. `on_round` gets the number of each round; 0 is the warm-up."""
     everything = [Case(CALIBRATION, calibration), *cases]
-    told(0)
+    on_round(0)
     repeats = [_repeats(case, seconds) for case in everything]
     taken: dict[str, list[float]] = {case.name: [] for case in everything}
     for number in range(1, rounds + 1):
-        told(number)
+        on_round(number)
         for case, times in zip(everything, repeats, strict=True):
             taken[case.name].append(_once(case, times))
     loops = taken[CALIBRATION]
-    return {name: Timing(median(held), ratio(held, loops), tuple(held)) for name, held in taken.items()}
+    return {name: Timing(median(times), ratio(times, loops), tuple(times)) for name, times in taken.items()}
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
@@ -75,8 +75,8 @@ def _once(case: Case, times: int) -> float:
 
 
 def _repeats(case: Case, seconds: float) -> int:
-    """Also warms up: caches fill, and the interpreter specialises."""
-    case.run()  # what is made once, on the first run, says nothing of how long the others take
+    """How often to run a case. Also warms up the caches and the interpreter."""
+    case.run()  # the first run fills caches and is not representative
     times = 1
     while True:
         spent = _once(case, times) * times * case.units / 1e6

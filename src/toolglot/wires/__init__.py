@@ -1,4 +1,4 @@
-"""Layer 2: the five chat APIs, each a package that exports WIRE; imported only when asked for."""
+"""Layer 2: the five chat APIs, each a package that exports WIRE; imported on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = ("anthropic", "gemini", "ollama", "openai-chat", "openai-responses")
 
 @cache
 def find_wire(name: str) -> Wire | None:
-    """The wire of that name: ours, or one that an installed package offers as an entry point; None if there is none."""
+    """The wire with this name: built in, or an entry point of an installed package; None if there is none."""
     if name in NAMES:
         wire = import_module(f"toolglot.wires.{name.replace('-', '_')}").WIRE
     else:

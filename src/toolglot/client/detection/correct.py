@@ -1,8 +1,8 @@
-"""A profile, corrected by what the server says. Pure.
+"""A catalog profile, corrected by what the server reports. Pure.
 
-The server is believed in what it knows: its template, its window, whether it takes tools. What it declares is not what the
-model does, though: where a row says from measurement how to ask, and that tools are of no use there, the row stays. So does
-what the user wrote. Whatever is at odds leaves a note.
+The server wins in what it knows: its template, its window, whether it takes tools. But its declaration is not a measurement:
+where a catalog row was measured to need another tool mode than native, the row wins. So do the user's rows. Each contradiction
+leaves a note.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Any
 
 import msgspec
 
-from toolglot.catalog.bare_names import billions
+from toolglot.catalog.model_names import billions
 from toolglot.catalog.profile import Profile
-from toolglot.catalog.profiles import TAUGHT, profile
+from toolglot.catalog.profiles import DEFAULT_DIALECT, profile
 from toolglot.catalog.rows import FIELDS
-from toolglot.catalog.templates import Template, read_template
-from toolglot.client.detection.told import Told
+from toolglot.client.detection.server_facts import ServerFacts
+from toolglot.client.detection.templates import Template
 
 _USERS = "your row"
-_NO_ROW = ("guessed", "default", "it takes no tools itself")  # how the origin of a fact begins that no row gives
-_CALLED = {
+_NO_ROW = ("guessed", "default", "it takes no tools itself")  # how the origin of a fact begins that is in no row
+_LABELS = {
     "context_length": "context",
     "dialect": "dialect",
     "reasoning": "reasoning",
@@ -30,107 +30,105 @@ _CALLED = {
 }
 
 
-def corrected(known: Profile, told: Told, kind: str, provider: str | None) -> Profile:
-    if told.missing:
-        return msgspec.structs.replace(known, notes=(*known.notes, *told.notes))
-    known = _really(known, told, provider)
-    fixing = _Fixing(known, told, kind)
-    template = read_template(told.template) if told.template else None
-    if template is not None:
-        fixing.take_template(template)
-    fixing.take_tools(template)
-    fixing.take("context_length", told.context_length)
+def corrected(known: Profile, server: ServerFacts, kind: str, provider: str | None) -> Profile:
+    if server.missing:
+        return msgspec.structs.replace(known, notes=(*known.notes, *server.notes))
+    known = _as_loaded(known, server, provider)
+    correction = _Correction(known, server, kind)
+    if server.template is not None:
+        correction.take_template(server.template)
+    correction.take_tools()
+    correction.take("context_length", server.context_length)
     if known.parameters is None:
-        fixing.take("parameters", told.parameters or billions(told.runs))
-    return fixing.profile()
+        correction.take("parameters", server.parameters or billions(server.runs))
+    return correction.profile()
 
 
-def _really(known: Profile, told: Told, provider: str | None) -> Profile:
-    """What runs under the name: `gpt-4` may be anything. What the weights call themselves counts where it tells nothing."""
-    nothing = known.source.startswith("guessed: no row")
-    name = told.runs or (told.made_of if nothing else "")
+def _as_loaded(known: Profile, server: ServerFacts, provider: str | None) -> Profile:
+    """The profile of the model behind the name: `gpt-4` may be anything. An unknown name is looked up by its weights."""
+    is_unknown = known.source.startswith("guessed: no row")
+    name = server.runs or (server.made_of if is_unknown else "")
     if not name or name == known.model:
         return known
     other = profile(name, provider)
     if other.family == known.family or other.source.startswith("guessed"):
         return known
     note = f"the server runs {name} under this name: taken for {other.family}"
-    if not nothing:
+    if not is_unknown:
         note += f", not for {known.family}"
     return msgspec.structs.replace(other, model=known.model, notes=(*known.notes, note))
 
 
-class _Fixing:
-    def __init__(self, known: Profile, told: Told, kind: str) -> None:
-        self.known, self.told, self.kind = known, told, kind
-        self.origin = f"asked the server ({told.asked})"
+class _Correction:
+    def __init__(self, known: Profile, server: ServerFacts, kind: str) -> None:
+        self.known, self.server, self.kind = known, server, kind
+        self.origin = f"asked the server ({server.endpoint})"
         self.values: dict[str, Any] = {}
-        row = _short(known.source)  # told in full by the new source
+        row = _short(known.source)  # the new source has it in full
         self.facts = {field: known.facts.get(field, row) for field in FIELDS}
         self.notes = [*known.notes]
 
-    def take(self, field: str, said: Any) -> None:
-        """One fact, where the server tells it."""
-        if said is None:
+    def take(self, field: str, reported: Any) -> None:
+        """One fact, where the server reports it."""
+        if reported is None:
             return
-        held, origin = getattr(self.known, field), self.facts[field]
-        if said != held and origin.startswith(_USERS):
-            self._note(field, said, held, origin, "which stays")
+        current, origin = getattr(self.known, field), self.facts[field]
+        if reported != current and origin.startswith(_USERS):
+            self._note(field, reported, current, origin, "yours is used")
             return
-        if said != held and not origin.startswith(_NO_ROW):
-            self._note(field, said, held, origin, "the server is believed")
-        self.values[field] = said
+        if reported != current and not origin.startswith(_NO_ROW):
+            self._note(field, reported, current, origin, "the server's value is used")
+        self.values[field] = reported
         self.facts[field] = self.origin
 
     def take_template(self, template: Template) -> None:
         self.take("dialect", template.dialect)
         self.take("reasoning", template.reasoning)
-        self.take("refuses", tuple(dict.fromkeys((*template.refuses, *self.told.refuses))))
+        self.take("refuses", tuple(dict.fromkeys((*template.refuses, *self.server.refuses))))
 
-    def take_tools(self, template: Template | None) -> None:
-        said = self.told.tools
-        if said is None and template is not None:
-            said = template.takes_tools
-        if said is None:
+    def take_tools(self) -> None:
+        reported = self.server.tools
+        if reported is None and self.server.template is not None:
+            reported = self.server.template.takes_tools
+        if reported is None:
             return
         known = self.known
-        held = known.native.get(self.kind, known.supports_tools)
-        if said and not held and known.ask not in {None, "native"}:
+        current = known.native.get(self.kind, known.supports_tools)
+        if reported and not current and known.ask not in {None, "native"}:
             self.notes.append(
-                f"tools: the server says that it takes them, but what a server declares is not what the model does: "
-                f"asked {known.ask}, as {_short(self.facts['ask'])} says"
+                f"tools: the server declares support, but {_short(self.facts['ask'])} sets ask = {known.ask}, which is used"
             )
             return
-        if said != held and known.source.startswith(_USERS):
-            self._note("supports_tools", said, held, known.source, "which stays")
+        if reported != current and known.source.startswith(_USERS):
+            self._note("supports_tools", reported, current, known.source, "yours is used")
             return
-        self._set_tools(said, held)
+        self._set_tools(reported, current)
 
-    def _set_tools(self, said: bool, held: bool) -> None:
+    def _set_tools(self, reported: bool, current: bool) -> None:
         known = self.known
-        if said != held and not self.facts["supports_tools"].startswith(_NO_ROW):
-            self._note("supports_tools", said, held, self.facts["supports_tools"], "the server is believed")
-        self.values |= {"supports_tools": said, "native": {**known.native, self.kind: said}}
+        if reported != current and not self.facts["supports_tools"].startswith(_NO_ROW):
+            self._note("supports_tools", reported, current, self.facts["supports_tools"], "the server's value is used")
+        self.values |= {"supports_tools": reported, "native": {**known.native, self.kind: reported}}
         self.facts["supports_tools"] = self.origin
-        if said:
-            self.take("supports_parallel", self.told.parallel)
+        if reported:
+            self.take("supports_parallel", self.server.parallel)
         elif known.ask == "native" and not self.facts["ask"].startswith(_USERS):
             self.values["ask"] = None
             self.facts["ask"] = self.origin
-        own = self.values.get("dialect", known.dialect) or TAUGHT
-        if not said and known.tool_format == "openai":
-            self.values["tool_format"], self.facts["tool_format"] = own, "it takes no tools itself"
-        elif said and known.facts.get("tool_format", "").startswith("it takes no tools"):
+        dialect = self.values.get("dialect", known.dialect) or DEFAULT_DIALECT
+        if not reported and known.tool_format == "openai":
+            self.values["tool_format"], self.facts["tool_format"] = dialect, "it takes no tools itself"
+        elif reported and known.facts.get("tool_format", "").startswith("it takes no tools"):
             self.values["tool_format"], self.facts["tool_format"] = "openai", self.origin
 
-    def _note(self, field: str, said: Any, held: Any, origin: str, verdict: str) -> None:
-        called = _CALLED.get(field, field)
-        self.notes.append(f"{called}: the server says {_shown(said)}, {_short(origin)} says {_shown(held)}; {verdict}")
+    def _note(self, field: str, reported: Any, current: Any, origin: str, verdict: str) -> None:
+        label = _LABELS.get(field, field)
+        self.notes.append(f"{label}: the server says {_shown(reported)}, {_short(origin)} says {_shown(current)}; {verdict}")
 
     def profile(self) -> Profile:
         source = f"{self.origin}, and {self.known.source}"
         facts = {field: origin for field, origin in self.facts.items() if origin != source}
-        notes = dict.fromkeys((*self.notes, *self.told.notes))
+        notes = dict.fromkeys((*self.notes, *self.server.notes))
         return msgspec.structs.replace(self.known, source=source, facts=facts, notes=tuple(notes), **self.values)
 
 

@@ -1,27 +1,26 @@
-"""llama.cpp: GET /props tells of the model that it runs, in template, abilities and window."""
+"""llama.cpp: GET /props describes the loaded model: template, capabilities, context window."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from toolglot.client.detection.told import Told, fields, name, template, tokens, truth
+from toolglot.client.detection.server_facts import ServerFacts, fields, name, template, tokens, truth
 
 PROPS = "GET /props"
 
 
-def read_props(said: Any, model: str) -> Told | None:
-    held = fields(said)
-    if not ({"chat_template", "default_generation_settings", "chat_template_caps"} & held.keys()):
+def read_props(body: Any, model: str) -> ServerFacts | None:
+    props = fields(body)
+    if not ({"chat_template", "default_generation_settings", "chat_template_caps"} & props.keys()):
         return None
-    caps = fields(held.get("chat_template_caps"))
-    # where a model has a template of its own for tools, that one counts when there are any
-    shown = template(held.get("chat_template_tool_use")) or template(held.get("chat_template"))
-    return Told(
+    caps = fields(props.get("chat_template_caps"))
+    return ServerFacts(
         PROPS,
         tools=truth(caps.get("supports_tools")),
         parallel=truth(caps.get("supports_parallel_tool_calls")),
-        context_length=tokens(fields(held.get("default_generation_settings")).get("n_ctx")),
-        template=shown,
+        context_length=tokens(fields(props.get("default_generation_settings")).get("n_ctx")),
+        # a separate template for requests with tools takes precedence
+        template=template(props.get("chat_template_tool_use")) or template(props.get("chat_template")),
         refuses=("system",) if caps.get("supports_system_role") is False else (),
-        runs=name(held.get("model_path")),
+        runs=name(props.get("model_path")),
     )

@@ -1,4 +1,4 @@
-"""An answer as its reader sees it: the pieces that have come, and a place to wait for the next."""
+"""An HTTP response for its reader: the chunks that have arrived, and a wait for the next."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from asyncio import CancelledError, Future
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import TYPE_CHECKING, Self
 
-from toolglot.client.http.decode import CodingError, Unpacker, unpacker
-from toolglot.client.http.faults import fault
+from toolglot.client.http.decode import CodingError, Decompressor, decompressor
+from toolglot.client.http.faults import transport_error
 from toolglot.client.transport import Limits
 from toolglot.errors import UpstreamError
 
@@ -18,7 +18,7 @@ _NOTHING: Mapping[str, str] = {}
 
 
 class HttpAnswer:
-    """Filled by a connection, emptied by one reader. Iterating gives all that is there at once; a fault comes after it."""
+    """Filled by a connection, read by one reader. Iterating yields all buffered bytes at once, then raises errors."""
 
     __slots__ = (
         "_connection",
@@ -30,8 +30,8 @@ class HttpAnswer:
         "_unpack",
         "_unpacked",
         "_waiter",
+        "buffered",
         "headers",
-        "held",
         "limits",
         "stale",
         "status",
@@ -41,13 +41,13 @@ class HttpAnswer:
         self.status = 0
         self.headers = _NOTHING
         self.limits = limits
-        self.held = 0  # bytes that wait for the reader
-        self.stale = False  # a connection that had rested broke before any byte came
+        self.buffered = 0  # bytes that are not read yet
+        self.stale = False  # an idle connection broke before the first byte of the response
         self._connection: Connection | None = connection
         self._host = connection.host
         self._pieces: list[bytes] = []
         self._ready: Iterator[bytes] | None = None
-        self._unpack: Unpacker | None = None
+        self._unpack: Decompressor | None = None
         self._unpacked = 0
         self._waiter: Future[None] | None = None
         self._ended = False
@@ -63,15 +63,15 @@ class HttpAnswer:
         coding = headers.get("content-encoding")
         if coding is not None:
             try:
-                self._unpack = unpacker(coding)
+                self._unpack = decompressor(coding)
             except CodingError:
-                self._fault = fault("bad_answer", self._host, "it came in a content-encoding that was not asked for")
+                self._fault = transport_error("bad_answer", self._host, "unsupported content-encoding")
         self.status = status
         self._wake()
 
     def piece(self, data: bytes) -> None:
         self._pieces.append(data)
-        self.held += len(data)
+        self.buffered += len(data)
         waiter = self._waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
@@ -93,7 +93,7 @@ class HttpAnswer:
     # -- the reader's side
 
     async def settled(self) -> None:
-        """Until the head is there, or a fault instead of it."""
+        """Wait for the head, or an error."""
         try:
             while not self.status and not self._ended:
                 await self._woken()
@@ -103,13 +103,13 @@ class HttpAnswer:
 
     def must_have_begun(self) -> None:
         if not self.status:
-            raise self._fault or fault("bad_answer", self._host, "no status")
+            raise self._fault or transport_error("bad_answer", self._host, "no status")
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
 
     async def __anext__(self) -> bytes:
-        """A reader that is cancelled has no more use for the exchange: the upstream is closed at once."""
+        """If the reader is cancelled, the connection is closed at once."""
         while True:
             if self._unpack is None:
                 if self._pieces:
@@ -131,19 +131,19 @@ class HttpAnswer:
                 raise
 
     async def read(self) -> bytes:
-        if self._ended and self._fault is None and self._unpack is None:  # small answers come with their head
+        if self._ended and self._fault is None and self._unpack is None:  # small responses arrive with their head
             return self._take()
         return b"".join([piece async for piece in self])
 
     async def aclose(self) -> None:
-        """What has not come is not waited for: the connection is closed, unless the answer is whole."""
+        """Closes the connection, unless the response is complete."""
         self._pieces.clear()
         self._ready = None
         if self._fault is not None:
-            self._fault.__traceback__ = None  # it holds the frames that it was raised through, and they hold this object
+            self._fault.__traceback__ = None  # its frames reference this object
         connection = self._connection
         if connection is not None:
-            self.fail(fault("closed", self._host, "the answer was closed before it was read"))
+            self.fail(transport_error("closed", self._host, "the response was closed before it was read"))
             connection.abort()
 
     async def __aenter__(self) -> Self:
@@ -156,7 +156,7 @@ class HttpAnswer:
         pieces = self._pieces
         taken = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
-        self.held = 0
+        self.buffered = 0
         connection = self._connection
         if connection is not None and connection.paused:
             connection.resume()
@@ -166,11 +166,11 @@ class HttpAnswer:
         try:
             piece = next(ready, b"")
         except CodingError:
-            self._give_up(fault("bad_answer", self._host, "its content-encoding is broken"))
+            self._give_up(transport_error("bad_answer", self._host, "its content-encoding is broken"))
             return b""
         self._unpacked += len(piece)
         if self._unpacked > self.limits.body:
-            self._give_up(fault("too_large", self._host, f"over {self.limits.body} bytes unpacked"))
+            self._give_up(transport_error("too_large", self._host, f"over {self.limits.body} bytes unpacked"))
             return b""
         if not piece:
             self._ready = None
@@ -186,7 +186,7 @@ class HttpAnswer:
 
     def _check_whole(self) -> None:
         if self._unpack is not None and not self._unpack.whole:
-            raise fault("cut_off", self._host, "its compressed body ends early")
+            raise transport_error("cut_off", self._host, "its compressed body ends early")
 
     def _woken(self) -> Future[None]:
         """Done when something has come."""

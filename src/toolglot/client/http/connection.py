@@ -1,7 +1,7 @@
-"""One connection: a protocol of asyncio around a parser of httptools. One exchange at a time.
+"""One connection: an asyncio protocol around the httptools parser. One exchange at a time.
 
-Time is kept by a single timer that is not moved when bytes come: it fires, looks when the last byte came, and sleeps on.
-So a piece of a stream costs one look at the clock, and an exchange on a rested connection sets no timer at all.
+A single timer is not reset when bytes arrive: it fires, checks when the last byte arrived, and sleeps again. So a chunk costs
+one read of the clock, and an exchange on an idle connection sets no timer at all.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Literal
 import httptools
 
 from toolglot.client.http.answer import HttpAnswer
-from toolglot.client.http.faults import fault, system_words
+from toolglot.client.http.faults import system_message, transport_error
 from toolglot.errors import UpstreamError
 
 Phase = Literal["resting", "sending", "waiting", "reading"]
 _LATE: dict[Phase, str] = {"sending": "timeout_send", "waiting": "timeout_first_byte", "reading": "timeout_idle"}
-_HIGH_WATER = 256 * 1024  # bytes held for a slow reader before the connection is no longer read
-_SOON = 2.0  # seconds in which a peer's goodbye and a request cross; who hangs up later has the request, and may work on it
-# A repeated one of these is a server's slip, not a list: the last wins.
+_HIGH_WATER = 256 * 1024  # buffered bytes at which reading from the socket pauses
+_SOON = 2.0  # a close within these seconds crossed the request; after a later one the peer may have processed it
+# These headers are not lists: if one is repeated, the last wins.
 _SINGLE = frozenset(
     {
         "content-type",
@@ -40,8 +40,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, host: str, loop: asyncio.AbstractEventLoop, rest: float | None) -> None:
         self.host = host  # for messages
         self.loop = loop
-        self.free: Callable[[Connection], None] = _ignore  # told when an exchange is over and another may begin
-        self.gone: Callable[[Connection], None] = _ignore  # told once, when it can no longer be used
+        self.free: Callable[[Connection], None] = _ignore  # called when an exchange is over and another may begin
+        self.gone: Callable[[Connection], None] = _ignore  # called once, when it can no longer be used
         self.used = False
         self._rest = rest
         self._transport: asyncio.Transport | None = None
@@ -49,11 +49,11 @@ class Connection(asyncio.Protocol):
         self._answer: HttpAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._lost: asyncio.Future[None] | None = None
-        self._choked = False  # the socket takes no more for now
-        self.paused = False  # the reader lags
+        self._choked = False  # the write buffer is full
+        self.paused = False  # reading from the socket is paused
         self._phase: Phase = "resting"
         self._allowed: float | None = None  # seconds of silence in this phase
-        self._last = self._asked = 0.0
+        self._last = self._sent_at = 0.0
         self._unsent = 0
         self._reset()
 
@@ -62,13 +62,13 @@ class Connection(asyncio.Protocol):
         self._touched = self._begun = self._interim = self._over = self._until_close = False
         self._headless = False
         self._keep = True
-        self._fruitless = 0  # bytes since something useful came: heads, trailers, chunk extensions
+        self._fruitless = 0  # bytes since the last useful ones: heads, trailers, chunk extensions
         self._body = self._head = 0
 
-    # -- what the pool does
+    # -- called by the pool
 
     def adopt(self, transport: asyncio.Transport) -> None:
-        """Connected, and secured where it must be."""
+        """Connected, with TLS where needed."""
         self._transport = transport
         transport.set_write_buffer_limits(1, 0)  # so that pause_writing means: something is still unsent
 
@@ -77,11 +77,11 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     def ask(self, answer: HttpAnswer, data: bytes, *, headless: bool = False) -> None:
-        """Send a request; `answer` is filled from now on. `headless`: the answer to HEAD has no body, whatever it says."""
+        """Send a request and fill `answer`. `headless`: a response to HEAD has no body, whatever its headers are."""
         self._reset()
         self._headless = headless
         self._answer = answer
-        self._asked = self.loop.time()
+        self._sent_at = self.loop.time()
         if self._transport is None:
             self._lose(None)
             return
@@ -100,13 +100,13 @@ class Connection(asyncio.Protocol):
                 self._allow("reading", self._answer.limits.idle)
 
     def abort(self) -> None:
-        """At once: neither are bytes flushed, nor is the peer's goodbye awaited."""
+        """Close at once, without flushing or waiting for the peer."""
         self._answer = self._parser = None  # the parser knows this object
         self._stop_timer()
         transport, self._transport = self._transport, None
         if transport is not None:
             transport.abort()
-        self._say_gone()
+        self._notify_gone()
 
     def abort_with(self, error: UpstreamError) -> None:
         if self._answer is not None:
@@ -118,11 +118,11 @@ class Connection(asyncio.Protocol):
             self._lost = self.loop.create_future()
         await self._lost
 
-    # -- what the event loop calls
+    # -- called by the event loop
 
     def data_received(self, data: bytes) -> None:
         answer = self._answer
-        if answer is None:  # nobody asked
+        if answer is None:  # bytes without a request
             self.abort()
             return
         if not self._touched:
@@ -136,14 +136,14 @@ class Connection(asyncio.Protocol):
             if not self._over:
                 self._fail("bad_answer", _reason(error))
                 return
-            self._keep = False  # whole, and then noise: a parser that failed is of no more use
+            self._keep = False  # complete, then garbage: the parser can't be reused
         if self._fruitless > answer.limits.head or self._head > answer.limits.head:
             self._fail("too_large", f"over {answer.limits.head} bytes of headers")
         elif self._body > answer.limits.body:
             self._fail("too_large", f"over {answer.limits.body} bytes")
         elif self._over:
             self._finish()
-        elif answer.held > _HIGH_WATER and not self.paused and self._transport is not None:
+        elif answer.buffered > _HIGH_WATER and not self.paused and self._transport is not None:
             self.paused = True
             self._allowed = None
             self._transport.pause_reading()
@@ -164,19 +164,19 @@ class Connection(asyncio.Protocol):
         if self._phase == "sending" and self._answer is not None:
             self._allow("waiting", self._answer.limits.first_byte)
 
-    # -- what the parser calls
+    # -- called by the parser
 
     def on_message_begin(self) -> None:
         if self._over:
-            self._keep = False  # a second answer to one request: the next one could not be told from it
+            self._keep = False  # a second response to one request would be mixed up with the next one
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._head += len(name) + len(value) + 4
         if self._begun:  # a trailer
             return
-        key, said = name.decode("latin-1").lower(), value.decode("latin-1")
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         before = self._headers.get(key)
-        self._headers[key] = said if before is None or key in _SINGLE else f"{before}, {said}"
+        self._headers[key] = text if before is None or key in _SINGLE else f"{before}, {text}"
 
     def on_headers_complete(self) -> None:
         answer = self._answer
@@ -191,7 +191,7 @@ class Connection(asyncio.Protocol):
             return
         self._begun = True
         self._fruitless = 0
-        if self._phase == "waiting":  # an interim answer came before
+        if self._phase == "waiting":  # after an interim response
             self._allow("reading", answer.limits.idle)
         headers = self._headers
         self._keep = self._parser.should_keep_alive()
@@ -238,34 +238,34 @@ class Connection(asyncio.Protocol):
             self._keep = False
             self._finish()
         elif answer is not None:
-            answer.stale = self.used and not self._touched and self.loop.time() - self._asked < _SOON
+            answer.stale = self.used and not self._touched and self.loop.time() - self._sent_at < _SOON
             self._fail("cut_off", _how_lost(exc, self._touched))
         else:
             self.abort()
 
     def _fail(self, code: str, detail: str) -> None:
-        self.abort_with(fault(code, self.host, detail))
+        self.abort_with(transport_error(code, self.host, detail))
 
-    def _say_gone(self) -> None:
+    def _notify_gone(self) -> None:
         gone, self.gone, self.free = self.gone, _ignore, _ignore
         gone(self)
 
     # -- time
 
     def _allow(self, phase: Phase, seconds: float | None) -> None:
-        """A new phase; the timer is moved only if it would ring too late."""
+        """Start a phase; the timer is moved only if it would fire too late."""
         self._phase, self._allowed = phase, seconds
         if seconds is None:
             return
         self._last = self.loop.time()
         due = self._last + seconds
         if self._timer is None:
-            self._timer = self.loop.call_at(due, self._look)
+            self._timer = self.loop.call_at(due, self._check_time)
         elif self._timer.when() > due:
             self._timer.cancel()
-            self._timer = self.loop.call_at(due, self._look)
+            self._timer = self.loop.call_at(due, self._check_time)
 
-    def _look(self) -> None:
+    def _check_time(self) -> None:
         self._timer = None
         if self._allowed is None:
             return
@@ -276,7 +276,7 @@ class Connection(asyncio.Protocol):
                 self._unsent, self._last = left, now
         due = self._last + self._allowed
         if now < due:
-            self._timer = self.loop.call_at(due, self._look)
+            self._timer = self.loop.call_at(due, self._check_time)
         elif self._phase == "resting":
             self.abort()
         else:
@@ -293,10 +293,10 @@ def _ignore(_: Connection) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The parser's own words; an upgrade's exception holds only a position."""
+    """The parser's message; an upgrade's exception has only a position."""
     return "it switches protocols" if isinstance(error, httptools.HttpParserUpgrade) else str(error).lower()
 
 
 def _how_lost(exc: Exception | None, touched: bool) -> str:
-    how = system_words(exc).lower() if isinstance(exc, OSError) else "closed by the server"
-    return f"{how}, {'in the middle of the answer' if touched else 'before any byte of the answer'}"
+    how = system_message(exc).lower() if isinstance(exc, OSError) else "closed by the server"
+    return f"{how}, {'in the middle of the response' if touched else 'before any byte of the response'}"

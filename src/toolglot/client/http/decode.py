@@ -1,4 +1,4 @@
-"""Bodies that come compressed though `identity` was asked for: unpacked in steps, so that no bomb fills the memory."""
+"""Decompresses bodies in steps, so that no zip bomb fills the memory. Some servers compress although we request `identity`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _GZIP, _ZLIB, _RAW = 31, 15, -15
 
 
 class CodingError(Exception):
-    """The bytes are not what content-encoding says."""
+    """The bytes do not match content-encoding."""
 
 
-class Unpacker:
+class Decompressor:
     """One coding: gzip (several members too), or deflate with or without its zlib head."""
 
     def __init__(self, coding: str) -> None:
         self._window = _ZLIB if coding == "deflate" else _GZIP
         self._unzip = zlib.decompressobj(self._window)
         self._begun = False
-        self._first = b""  # held back until it tells which deflate it is
+        self._first = b""  # buffered until the kind of deflate is known
 
     @property
     def whole(self) -> bool:
@@ -36,7 +36,7 @@ class Unpacker:
             if self._window == _ZLIB and not _has_zlib_head(data):
                 self._window = _RAW  # as some servers send it
                 self._unzip = zlib.decompressobj(_RAW)
-        full = False  # the last step filled its measure: more may wait inside, though all input is taken
+        full = False  # the last step was full: more output may follow without further input
         while data or full:
             if self._unzip.eof:
                 self._unzip = zlib.decompressobj(self._window)
@@ -50,13 +50,13 @@ class Unpacker:
                 yield piece
 
 
-def unpacker(coding: str) -> Unpacker | None:
-    """None: the body is as it is. CodingError: a coding that nobody asked for and we can't read."""
+def decompressor(coding: str) -> Decompressor | None:
+    """None: the body is not compressed. CodingError: an unsupported coding."""
     named = coding.strip().lower()
     if named in {"", "identity"}:
         return None
     if named in {"gzip", "x-gzip", "deflate"}:
-        return Unpacker(named)
+        return Decompressor(named)
     raise CodingError
 
 

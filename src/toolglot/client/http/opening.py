@@ -1,4 +1,4 @@
-"""From a target to a connection: name, TCP, the proxy's consent, TLS."""
+"""Opens a connection: DNS, TCP, the proxy's CONNECT, TLS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from toolglot.client.http.connection import Connection
-from toolglot.client.http.faults import fault, system_words, tls_fault
+from toolglot.client.http.faults import system_message, tls_error, transport_error
 from toolglot.client.http.proxy import Proxy
 from toolglot.client.http.url import Target
 from toolglot.client.transport import Limits
@@ -23,7 +23,7 @@ _HEAD_END = b"\r\n\r\n"
 async def open_connection(
     target: Target, proxy: Proxy | None, limits: Limits, context: Callable[[], ssl.SSLContext], rest: float | None
 ) -> Connection:
-    """Everything within the connect limit. Whatever goes wrong, or if it is cancelled, no socket stays open."""
+    """Within the connect limit. On any error or cancellation no socket stays open."""
     loop = asyncio.get_running_loop()
     connection = Connection(target.shown, loop, rest)
     opening = _Opening(loop, connection, limits.head)
@@ -40,7 +40,9 @@ async def open_connection(
             opening.hand_over()
     except TimeoutError:
         opening.abort()
-        raise fault("timeout_connect", first.shown, "" if limits.connect is None else f"{limits.connect:g} s") from None
+        raise transport_error(
+            "timeout_connect", first.shown, "" if limits.connect is None else f"{limits.connect:g} s"
+        ) from None
     except BaseException:
         opening.abort()
         raise
@@ -48,7 +50,7 @@ async def open_connection(
 
 
 class _Opening:
-    """The steps, over one transport that grows layers."""
+    """The steps, over one transport that gains layers."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, connection: Connection, head: int) -> None:
         self._loop = loop
@@ -57,18 +59,18 @@ class _Opening:
         self._transport: asyncio.Transport | None = None
 
     async def reach(self, place: Target | Proxy) -> None:
-        # uvloop tries a name's addresses one after the other, and takes no option about it.
+        # uvloop tries a name's addresses one after the other, and has no option for it.
         how: dict[str, Any] = {"happy_eyeballs_delay": _STAGGER} if isinstance(self._loop, asyncio.BaseEventLoop) else {}
         try:
             self._transport, _ = await self._loop.create_connection(asyncio.Protocol, place.host, place.port, **how)
         except socket.gaierror as error:
-            raise fault("dns_failed", place.shown, system_words(error)) from None
+            raise transport_error("dns_failed", place.shown, system_message(error)) from None
         except UnicodeError:
-            raise fault("dns_failed", place.shown, "no valid domain name", again=False) from None
+            raise transport_error("dns_failed", place.shown, "not a valid domain name", again=False) from None
         except TimeoutError:
             raise
         except OSError as error:
-            raise fault("connect_failed", place.shown, _connect_words(error)) from None
+            raise transport_error("connect_failed", place.shown, _connect_message(error)) from None
         plain = self._transport.get_extra_info("socket")
         with suppress(OSError):  # notices a peer that vanished during a long wait
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -79,9 +81,9 @@ class _Opening:
         except TimeoutError:
             raise
         except (ssl.SSLError, OSError) as error:
-            raise tls_fault(shown, error) from None
+            raise tls_error(shown, error) from None
         if secured is None:  # the peer closed while the handshake ended
-            raise tls_fault(shown, ConnectionResetError())
+            raise tls_error(shown, ConnectionResetError())
         self._transport = secured
 
     async def tunnel(self, target: Target, proxy: Proxy) -> None:
@@ -96,9 +98,11 @@ class _Opening:
             waiting.connection_lost(None)
         status = await waiting.status
         if status is None:
-            raise fault("proxy_failed", proxy.shown, "it closed without an answer to CONNECT", again=True)
+            raise transport_error("proxy_failed", proxy.shown, "it closed without a response to CONNECT", again=True)
         if not 200 <= status < 300:
-            raise fault("proxy_failed", proxy.shown, f"status {status} to CONNECT {target.shown}", again=status >= 500)
+            raise transport_error(
+                "proxy_failed", proxy.shown, f"status {status} to CONNECT {target.shown}", again=status >= 500
+            )
 
     def hand_over(self) -> None:
         transport = self._open()
@@ -116,30 +120,37 @@ class _Opening:
 
 
 class _ProxyReply(asyncio.Protocol):
-    """The head of a proxy's answer to CONNECT: its status, or None where it hung up or spoke no HTTP."""
+    """The head of a proxy's response to CONNECT: its status, or None if it closed or did not send HTTP."""
 
     def __init__(self, status: asyncio.Future[int | None], limit: int) -> None:
         self.status = status
-        self._seen = b""
+        self._received = b""
         self._limit = limit
 
     def data_received(self, data: bytes) -> None:
-        self._seen += data
-        if _HEAD_END in self._seen:
-            line = self._seen.split(b"\r\n", 1)[0].split(b" ")
-            sound = len(line) >= 2 and line[0].startswith(b"HTTP/1.") and line[1].isdigit() and len(line[1]) == 3
-            self._settle(int(line[1]) if sound else None)
-        elif len(self._seen) > self._limit:
-            self._settle(None)
+        self._received += data
+        if _HEAD_END in self._received:
+            line = self._received.split(b"\r\n", 1)[0].split(b" ")
+            valid = len(line) >= 2 and line[0].startswith(b"HTTP/1.") and line[1].isdigit() and len(line[1]) == 3
+            self._set_status(int(line[1]) if valid else None)
+        elif len(self._received) > self._limit:
+            self._set_status(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._settle(None)
+        self._set_status(None)
 
-    def _settle(self, status: int | None) -> None:
+    def _set_status(self, status: int | None) -> None:
         if not self.status.done():
             self.status.set_result(status)
 
 
-def _connect_words(error: OSError) -> str:
-    """asyncio folds the failures of several addresses into one text with tuples in it; the error's number says it better."""
+def _connect_message(error: OSError) -> str:
+    """asyncio joins the failures of several addresses into one text with tuples; the error number is clearer."""
     return os.strerror(error.errno).lower() if error.errno else "refused or unreachable at every address"
+
+
+def tls_context() -> ssl.SSLContext:
+    """Certificates and host names are always checked: by the system's CAs, or SSL_CERT_FILE and SSL_CERT_DIR."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context

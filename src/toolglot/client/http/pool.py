@@ -1,4 +1,4 @@
-"""Connections to one host: those that rest, how many there are, and who waits for one."""
+"""Connections to one host: idle and busy ones, their number, and the queue for one."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import asyncio
 from collections import deque
 
 from toolglot.client.http.connection import Connection
-from toolglot.client.http.faults import fault
+from toolglot.client.http.faults import transport_error
 
 
 class HostPool:
-    """`take` gives a rested connection, or None: the right to open one, which `add` or `give_up` settles."""
+    """`take` returns an idle connection, or None: a slot to open one, which `add` or `give_up` must follow."""
 
     def __init__(self, shown: str, limit: int) -> None:
         self._shown = shown
         self._limit = limit
-        self._resting: list[Connection] = []
+        self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
         self._opening = 0
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
 
     @property
     def count(self) -> int:
-        return len(self._resting) + len(self._busy) + self._opening
+        return len(self._idle) + len(self._busy) + self._opening
 
-    def rested(self) -> Connection | None:
-        """The one that rested last, for it is the least likely to have been closed by the peer meanwhile."""
-        while self._resting:
-            connection = self._resting.pop()
+    def take_idle(self) -> Connection | None:
+        """The last used idle connection: the peer has least likely closed it."""
+        while self._idle:
+            connection = self._idle.pop()
             if connection.usable:
                 self._busy.add(connection)
                 return connection
@@ -35,11 +35,11 @@ class HostPool:
         return None
 
     async def take(self, wait: float | None, *, fresh: bool) -> Connection | None:
-        connection = None if fresh else self.rested()
+        connection = None if fresh else self.take_idle()
         if connection is not None:
             return connection
-        if self.count >= self._limit and self._resting:
-            self._resting[0].abort()
+        if self.count >= self._limit and self._idle:
+            self._idle[0].abort()
         if self.count < self._limit:
             self._opening += 1
             return None
@@ -57,7 +57,7 @@ class HostPool:
             elif turn in self._waiting:
                 self._waiting.remove(turn)
             if isinstance(error, TimeoutError):
-                raise fault("timeout_pool", self._shown, f"{self._limit} connections, {wait:g} s") from None
+                raise transport_error("timeout_pool", self._shown, f"{self._limit} connections, {wait:g} s") from None
             raise
 
     def add(self, connection: Connection) -> None:
@@ -71,14 +71,14 @@ class HostPool:
         self._next()
 
     def connections(self) -> list[Connection]:
-        return [*self._resting, *self._busy]
+        return [*self._idle, *self._busy]
 
-    def _return(self, given: Connection | None) -> None:
-        """What was given to a waiter that has gone."""
-        if given is None:
+    def _return(self, connection: Connection | None) -> None:
+        """Take back what a cancelled waiter was given."""
+        if connection is None:
             self.give_up()
-        elif given.usable:
-            self._free(given)
+        elif connection.usable:
+            self._free(connection)
 
     def _free(self, connection: Connection) -> None:
         while self._waiting:
@@ -87,16 +87,16 @@ class HostPool:
                 turn.set_result(connection)
                 return
         self._busy.discard(connection)
-        self._resting.append(connection)
+        self._idle.append(connection)
 
     def _gone(self, connection: Connection) -> None:
         self._busy.discard(connection)
-        if connection in self._resting:
-            self._resting.remove(connection)
+        if connection in self._idle:
+            self._idle.remove(connection)
         self._next()
 
     def _next(self) -> None:
-        """A place is free: the first that waits may open a connection."""
+        """A slot is free: the first in the queue may open a connection."""
         while self._waiting and self.count < self._limit:
             turn = self._waiting.popleft()
             if not turn.done():

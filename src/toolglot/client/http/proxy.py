@@ -26,7 +26,7 @@ class Proxy(msgspec.Struct, frozen=True):
     host: str
     port: int
     auth: str | None = None  # a Proxy-Authorization header: a secret
-    problem: str | None = None  # why it can't be used: told to those alone who would go through it
+    problem: str | None = None  # why it can't be used: raised only for requests through it
 
     @property
     def shown(self) -> str:
@@ -37,7 +37,7 @@ class Proxy(msgspec.Struct, frozen=True):
 
 
 class Proxies(msgspec.Struct, frozen=True):
-    """A proxy for each scheme, and who goes without."""
+    """A proxy for each scheme, and the hosts without one."""
 
     http: Proxy | None = None
     https: Proxy | None = None
@@ -59,10 +59,10 @@ def from_environment(environ: Mapping[str, str] | None = None) -> Proxies:
     environ = os.environ if environ is None else environ
 
     def value(name: str) -> str:
-        held = environ.get(name.lower())
-        if held is None and not (name == "HTTP_PROXY" and "REQUEST_METHOD" in environ):  # there a client's header sets it
-            held = environ.get(name)
-        return (held or "").strip()
+        setting = environ.get(name.lower())
+        if setting is None and not (name == "HTTP_PROXY" and "REQUEST_METHOD" in environ):  # in CGI a client's header sets it
+            setting = environ.get(name)
+        return (setting or "").strip()
 
     def proxy(*names: str) -> Proxy | None:
         name = next((name for name in names if value(name)), None)
@@ -83,9 +83,9 @@ def parse_proxy(url: str, where: str = "proxy") -> Proxy:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise CallerError("is no valid proxy address", where) from None
+        raise CallerError("is not a valid proxy address", where) from None
     if parts.scheme not in _PORTS:
-        raise CallerError("only http:// and https:// proxies are spoken to", where)
+        raise CallerError("only http:// and https:// proxies are supported", where)
     if not host:
         raise CallerError("names no proxy host", where)
     auth = None
@@ -123,7 +123,7 @@ def _covers(entry: str, host: str, port: int) -> bool:
 
 
 def _split_port(entry: str) -> tuple[str, int | None]:
-    """`[::1]:80`, `host:80`, and bare IPv6, whose colons are no port's."""
+    """`[::1]:80`, `host:80`, and bare IPv6, where a colon does not start a port."""
     if entry.startswith("["):
         host, _, rest = entry[1:].partition("]")
         port = rest.removeprefix(":")

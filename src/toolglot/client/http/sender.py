@@ -1,4 +1,4 @@
-"""The transport: a pool for each host, and one exchange after the other."""
+"""The HTTP transport: a connection pool for each host."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from typing import Self
 
 from toolglot.client.http.answer import HttpAnswer
 from toolglot.client.http.connection import Connection
-from toolglot.client.http.faults import fault
+from toolglot.client.http.faults import transport_error
 from toolglot.client.http.head import request_head
-from toolglot.client.http.opening import open_connection
+from toolglot.client.http.opening import open_connection, tls_context
 from toolglot.client.http.pool import HostPool
 from toolglot.client.http.proxy import Proxies, from_environment
-from toolglot.client.http.tls import tls_context
 from toolglot.client.http.url import Target, parse_url
 from toolglot.client.transport import Limits
 
 _Place = tuple[bool, str, int]
 _DEFAULT = Limits()
-_NOT_LET_IN = 407  # only proxies say so
+_PROXY_AUTH_REQUIRED = 407  # only proxies send it
 
 
 class HttpTransport:
-    """`per_host`: connections at a time to one host. `rest`: seconds that an unused one is kept.
+    """`per_host`: the maximum of connections to one host. `rest`: seconds until an idle one is closed.
 
-    Bound to the event loop that uses it; used in a later loop (a second `asyncio.run`), it begins anew there.
+    Bound to the event loop that uses it; used in a later loop (a second `asyncio.run`), it starts again there.
     """
 
     def __init__(
@@ -48,35 +47,35 @@ class HttpTransport:
     async def send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = _DEFAULT
     ) -> HttpAnswer:
-        """The answer, once its head is there. Redirects are not followed: a 3xx is an answer."""
+        """The response, once its head is there. Redirects are not followed."""
         target = parse_url(url)
         proxy = self._proxies.for_target(target)
         absolute = proxy is not None and not target.secure
         auth = proxy.auth if proxy is not None and absolute else None
         data = request_head(method, target, headers, len(body), absolute=absolute, proxy_auth=auth) + body
         pool = self._pool(target)
-        connection = pool.rested() or await self._connect(pool, target, limits, fresh=False)
+        connection = pool.take_idle() or await self._connect(pool, target, limits, fresh=False)
         answer = await self._exchange(connection, data, limits, headless=method == "HEAD")
         if answer.stale:
-            # The peer closed a rested connection just as we wrote: the request found nobody. Only then, and once, it is
-            # sent again, on a new connection, so that a server that closes on sight is not asked for ever.
+            # The peer closed an idle connection while we wrote: it did not process the request. Only then it is sent again,
+            # once, on a new connection, so that a server that always closes does not cause a loop.
             connection = await self._connect(pool, target, limits, fresh=True)
             answer = await self._exchange(connection, data, limits, headless=method == "HEAD")
         answer.must_have_begun()
-        if proxy is not None and absolute and answer.status == _NOT_LET_IN:
+        if proxy is not None and absolute and answer.status == _PROXY_AUTH_REQUIRED:
             await answer.aclose()
-            raise fault("proxy_failed", proxy.shown, f"status {answer.status}")
+            raise transport_error("proxy_failed", proxy.shown, f"status {answer.status}")
         return answer
 
     async def aclose(self) -> None:
-        """Every connection is closed, whatever it does; returns when the sockets are."""
+        """Close every connection, busy or not; returns when the sockets are closed."""
         self._closed = True
         open_now = [connection for pool in self._pools.values() for connection in pool.connections()]
         self._pools.clear()
         if self._loop is not asyncio.get_running_loop():
             return
         for connection in open_now:
-            connection.abort_with(fault("closed", connection.host))
+            connection.abort_with(transport_error("closed", connection.host))
         for connection in open_now:
             await connection.wait_closed()
 
@@ -110,7 +109,7 @@ class HttpTransport:
 
     def _must_be_open(self, target: Target) -> None:
         if self._closed:
-            raise fault("closed", target.shown)
+            raise transport_error("closed", target.shown)
 
     def _pool(self, target: Target) -> HostPool:
         loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Where a request goes: a URL taken apart, once for each URL."""
+"""Parsed URLs, cached."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from toolglot.errors import CallerError
 
 PORTS = {"http": 80, "https": 443}
-# Left as they are: what a URL may hold, and "%", for what is encoded already stays so.
+# Not quoted: what a URL may contain, and "%", so that encoded parts stay as they are.
 _SAFE = "!#$%&'()*+,/:;=?@[]~-._"
 
 
@@ -19,7 +19,7 @@ class Target(msgspec.Struct, frozen=True):
     host: str  # as the resolver takes it: no brackets, IDNA
     port: int
     authority: str  # the Host header: brackets around IPv6, no default port
-    path: str  # path and query: may hold a key, never shown
+    path: str  # path and query: may contain a key, never shown
 
     @property
     def shown(self) -> str:
@@ -31,18 +31,18 @@ class Target(msgspec.Struct, frozen=True):
 
 @lru_cache(256)
 def parse_url(url: str) -> Target:
-    """http and https only. What can't be a URL is the caller's error; the URL itself is not repeated in it."""
+    """http and https only. An invalid URL is a CallerError that does not repeat the URL."""
     if any(character <= " " or character == "\x7f" for character in url):
-        raise CallerError("holds a space or a control character", "url")
+        raise CallerError("contains a space or a control character", "url")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise CallerError("is no valid URL", "url") from None
+        raise CallerError("is not a valid URL", "url") from None
     if parts.scheme not in PORTS:
         raise CallerError("must begin with http:// or https://", "url")
     if "@" in parts.netloc:
-        raise CallerError("holds a user or password; send them as a header", "url")
+        raise CallerError("contains a user or password; send them as a header", "url")
     if not parts.hostname or port == 0:
         raise CallerError("names no host and port", "url")
     host = _ascii_host(parts.hostname)
@@ -55,7 +55,7 @@ def parse_url(url: str) -> Target:
 
 
 def check_base(url: str) -> str:
-    """Itself: an API's address, below which its paths are. What is wrong is told where it is given, and not repeated."""
+    """Validate the base URL of an API, and return it. Errors do not repeat it."""
     try:
         parse_url(url)
     except CallerError as error:
@@ -71,4 +71,4 @@ def _ascii_host(host: str) -> str:
     try:
         return host.encode("idna").decode()
     except UnicodeError:
-        raise CallerError("its host name is no valid domain name", "url") from None
+        raise CallerError("its host name is not a valid domain name", "url") from None

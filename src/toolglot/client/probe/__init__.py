@@ -1,1 +1,1 @@
-"""Probing a model: the questions, what is seen, the faults that follow from it, and the verdict. `probing` does the asking."""
+"""Probing a model: questions, observations, the findings that follow, and the verdict. `probing` sends the requests."""

@@ -1,4 +1,4 @@
-"""Which of a server's own parsers reads which dialect.
+"""The vLLM tool call parser for each dialect.
 
 Source: vLLM, vllm/tool_parsers/__init__.py at 0064cc9, the names that --tool-call-parser takes.
 """

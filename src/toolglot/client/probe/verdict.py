@@ -1,4 +1,4 @@
-"""The verdict: how well each way did, which is to be taken, and how that is written down. Pure."""
+"""The verdict: the results of each tool mode, the recommended mode, and the configuration for it. Pure."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from typing import Literal
 
 import msgspec
 
-from toolglot.catalog.bare_names import bare_name
+from toolglot.catalog.model_names import bare_name
 from toolglot.client.probe.findings import findings
-from toolglot.client.probe.seen import Finding, Heard, Seen
+from toolglot.client.probe.observations import Finding, Observation, Observations
 from toolglot.core.reply import Reply
 from toolglot.errors import ArgumentsError
-from toolglot.evaluation.score import Outcome, says, score
-from toolglot.text.json_text import dumps
+from toolglot.evaluation.score import Outcome, mentions, score
+from toolglot.io.json_codec import dumps
 
-_WELL, _SOME = 0.8, 0.5  # shares of questions from which on a way works well, and works
-_CHANCE = 1  # so many more right answers of a few are no proof
+_WELL, _SOME = 0.8, 0.5  # shares of right replies from which a mode works well, and works
+_CHANCE = 1  # a lead of so few right replies is not significant
 Mark = Literal["works well", "works", "fails", "refused"]
 
 
-class WayResult(msgspec.Struct, frozen=True):
-    """Counts. The three in the middle are of the questions where a call was due."""
+class ToolModeResult(msgspec.Struct, frozen=True):
+    """Counts. `valid`, `right_tool` and `right_arguments` are of the questions that need a call (`due`)."""
 
-    way: str
+    tool_mode: str
     asked: int
-    right: int  # the right calls with the right arguments, or rightly none
+    right: int  # the right calls with right arguments, or rightly no call
     due: int
     valid: int
     right_tool: int
     right_arguments: int
     no_call_due: int
     false_calls: int
-    tokens: int | None  # read and written
+    tokens: int | None  # input and output
     seconds: float
     mark: Mark
 
@@ -46,20 +46,20 @@ class Verdict(msgspec.Struct, frozen=True):
     base_url: str
     works: bool
     recommended: str | None
-    chosen: str | None  # what toolglot takes by itself
-    ways: tuple[WayResult, ...]
+    chosen: str | None  # what `ask = "auto"` uses
+    tool_modes: tuple[ToolModeResult, ...]
     findings: tuple[Finding, ...]
     said: str  # the verdict in a sentence
-    toml: str | None  # for ./toolglot.toml, where the recommendation is not what is taken anyway
+    toml: str | None  # for ./toolglot.toml, where the recommendation differs from `chosen`
     notes: tuple[str, ...] = ()
     source: str = ""
 
 
-def outcome(one: Heard) -> Outcome:
-    """How good an answer was, as it left."""
-    scored = score(one.question, _calls(one.left), one.left.text)
+def outcome(one: Observation) -> Outcome:
+    """The score of a reply after validation."""
+    scored = score(one.question, _calls(one.validated), one.validated.text)
     if one.question.no_call and one.question.loop is not None:
-        return msgspec.structs.replace(scored, final=says(one.left.text, one.question.loop.final))
+        return msgspec.structs.replace(scored, final=mentions(one.validated.text, one.question.loop.final))
     return scored
 
 
@@ -77,14 +77,14 @@ def right(scored: Outcome) -> bool:
     return scored.right and scored.final is not False
 
 
-def result(way: str, heard: list[Heard]) -> WayResult:
-    """Of the whole answers; those that were asked again to be compared with a stream count once."""
-    asked = list({one.question.id: one for one in reversed(heard)}.values())[::-1]
+def result(tool_mode: str, replies: list[Observation]) -> ToolModeResult:
+    """From the whole replies; a question that was repeated to compare it with a stream counts once."""
+    asked = list({one.question.id: one for one in reversed(replies)}.values())[::-1]
     scored = [outcome(one) for one in asked if one.error is None]
     due = [one for one in scored if one.valid is not None]
-    counted = [one.left.usage for one in asked if one.left.usage is not None]
-    found = WayResult(
-        way,
+    counted = [one.validated.usage for one in asked if one.validated.usage is not None]
+    found = ToolModeResult(
+        tool_mode,
         asked=len(asked),
         right=sum(map(right, scored)),
         due=len(due),
@@ -100,7 +100,7 @@ def result(way: str, heard: list[Heard]) -> WayResult:
     return msgspec.structs.replace(found, mark=_mark(found))
 
 
-def _mark(found: WayResult) -> Mark:
+def _mark(found: ToolModeResult) -> Mark:
     if not found.due:
         return "refused"
     if found.right_tool < _SOME * found.due or not found.right_arguments:
@@ -108,57 +108,68 @@ def _mark(found: WayResult) -> Mark:
     return "works well" if found.right >= _WELL * found.asked else "works"
 
 
-def verdict(seen: Seen, chosen: str | None = None) -> Verdict:
-    ways = tuple(result(way, seen.way(way)) for way in seen.ways)
+def verdict(seen: Observations, chosen: str | None = None) -> Verdict:
+    tool_modes = tuple(result(tool_mode, seen.tool_mode(tool_mode)) for tool_mode in seen.tool_modes)
     found = findings(seen)
-    broken = {finding.way for finding in found if finding.code == "stream_differs"}
-    best = _best(ways, chosen, broken)
+    broken = {finding.tool_mode for finding in found if finding.code == "stream_differs"}
+    best = _best(tool_modes, chosen, broken)
     if best is not None and best.false_calls:
         found += (_false_call(best),)
-    known = {way.way for way in ways}
-    differs = best is not None and best.way != chosen and chosen in known  # what was not asked may be better still
+    known = {tool_mode.tool_mode for tool_mode in tool_modes}
+    differs = best is not None and best.tool_mode != chosen and chosen in known  # an untested mode may be better still
     return Verdict(
         model=f"{seen.row.name}/{seen.model}",
         server=seen.kind,
         base_url=seen.row.base_url,
         works=best is not None,
-        recommended=best.way if best else None,
+        recommended=best.tool_mode if best else None,
         chosen=chosen,
-        ways=ways,
+        tool_modes=tool_modes,
         findings=found,
         said=_sentence(best, chosen, found, known),
-        toml=f"[[model]]\nname = {dumps(bare_name(seen.model))}\nask = {dumps(best.way)}" if best and differs else None,
+        toml=f"[[model]]\nname = {dumps(bare_name(seen.model))}\nask = {dumps(best.tool_mode)}" if best and differs else None,
         notes=seen.profile.notes,
         source=seen.profile.source,
     )
 
 
-def _best(ways: tuple[WayResult, ...], chosen: str | None, broken: set[str]) -> WayResult | None:
-    """The most right answers; then a stream to be trusted, and the order of asking (native first).
+def _best(tool_modes: tuple[ToolModeResult, ...], chosen: str | None, broken: set[str]) -> ToolModeResult | None:
+    """The most right replies; then reliable streams, and the order of testing (native first).
 
-    What is taken anyway stays, if it works and streams, unless another is better by more than chance would have it.
+    The mode that `auto` uses stays, if it works and streams, unless another is significantly better.
     """
-    working = [way for way in ways if way.works]
-    best = max(working, key=lambda way: (way.right, way.way not in broken, way.right_tool, -way.false_calls), default=None)
-    usual = next((way for way in working if way.way == chosen and way.way not in broken), None)
+    working = [tool_mode for tool_mode in tool_modes if tool_mode.works]
+    best = max(
+        working,
+        key=lambda tool_mode: (
+            tool_mode.right,
+            tool_mode.tool_mode not in broken,
+            tool_mode.right_tool,
+            -tool_mode.false_calls,
+        ),
+        default=None,
+    )
+    usual = next(
+        (tool_mode for tool_mode in working if tool_mode.tool_mode == chosen and tool_mode.tool_mode not in broken), None
+    )
     return usual if usual is not None and best is not None and best.right - usual.right <= _CHANCE else best
 
 
-def _false_call(best: WayResult) -> Finding:
+def _false_call(best: ToolModeResult) -> Finding:
     return Finding(
         "false_call",
-        f"it called in {best.false_calls} of {best.no_call_due} questions where no call was due",
-        'offer tools only where a call is wanted, or say tool_choice "none" where none is',
-        best.way,
+        f"it called in {best.false_calls} of {best.no_call_due} questions that need no call",
+        'send tools only where a call is wanted, or set tool_choice to "none"',
+        best.tool_mode,
         grave=False,
     )
 
 
-def _sentence(best: WayResult | None, chosen: str | None, found: tuple[Finding, ...], known: set[str]) -> str:
+def _sentence(best: ToolModeResult | None, chosen: str | None, found: tuple[Finding, ...], known: set[str]) -> str:
     if best is None:
         codes = ", ".join(dict.fromkeys(finding.code for finding in found if finding.grave))
-        return f"Nothing works: {codes}." if codes else "Nothing works: the model gave no right call in any way."
+        return f"Nothing works: {codes}." if codes else "Nothing works: the model made no right call in any tool mode."
     well = "well " if best.mark == "works well" else ""
-    took = "toolglot takes it by itself" if best.way == chosen else f"toolglot would ask {chosen} by itself"
-    untried = "" if chosen in known else ", which was not tried here"
-    return f"It works {well}asked {best.way}: {best.right} of {best.asked} right; {took}{untried}."
+    default = "toolglot uses it by default" if best.tool_mode == chosen else f"toolglot uses {chosen} by default"
+    untried = "" if chosen in known else ", which was not tested"
+    return f"It works {well}in mode {best.tool_mode}: {best.right} of {best.asked} right; {default}{untried}."

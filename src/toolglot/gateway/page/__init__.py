@@ -1,1 +1,1 @@
-"""The page at `/`, and what it shows: live calls, success per model, routes and upstreams, a playground."""
+"""The page at `/`: live calls, success per model, routes and upstreams, and a playground for the parser."""

@@ -1,6 +1,6 @@
-"""The page as one document that needs nothing else, and the JSON that it lives on.
+"""The page as a single HTML document, and its JSON endpoints.
 
-What a model wrote never becomes markup: the policy lets only this script and this style run, and the script sets text alone.
+Model output never becomes markup: the content security policy allows only this script and style, and the script only sets text.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import msgspec
 
 from toolglot.dialects import dialect_names
 from toolglot.errors import CallerError
+from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.config import RouteRow
-from toolglot.gateway.converse import Call, read_body
-from toolglot.gateway.exchange import too_large
-from toolglot.gateway.page.hearing import MOST_TEXT, Asked, hear
+from toolglot.gateway.http_exchange import too_large
 from toolglot.gateway.page.history import SPANS
-from toolglot.gateway.records import CallSeen, Record
-from toolglot.text.json_text import BadJson
+from toolglot.gateway.page.parse_view import MAX_TEXT, ParseRequest, parse
+from toolglot.gateway.records import Record, RecordedCall
+from toolglot.io.json_codec import JSON_ERRORS
 
-_SCRIPTS = ("dom.js", "live.js", "hear.js")
-_LONGEST = 400  # characters of what a call was written as, in the list; all of it is under /toolglot/decisions
-_MOST_BODY = 256 * 1024
+_SCRIPTS = ("dom.js", "live.js", "parse.js")
+_MAX_WRITTEN = 400  # characters of a call in the list; the whole is at /toolglot/decisions
+_MAX_BODY = 256 * 1024
 _NO_STORE = (b"cache-control", b"no-store")
 
 
@@ -49,8 +49,8 @@ def _page() -> _Page:
     script = '"use strict";\n' + "".join(map(read, _SCRIPTS))
     options = "".join(f"<option>{name}</option>" for name in ("auto", *sorted(dialect_names())))
     document = read("page.html")
-    for mark, text in (("STYLE", style), ("SCRIPT", script), ("DIALECTS", options), ("MOST_TEXT", str(MOST_TEXT))):
-        document = document.replace(f"%{mark}%", text)
+    for placeholder, text in (("STYLE", style), ("SCRIPT", script), ("DIALECTS", options), ("MAX_TEXT", str(MAX_TEXT))):
+        document = document.replace(f"%{placeholder}%", text)
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; connect-src 'self'; img-src data:; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -59,7 +59,7 @@ def _page() -> _Page:
         (b"content-security-policy", policy.encode()),
         (b"x-content-type-options", b"nosniff"),
         (b"x-frame-options", b"DENY"),
-        (b"referrer-policy", b"no-referrer"),  # the address may hold a key
+        (b"referrer-policy", b"no-referrer"),  # the URL may contain a key
         _NO_STORE,
     )
     return _Page(document.encode(), headers)
@@ -69,64 +69,64 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-async def show(call: Call) -> None:
+async def show(call: EndpointCall) -> None:
     page = _page()
-    await call.exchange.answer(200, page.body, page.headers, media=b"text/html; charset=utf-8")
+    await call.exchange.respond(200, page.body, page.headers, media_type=b"text/html; charset=utf-8")
 
 
-# -- what it lives on
+# -- JSON endpoints
 
 
-async def live(call: Call) -> None:
-    """`after`: the newest request that the page has; what came since is told. `span`: of the history."""
+async def live(call: EndpointCall) -> None:
+    """Query: `after`, the id of the newest request that the page has; `span`, of the history."""
     gateway, server = call.gateway, call.live.config.server
-    after, span = call.exchange.asked("after"), call.exchange.asked("span")
+    after, span = call.exchange.query_value("after"), call.exchange.query_value("span")
     rows = []
     for record in gateway.records.recent():
         if record.id == after:
             break
-        if record.seen_by(call.owner):
+        if record.visible_to(call.owner):
             rows.append(_row(record))
-    told = {
+    body = {
         "rows": rows,
-        "history": gateway.history.shown(span if span in SPANS else "hour"),
+        "history": gateway.history.to_dict(span if span in SPANS else "hour"),
         "running": gateway.gate.running,
         "records": server.record,
     }
-    await call.exchange.json(told, more=(_NO_STORE,))
+    await call.exchange.json(body, more=(_NO_STORE,))
 
 
 def _row(record: Record) -> dict[str, Any]:
-    held = record.told()
-    held.pop("content", None)
-    held["calls"] = [msgspec.to_builtins(_cut(call)) for call in record.calls]
-    return held
+    row = record.to_dict()
+    row.pop("content", None)
+    row["calls"] = [msgspec.to_builtins(_shortened(call)) for call in record.calls]
+    return row
 
 
-def _cut(call: CallSeen) -> CallSeen:
-    return msgspec.structs.replace(call, written=call.written and call.written[:_LONGEST])
+def _shortened(call: RecordedCall) -> RecordedCall:
+    return msgspec.structs.replace(call, written=call.written and call.written[:_MAX_WRITTEN])
 
 
-async def upstreams(call: Call) -> None:
-    """The routes in their order, and how each upstream is."""
+async def show_upstreams(call: EndpointCall) -> None:
+    """The routes in order, and the state of each upstream."""
     failed = call.gateway.history.failed
-    states = await call.live.states.shown()
-    shown = [{**state, "failed": failed.get(state["name"])} for state in states]
-    await call.exchange.json({"routes": list(map(_route, call.live.config.routes)), "upstreams": shown}, more=(_NO_STORE,))
+    states = await call.live.upstream_states.states()
+    upstreams = [{**state, "failed": failed.get(state["name"])} for state in states]
+    await call.exchange.json({"routes": list(map(_route, call.live.config.routes)), "upstreams": upstreams}, more=(_NO_STORE,))
 
 
 def _route(row: RouteRow) -> dict[str, Any]:
-    shown: dict[str, Any] = msgspec.to_builtins(row)
-    return shown
+    fields: dict[str, Any] = msgspec.to_builtins(row)
+    return fields
 
 
-async def playground(call: Call) -> None:
+async def playground(call: EndpointCall) -> None:
     body = await read_body(call)
-    if len(body) > _MOST_BODY:
-        raise too_large(_MOST_BODY)
+    if len(body) > _MAX_BODY:
+        raise too_large(_MAX_BODY)
     try:
-        asked = msgspec.json.decode(body, type=Asked)
-    except BadJson as error:
-        raise CallerError(f"{error}; it takes text, tools, dialect, policy and calls") from None
-    heard = await asyncio.to_thread(hear, asked)
-    await call.exchange.answer(200, msgspec.json.encode(heard), (_NO_STORE,))
+        request = msgspec.json.decode(body, type=ParseRequest)
+    except JSON_ERRORS as error:
+        raise CallerError(f"{error}; the fields are text, tools, dialect, policy and calls") from None
+    view = await asyncio.to_thread(parse, request)
+    await call.exchange.respond(200, msgspec.json.encode(view), (_NO_STORE,))

@@ -1,4 +1,4 @@
-"""A tool's schema, brought to what a wire or a server understands. What it can't express is said in the description."""
+"""Fits a tool's schema to the keywords that a wire or a server supports. Unsupported constraints go into the description."""
 
 from __future__ import annotations
 

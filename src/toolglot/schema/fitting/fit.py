@@ -1,4 +1,4 @@
-"""`fit_schema`: evident meaning, then plain form, then the target's words."""
+"""`fit_schema`: repair the schema, normalize it, then lower it to the target's keywords."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 import msgspec
 
-from toolglot.schema.evident import Schema, evident
 from toolglot.schema.fitting.flatten import flattened
-from toolglot.schema.fitting.loosen import Loosen
+from toolglot.schema.fitting.lower import Lowering
 from toolglot.schema.fitting.merge import merge
-from toolglot.schema.fitting.plain import Plain, TooLargeError
+from toolglot.schema.fitting.normalize import Normalizer, TooLargeError
 from toolglot.schema.fitting.report import Report
 from toolglot.schema.fitting.targets import Target
+from toolglot.schema.schema_repair import Schema, repair_schema
 
-_HOPS = (16, 6, 4, 3, 2, 1, 0)  # references in references: as many as the budget allows
+_HOPS = (16, 6, 4, 3, 2, 1, 0)  # depth of nested references: the largest that stays within the budget
 _BUDGET = 2000
 _PER_SCHEMA = 4
-_MOST_COUNTED = 10_000
+_MAX_COUNTED = 10_000
 _NOT_AT_ROOT = ("$ref", "$recursiveRef", "anyOf", "oneOf", "allOf", "enum", "const", "not", "if")
 _OBJECT: Schema = {"type": ["object"]}
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """`narrowed` names the places where the target has no way to say what the original allows: empty, and every value that was
-    valid still is. `aside` is for the tool's own description.
+    """`narrowed` lists the places where the target can't express all that the original allows; if it is empty, every valid
+    value stays valid. `aside` is for the tool's description.
     """
 
     schema: Schema
@@ -35,19 +35,19 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 def fit_schema(schema: Any, target: Target) -> Fitted:
-    """The schema of a tool's arguments as `target` understands it. Never raises."""
-    given: Schema = schema if isinstance(schema, dict) else {}
-    meant, slips = evident(given)
-    if target.as_is and _is_plain_root(meant):
-        return Fitted(meant if meant.get("type") == "object" else {**meant, "type": "object"}, slips)
-    report, plain = plain_root(meant, slips)
-    if "anyOf" in plain and not target.root_union:
-        report.note("", "its forms are joined into one object")
-        plain = flattened(plain)
-    loosen = Loosen(target, report)
-    made = loosen.root(plain)
+    """The schema of a tool's arguments in the target's keywords. Never raises."""
+    original: Schema = schema if isinstance(schema, dict) else {}
+    repaired, notes = repair_schema(original)
+    if target.as_is and _is_plain_root(repaired):
+        return Fitted(repaired if repaired.get("type") == "object" else {**repaired, "type": "object"}, notes)
+    report, normalized = normalized_root(repaired, notes)
+    if "anyOf" in normalized and not target.root_union:
+        report.note("", "the union is merged into one object")
+        normalized = flattened(normalized)
+    lowering = Lowering(target, report)
+    lowered = lowering.root(normalized)
     return Fitted(
-        made,
+        lowered,
         tuple(report.notes),
         tuple(report.moved),
         tuple(report.narrowed),
@@ -55,40 +55,40 @@ def fit_schema(schema: Any, target: Target) -> Fitted:
     )
 
 
-def _is_plain_root(meant: Schema) -> bool:
-    return meant.get("type", "object") == "object" and not any(word in meant for word in _NOT_AT_ROOT)
+def _is_plain_root(schema: Schema) -> bool:
+    return schema.get("type", "object") == "object" and not any(word in schema for word in _NOT_AT_ROOT)
 
 
-def plain_root(meant: Schema, slips: tuple[str, ...] = ()) -> tuple[Report, Schema]:
-    """The plain form of the root, which is an object."""
-    budget = _BUDGET + _PER_SCHEMA * _size(meant)
+def normalized_root(schema: Schema, notes: tuple[str, ...] = ()) -> tuple[Report, Schema]:
+    """The normalized form of the root, which is an object."""
+    budget = _BUDGET + _PER_SCHEMA * _size(schema)
     deepest = _HOPS[0] + 1
     for hops in _HOPS:
-        if hops >= deepest:  # would do the same again
+        if hops >= deepest:  # same result as the previous attempt
             continue
-        report = Report(slips)
-        walk = Plain(meant, hops=hops, budget=budget, note=report.note)
+        report = Report(notes)
+        normalizer = Normalizer(schema, hops=hops, budget=budget, note=report.note)
         try:
-            made = merge(walk.schema(meant), _OBJECT, walk.count)
+            root = merge(normalizer.schema(schema), _OBJECT, normalizer.count)
         except TooLargeError:
-            deepest = walk.deepest
+            deepest = normalizer.deepest
             continue
-        if made is None:
-            report.note("", "no arguments can satisfy it; any are accepted")
-            made = _OBJECT
-        return report, made
-    report = Report(slips)
+        if root is None:
+            report.note("", "no arguments can satisfy it; any arguments are accepted")
+            root = _OBJECT
+        return report, root
+    report = Report(notes)
     report.note("", "it is too large; any arguments are accepted")
     return report, _OBJECT
 
 
-def _size(meant: Any) -> int:
-    """How many objects and lists are in it, as far as it matters."""
+def _size(schema: Any) -> int:
+    """How many objects and lists are in it, up to the limit."""
     count = 0
-    waiting = [meant]
-    while waiting and count < _MOST_COUNTED:
-        held = waiting.pop()
-        if isinstance(held, (dict, list)):
+    waiting = [schema]
+    while waiting and count < _MAX_COUNTED:
+        node = waiting.pop()
+        if isinstance(node, (dict, list)):
             count += 1
-            waiting.extend(held.values() if isinstance(held, dict) else held)
+            waiting.extend(node.values() if isinstance(node, dict) else node)
     return count

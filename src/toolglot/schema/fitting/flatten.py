@@ -1,35 +1,35 @@
-"""A union of objects as one object, for roots that must not be a union."""
+"""Merges a union of objects into one object, for roots that must not be a union."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from toolglot.schema.evident import Schema
+from toolglot.io.json_codec import preview
 from toolglot.schema.fitting.merge import remarks, rules, union, with_words
 from toolglot.schema.fitting.values import distinct, key
-from toolglot.text.json_text import shown
+from toolglot.schema.schema_repair import Schema
 
 _MOST_FORMS = 8
 
 
 def flattened(schema: Schema) -> Schema:
-    """Every key of every branch, required where all require it; which keys go together is said in words."""
+    """Every key of every branch, required if all require it; the description says which keys belong together."""
     branches: list[Schema] = schema["anyOf"]
     names = list(dict.fromkeys(name for branch in branches for name in branch.get("properties", {})))
-    made: Schema = {"type": ["object"], "properties": {name: _property(name, branches) for name in names}}
+    merged: Schema = {"type": ["object"], "properties": {name: _property(name, branches) for name in names}}
     required = [
         name for name in branches[0].get("required", ()) if all(name in branch.get("required", ()) for branch in branches)
     ]
     if required:
-        made["required"] = required
+        merged["required"] = required
     others = _others(branches)
     if others is not None:
-        made["additionalProperties"] = others
-    return with_words({**made, **remarks(schema)}, _forms(branches))
+        merged["additionalProperties"] = others
+    return with_words({**merged, **remarks(schema)}, _forms(branches))
 
 
 def _property(name: str, branches: list[Schema]) -> Schema:
-    """What any branch has under the name. One that does not list it, but says that it takes other keys, counts too."""
+    """The union of what the branches have under the name. A branch that explicitly allows other keys counts too."""
     found: list[Schema] = []
     for branch in branches:
         others = branch.get("additionalProperties")
@@ -51,20 +51,20 @@ def _property(name: str, branches: list[Schema]) -> Schema:
 
 
 def _others(branches: list[Schema]) -> Any:
-    """Open where one branch says so; None where no branch says anything."""
-    said = [branch.get("additionalProperties") for branch in branches]
-    schemas = [one for one in said if isinstance(one, dict)]
-    if True in said or (schemas and None in said):
+    """Open if one branch is; None if no branch sets it."""
+    values = [branch.get("additionalProperties") for branch in branches]
+    schemas = [one for one in values if isinstance(one, dict)]
+    if True in values or (schemas and None in values):
         return True
-    return union(list(schemas)) if schemas else False if None not in said else None
+    return union(list(schemas)) if schemas else False if None not in values else None
 
 
 def _forms(branches: list[Schema]) -> str | None:
     """`either kind=file, path | kind=url, url`."""
-    told = [_form(branch) for branch in branches]
-    if len(set(told)) < 2:
+    forms = [_form(branch) for branch in branches]
+    if len(set(forms)) < 2:
         return None
-    return f"either {shown(' | '.join(list(dict.fromkeys(told))[:_MOST_FORMS]))}"
+    return f"either {preview(' | '.join(list(dict.fromkeys(forms))[:_MOST_FORMS]))}"
 
 
 def _form(branch: Schema) -> str:

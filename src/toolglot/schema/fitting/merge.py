@@ -1,6 +1,6 @@
-"""What two plain schemas both allow, as one plain schema; None where that is nothing.
+"""Merges two normalized schemas into one that allows what both allow; None if that is nothing.
 
-The result may allow more than the two together, never less. What can't be kept as a keyword is said in words.
+The result may allow more than both together, never less. What can't stay a keyword is described in words.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolglot.schema.evident import Schema
 from toolglot.schema.fitting.values import distinct, key
-from toolglot.schema.fitting.words import said
+from toolglot.schema.fitting.words import describe_loss
+from toolglot.schema.schema_repair import Schema
 
-SAID = "$said"  # the words of constraints that no keyword holds any more, until the description takes them up
-NOTES = ("title", "description", "default", "examples", SAID)  # these allow and forbid nothing
+DESCRIBED = "$described"  # internal keyword: constraints in words, until they go into the description
+NOTES = ("title", "description", "default", "examples", DESCRIBED)  # these allow and forbid nothing
 _MOST_BRANCHES = 32
-_FIRST = ("pattern", "format", "multipleOf", "uniqueItems")  # both hold; only one can stay
+_FIRST = ("pattern", "format", "multipleOf", "uniqueItems")  # both apply; only the first can stay a keyword
 
 
 def rules(schema: Schema) -> Schema:
@@ -29,21 +29,21 @@ def remarks(schema: Schema) -> Schema:
 
 def with_words(schema: Schema, *words: str | None) -> Schema:
     new = [word for word in words if word]
-    return {**schema, SAID: [*schema.get(SAID, ()), *new]} if new else schema
+    return {**schema, DESCRIBED: [*schema.get(DESCRIBED, ()), *new]} if new else schema
 
 
 def merge(one: Schema | None, other: Schema | None, count: Callable[[], None]) -> Schema | None:
-    """`count` is called for each schema made, and may end it all. The remarks of `one` come first."""
+    """`count` is called for each schema and raises if there are too many. The annotations of `one` win."""
     count()
     if one is None or other is None:
         return None
     beside = {**remarks(other), **remarks(one)}
-    words = [*one.get(SAID, ()), *other.get(SAID, ())]
+    words = [*one.get(DESCRIBED, ()), *other.get(DESCRIBED, ())]
     both = _rules(rules(one), rules(other), words, count)
     if both is None:
         return None
     if words:
-        beside[SAID] = list(dict.fromkeys(words))
+        beside[DESCRIBED] = list(dict.fromkeys(words))
     return {**both, **beside}
 
 
@@ -52,33 +52,33 @@ def _rules(one: Schema, other: Schema, words: list[str], count: Callable[[], Non
         return one or other
     if "anyOf" in one or "anyOf" in other:
         return _branches(one, other, words, count)
-    held = {**other, **one}
+    merged = {**other, **one}
     for word in one.keys() & other.keys():
         mine, yours = one[word], other[word]
         if word in _BOTH:
-            held[word] = _BOTH[word](mine, yours)
-            if held[word] is None:
+            merged[word] = _BOTH[word](mine, yours)
+            if merged[word] is None:
                 return None
         elif word in _FIRST and mine != yours:
-            words.extend(filter(None, [said(word, yours)]))
-    if not _objects(held, one, other, count):
+            words.extend(filter(None, [describe_loss(word, yours)]))
+    if not _objects(merged, one, other, count):
         return None
-    _lists(held, one, other, words, count)
-    return held
+    _lists(merged, one, other, words, count)
+    return merged
 
 
 def _branches(one: Schema, other: Schema, words: list[str], count: Callable[[], None]) -> Schema | None:
-    """Each branch with what stands beside the union, so that a union always stands alone."""
+    """Merges the keywords beside a union into each branch, so that a union has no siblings."""
     if "anyOf" not in one:
         one, other = other, one
     if len(one["anyOf"]) * len(other.get("anyOf", (1,))) > _MOST_BRANCHES:
-        words.extend(filter(None, [said("anyOf", one["anyOf"])]))
+        words.extend(filter(None, [describe_loss("anyOf", one["anyOf"])]))
         return other
     return union([merge(branch, other, count) for branch in one["anyOf"]])
 
 
 def union(branches: list[Schema | None]) -> Schema | None:
-    """Any of the branches; None where none is left."""
+    """Any of the branches; None if none is left."""
     flat: list[Schema] = []
     for branch in branches:
         if branch is not None:
@@ -89,27 +89,27 @@ def union(branches: list[Schema | None]) -> Schema | None:
     return {"anyOf": left}
 
 
-def _objects(held: Schema, one: Schema, other: Schema, count: Callable[[], None]) -> bool:
-    """`properties` and `additionalProperties`. False where a key that must be there can't be."""
-    held |= _properties(one, other, count)
+def _objects(merged: Schema, one: Schema, other: Schema, count: Callable[[], None]) -> bool:
+    """`properties` and `additionalProperties`. False if a required key is impossible."""
+    merged |= _properties(one, other, count)
     mine, yours = one.get("additionalProperties"), other.get("additionalProperties")
     if mine is False or yours is False:
-        held["additionalProperties"] = False
+        merged["additionalProperties"] = False
     elif isinstance(mine, dict) and isinstance(yours, dict):
         both = merge(mine, yours, count)
-        held["additionalProperties"] = False if both is None else both
+        merged["additionalProperties"] = False if both is None else both
     elif isinstance(yours, dict):
-        held["additionalProperties"] = yours
-    properties = held.get("properties")
+        merged["additionalProperties"] = yours
+    properties = merged.get("properties")
     if properties is None:
         return True
     gone = [name for name, schema in properties.items() if schema is None]
-    held["properties"] = {name: schema for name, schema in properties.items() if schema is not None}
-    return not set(gone) & set(held.get("required", ()))
+    merged["properties"] = {name: schema for name, schema in properties.items() if schema is not None}
+    return not set(gone) & set(merged.get("required", ()))
 
 
 def _properties(one: Schema, other: Schema, count: Callable[[], None]) -> Schema:
-    """Of a key that only one of the two lists, the other may speak by `additionalProperties`, but for a mere `false`."""
+    """A key that only one of the two lists is merged with the other's `additionalProperties`, if that is a schema."""
     if "properties" not in one and "properties" not in other:
         return {}
     mine, yours = one.get("properties", {}), other.get("properties", {})
@@ -122,24 +122,26 @@ def _properties(one: Schema, other: Schema, count: Callable[[], None]) -> Schema
 
 
 def _rest(schema: Schema) -> Schema:
-    held = schema.get("additionalProperties")
-    return held if isinstance(held, dict) else {}
+    others = schema.get("additionalProperties")
+    return others if isinstance(others, dict) else {}
 
 
-def _lists(held: Schema, one: Schema, other: Schema, words: list[str], count: Callable[[], None]) -> None:
+def _lists(merged: Schema, one: Schema, other: Schema, words: list[str], count: Callable[[], None]) -> None:
     if ("prefixItems" in one and ("items" in other or "prefixItems" in other)) or ("prefixItems" in other and "items" in one):
         words.extend(
-            filter(None, [said("prefixItems", side.get("prefixItems")) for side in (one, other) if "prefixItems" in side])
+            filter(
+                None, [describe_loss("prefixItems", side.get("prefixItems")) for side in (one, other) if "prefixItems" in side]
+            )
         )
-        held.pop("prefixItems", None)
-        held.pop("items", None)
+        merged.pop("prefixItems", None)
+        merged.pop("items", None)
     elif "items" in one and "items" in other:
         both = merge(one["items"], other["items"], count)
         if both is None:
-            held.pop("items")
-            held["maxItems"] = 0
+            merged.pop("items")
+            merged["maxItems"] = 0
         else:
-            held["items"] = both
+            merged["items"] = both
 
 
 def _types(one: list[str], other: list[str]) -> list[str] | None:

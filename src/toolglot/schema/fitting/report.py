@@ -1,13 +1,13 @@
-"""What is told of a fitting, gathered on the way."""
+"""Collects what `fit_schema` reports."""
 
 from __future__ import annotations
 
-_MOST = 20
+_MAX_ENTRIES = 20
 
 
 class Report:
-    """`notes` for the caller; `moved` into descriptions; `narrowed` where something allowed can't be said; `aside` for the
-    description of the tool itself, where the root takes none.
+    """`notes` for the caller; `moved` into descriptions; `narrowed` where a valid value can't be expressed; `aside` for the
+    tool's description, if the root can't have one.
     """
 
     def __init__(self, notes: tuple[str, ...] = ()) -> None:
@@ -17,11 +17,11 @@ class Report:
         self.aside: list[str] = []
 
     def note(self, path: str, text: str) -> None:
-        told = f"{path}: {text}" if path else text
-        if told not in self.notes and len(self.notes) < _MOST:
-            self.notes.append(told)
+        entry = f"{path}: {text}" if path else text
+        if entry not in self.notes and len(self.notes) < _MAX_ENTRIES:
+            self.notes.append(entry)
 
     def narrow(self, path: str, why: str) -> None:
-        told = f"{path}: {why}" if path else why
-        if told not in self.narrowed and len(self.narrowed) < _MOST:
-            self.narrowed.append(told)
+        entry = f"{path}: {why}" if path else why
+        if entry not in self.narrowed and len(self.narrowed) < _MAX_ENTRIES:
+            self.narrowed.append(entry)

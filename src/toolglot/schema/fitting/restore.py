@@ -1,32 +1,32 @@
-"""The way back from strict mode, where every property has to be there and null stands for "not given"."""
+"""Undoes strict mode, where every property is required and null means "absent"."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from toolglot.schema.check import checker
-from toolglot.schema.evident import Schema
-from toolglot.schema.fitting.fit import plain_root
+from toolglot.schema.fitting.fit import normalized_root
+from toolglot.schema.schema_repair import Schema
 
 
 def drop_filled_nulls(arguments: dict[str, Any], original: Schema) -> dict[str, Any]:
-    """The arguments without the nulls that only strict mode asked for; as they are where they fit, or nothing helps.
+    """The arguments without the nulls that only strict mode required; unchanged if they are valid or stay invalid.
 
-    Coercion drops a null from a place that it knows. Where forms were joined into one object, a null may stand under a key
-    that belongs to another form: that it can't know.
+    Coercion drops a null from a known property. After a union was merged into one object, a null may also be under a key of
+    another branch, which coercion can't detect.
     """
     check = checker(original)
     if check.fits(arguments):
         return arguments
-    less = _unfilled(arguments, plain_root(check.schema)[1])
-    return less if isinstance(less, dict) and check.fits(less) else arguments
+    reduced = _unfilled(arguments, normalized_root(check.schema)[1])
+    return reduced if isinstance(reduced, dict) and check.fits(reduced) else arguments
 
 
 def _unfilled(value: Any, schema: Schema) -> Any:
     for branch in schema.get("anyOf", ()):
-        less = _unfilled(value, branch)
-        if checker(branch).fits(less):
-            return less
+        reduced = _unfilled(value, branch)
+        if checker(branch).fits(reduced):
+            return reduced
     if isinstance(value, list):
         first, rest = schema.get("prefixItems", ()), schema.get("items", {})
         return [_unfilled(item, first[at] if at < len(first) else rest) for at, item in enumerate(value)]

@@ -1,6 +1,6 @@
-"""What each wire or server understands of JSON Schema, as rows of data. Each row says where its facts are from.
+"""Which JSON Schema keywords each wire or server supports, as rows of data. Each row names its source.
 
-A row says what is *kept*; how a schema gets there is the same for all (`plain`, then `loosen`).
+A row lists what is supported; the conversion is the same for all (`normalize`, then `lower`).
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     source: str
     keywords: frozenset[str]
-    root: frozenset[str] | None = None  # at the root, where fewer are taken there
-    as_is: bool = False  # any schema will do whose root is a plain object
-    root_union: bool = False  # anyOf may stand at the root
+    root: frozenset[str] | None = None  # at the root, if fewer are supported there
+    as_is: bool = False  # accepts any schema with a plain object at the root
+    root_union: bool = False  # anyOf is allowed at the root
     formats: frozenset[str] | None = None  # None: any
-    enums: frozenset[str] = _ALL  # the kinds of values that may be listed
+    enums: frozenset[str] = _ALL  # the types of values allowed in enums
     types: Literal["list", "one", "nullable"] = "list"  # how "a string or null" is written
     anything: Literal["empty", "types", "union"] = "empty"  # how "any value" is written
     capitals: bool = False  # STRING for string
-    closed: bool = False  # every object must say additionalProperties: false
-    filled: bool = False  # every property must be required: what is optional may be null
-    items: bool = False  # every array must say what is in it
-    patterns: Literal["any", "plain", "whole"] = "any"  # plain: no looking around; whole: also anchored, and simple
+    closed: bool = False  # every object must set additionalProperties: false
+    filled: bool = False  # every property must be required: optional ones become nullable
+    items: bool = False  # every array must have items
+    patterns: Literal["any", "plain", "whole"] = "any"  # plain: no lookaround; whole: also anchored, and simple
     most: dict[str, int] = {}  # keyword -> its largest value
     depth: int = 40  # objects in objects
     properties: int | None = None  # in all
     enum_values: int | None = None  # in all
     names: str | None = None  # what a property's name must match
-    open_names: str | None = None  # the same, in an object that allows other keys
+    open_names: str | None = None  # the same, in an object with other keys allowed
 
 
 def _words(text: str) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toolglot.text.json_text import BadJson, dumps
+from toolglot.io.json_codec import JSON_ERRORS, dumps
 
 _MOST = 1e300
 
@@ -27,7 +27,7 @@ def key(value: Any) -> str:
     """Equal for values that are equal as JSON."""
     try:
         return dumps(_plain(value))
-    except (TypeError, OverflowError, *BadJson):  # what JSON has not
+    except (TypeError, OverflowError, *JSON_ERRORS):  # not a JSON value
         return repr(value)
 
 
@@ -36,7 +36,7 @@ def distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def is_finite(value: Any) -> bool:
-    """A number that fits where most readers have a 64-bit float."""
+    """A number that fits into a 64-bit float."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and -_MOST <= value <= _MOST
 
 

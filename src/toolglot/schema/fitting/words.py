@@ -1,35 +1,35 @@
-"""Constraints in words, for the description: short, and once."""
+"""Constraints in words, for the description: short, and each once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from toolglot.text.json_text import BadJson, dumps, shown
+from toolglot.io.json_codec import JSON_ERRORS, dumps, preview
 
 _LONGEST = 500
 
 
 def brief(value: Any, limit: int = 160) -> str:
     try:
-        return shown(dumps(value), limit)
-    except (TypeError, OverflowError, *BadJson):
+        return preview(dumps(value), limit)
+    except (TypeError, OverflowError, *JSON_ERRORS):
         return "(not shown)"
 
 
-def said(keyword: str, value: Any) -> str | None:
-    """The constraint in words; None where there is nothing worth saying."""
-    say = _SAY.get(keyword)
-    return say(value) if say else None
+def describe_loss(keyword: str, value: Any) -> str | None:
+    """The constraint in words; None if there is nothing to describe."""
+    describe = _DESCRIBE.get(keyword)
+    return describe(value) if describe else None
 
 
 def described(description: Any, words: Iterable[str]) -> str:
-    """The description with the words behind it, each once."""
+    """The description followed by the words, each once."""
     text = description if isinstance(description, str) else ""
     new = [word for word in dict.fromkeys(words) if word not in text]
     if not new:
         return text
-    added = f"({shown('; '.join(new), _LONGEST)})"
+    added = f"({preview('; '.join(new), _LONGEST)})"
     return f"{text} {added}" if text else added
 
 
@@ -59,7 +59,7 @@ def _others(value: Any) -> str | None:
     return "no other keys" if value is False else None
 
 
-_SAY: dict[str, Callable[[Any], str | None]] = {
+_DESCRIBE: dict[str, Callable[[Any], str | None]] = {
     "minimum": lambda value: f"at least {value}",
     "maximum": lambda value: f"at most {value}",
     "exclusiveMinimum": lambda value: f"more than {value}",
@@ -67,8 +67,8 @@ _SAY: dict[str, Callable[[Any], str | None]] = {
     "multipleOf": lambda value: f"a multiple of {value}",
     "minLength": _counted("character", "at least"),
     "maxLength": _counted("character", "at most"),
-    "pattern": lambda value: f"matches {shown(value)}",
-    "format": lambda value: f"format {shown(value, 40)}",
+    "pattern": lambda value: f"matches {preview(value)}",
+    "format": lambda value: f"format {preview(value, 40)}",
     "minItems": _counted("item", "at least"),
     "maxItems": _counted("item", "at most"),
     "uniqueItems": lambda value: "no item twice" if value is True else None,
@@ -90,5 +90,5 @@ _SAY: dict[str, Callable[[Any], str | None]] = {
     "required": lambda value: f"needs {_names(value)}",
     "default": lambda value: f"default {brief(value, 80)}",
     "examples": lambda value: f"for example {brief(value, 120)}",
-    "contentEncoding": lambda value: f"encoded as {shown(value, 40)}",
+    "contentEncoding": lambda value: f"encoded as {preview(value, 40)}",
 }

@@ -1,4 +1,4 @@
-"""What `Annotated` adds to a hint: a description, limits. Read by their attributes, whatever library they are of."""
+"""Constraints and descriptions from `Annotated`, read by their attributes, whichever library they come from."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ _WORDS = {"title": "title", "description": "description", "documentation": "desc
 
 
 def constrained(schema: Schema, metadata: tuple[Any, ...]) -> Schema:
-    """The schema with what the metadata says of it; what says nothing to a schema is passed over."""
+    """The schema with the constraints of the metadata; metadata without any is ignored."""
     for item in metadata:
-        schema = {**schema, **_said(item, schema.get("type"))}
+        schema = {**schema, **_constraints(item, schema.get("type"))}
     return schema
 
 
-def _said(item: Any, kind: Any) -> Schema:
+def _constraints(item: Any, kind: Any) -> Schema:
     if isinstance(item, str):
         return {"description": item}
-    said: Schema = {}
+    found: Schema = {}
     lengths = [_LENGTHS.get(each, {}) for each in (kind if isinstance(kind, list) else [kind])]
     for table, types in ((_NUMBERS, (int, float)), *((length, (int,)) for length in lengths)):
         for attribute, keyword in table.items():
             value = getattr(item, attribute, None)
             if isinstance(value, types):
-                said[keyword] = value
+                found[keyword] = value
     for attribute, keyword in _WORDS.items():
         value = getattr(item, attribute, None)
         if isinstance(value, re.Pattern):
             value = value.pattern
         if isinstance(value, str):
-            said[keyword] = value
+            found[keyword] = value
     if isinstance(examples := getattr(item, "examples", None), list):
-        said["examples"] = examples
-    return {**said, **(getattr(item, "extra_json_schema", None) or {})}
+        found["examples"] = examples
+    return {**found, **(getattr(item, "extra_json_schema", None) or {})}

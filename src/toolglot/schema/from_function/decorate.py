@@ -15,11 +15,11 @@ from toolglot.schema.from_function.signature import ReadFunction, read_function
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_OF_A_FUNCTION = ("__module__", "__name__", "__qualname__", "__doc__")
+_FUNCTION_ATTRIBUTES = ("__module__", "__name__", "__qualname__", "__doc__")
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What is said of a tool beside its function. Times are in seconds."""
+    """The options of a tool. Times are in seconds."""
 
     name: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     description: str | None = None
@@ -29,11 +29,11 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class FunctionTool(Tool, Generic[P, R], frozen=True, dict=True):
-    """A tool with the function behind it. Everything beyond a Tool's own fields is in `__dict__`, so it encodes as a Tool."""
+    """A tool with its function. Everything except a Tool's fields is in `__dict__`, so that it encodes as a Tool."""
 
     @property
     def read(self) -> ReadFunction:
-        """How a call's arguments go into the function."""
+        """The signature, which binds a call's arguments."""
         return self.__dict__["_read"]  # type: ignore[no-any-return]
 
     @property
@@ -44,19 +44,19 @@ class FunctionTool(Tool, Generic[P, R], frozen=True, dict=True):
         return self.read.function(*args, **kwargs)  # type: ignore[no-any-return]
 
     def __get__(self, instance: Any, owner: Any = None) -> FunctionTool[..., R]:
-        """In a class, the tool of an instance is that of the bound method."""
+        """On an instance, the tool of the bound method."""
         bind = getattr(self.read.function, "__get__", None)
-        return self if instance is None or bind is None else _made(bind(instance, owner), self.options)
+        return self if instance is None or bind is None else _function_tool(bind(instance, owner), self.options)
 
 
-def _made(function: Callable[..., Any], options: Options) -> FunctionTool[..., Any]:
+def _function_tool(function: Callable[..., Any], options: Options) -> FunctionTool[..., Any]:
     read = read_function(function, name=options.name, description=options.description, strict=options.strict)
-    made: FunctionTool[..., Any] = FunctionTool(read.tool.name, read.tool.description, read.tool.schema, read.tool.strict)
-    held = {"_read": read, "_options": options, "__wrapped__": function}
-    held |= {name: getattr(function, name) for name in _OF_A_FUNCTION if hasattr(function, name)}
-    for name, value in held.items():
-        force_setattr(made, name, value)
-    return made
+    tool: FunctionTool[..., Any] = FunctionTool(read.tool.name, read.tool.description, read.tool.schema, read.tool.strict)
+    attributes = {"_read": read, "_options": options, "__wrapped__": function}
+    attributes |= {name: getattr(function, name) for name in _FUNCTION_ATTRIBUTES if hasattr(function, name)}
+    for name, value in attributes.items():
+        force_setattr(tool, name, value)
+    return tool
 
 
 @overload
@@ -84,12 +84,12 @@ def tool(
     cache_for: float | None = None,
     strict: bool | None = None,
 ) -> Any:
-    """Makes a tool of a typed function: bare, or with what the function itself does not say.
+    """Makes a typed function a tool. Options override or add to what the function declares.
 
-    `timeout` and `cache_for` are seconds. The function stays callable; a parameter hinted `Context` is not shown.
+    `timeout` and `cache_for` are seconds. The function stays callable; the model does not see a parameter hinted `Context`.
     """
     options = Options(name, description, timeout, cache_for, strict)
     check_fields(options, "tool")
     if function is None:
-        return lambda given: _made(given, options)
-    return _made(function, options)
+        return lambda target: _function_tool(target, options)
+    return _function_tool(function, options)

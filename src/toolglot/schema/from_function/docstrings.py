@@ -1,4 +1,4 @@
-"""What a docstring says of a function and its parameters, in Google's, NumPy's or reST's style."""
+"""Parses a docstring into a description and parameters, in Google, NumPy or reST style."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OTHERS = {
     *("example", "examples", "note", "notes", "see also", "references", "todo", "methods", "side effects", "receives"),
 }
 _UNDERLINE = re.compile(r"\s*(-{3,}|={3,})\s*$")
-_FIELD = re.compile(r"\s*[:@](\w+)(?:\s+([^:]*))?:(?:\s+(.*))?$")  # with a space behind it, unlike :role:`text`
+_FIELD = re.compile(r"\s*[:@](\w+)(?:\s+([^:]*))?:(?:\s+(.*))?$")  # followed by a space, unlike :role:`text`
 _PARAMETER_FIELDS = {"param", "parameter", "arg", "argument", "key", "keyword", "ivar", "var", "attribute"}
 _NAME = r"[`'\"*]*\w+[`'\"*]*"
 _GOOGLE_ENTRY = re.compile(rf"({_NAME}(?:\s*,\s*{_NAME})*)\s*(?:\(.*?\))?\s*:(?:\s+(.*))?$")
@@ -36,7 +36,7 @@ class Docstring(msgspec.Struct, frozen=True):
 
 
 def read_docstring(text: str | None) -> Docstring:
-    """The description is all that stands before the first section."""
+    """The description is the text before the first section."""
     lines = inspect.cleandoc(text or "").splitlines()
     head: list[str] = []
     found: dict[str, str] = {}
@@ -60,11 +60,11 @@ def read_docstring(text: str | None) -> Docstring:
             if not begun:
                 head.append(lines[at])
             at += 1
-    return Docstring(_paragraphs(head) or None, {name: said for name, said in found.items() if said})
+    return Docstring(_paragraphs(head) or None, {name: text for name, text in found.items() if text})
 
 
 def _section(lines: list[str], at: int) -> tuple[str, bool, int] | None:
-    """A section's title, whether it is underlined as NumPy's are, and where its body begins."""
+    """A section's title, whether it is underlined (NumPy style), and where its body begins."""
     line = lines[at]
     title = line.strip().lower()
     if at + 1 < len(lines) and _UNDERLINE.match(lines[at + 1]) and title in _PARAMETERS | _OTHERS:
@@ -75,9 +75,9 @@ def _section(lines: list[str], at: int) -> tuple[str, bool, int] | None:
 
 
 def _section_end(lines: list[str], start: int, numpy: bool, *, flat: bool) -> int:
-    """NumPy's sections reach to the next; Google's as far as they are indented.
+    """A NumPy section ends at the next one; a Google section ends with its indentation.
 
-    `flat`: or as far as entries go that are not indented; where the docstring begins with the section, none are after cleaning.
+    `flat`: entries may also be unindented, as they are after cleaning if the docstring starts with the section.
     """
     flat = flat and start < len(lines) and _GOOGLE_ENTRY.match(lines[start]) is not None
     for at in range(start, len(lines)):
@@ -89,7 +89,7 @@ def _section_end(lines: list[str], start: int, numpy: bool, *, flat: bool) -> in
 
 
 def _block_end(lines: list[str], at: int) -> int:
-    """Where a field's indented continuation ends, of several paragraphs too."""
+    """Where a field's indented continuation ends; it may have several paragraphs."""
     end = at + 1
     while end < len(lines) and (lines[end][:1].isspace() or not lines[end]) and not _FIELD.match(lines[end]):
         end += 1
@@ -108,7 +108,7 @@ def _field(line: str) -> tuple[list[str], str] | None:
 
 
 def _google(body: list[str]) -> dict[str, str]:
-    """Entries stand at the body's own indentation; what is deeper goes on with the entry before."""
+    """Entries are at the body's indentation; deeper lines continue the entry."""
     indent = min((len(line) - len(line.lstrip()) for line in body if line.strip()), default=0)
     found: dict[str, list[str]] = {}
     current: list[list[str]] = []

@@ -20,82 +20,82 @@ MISSING: Any = object()
 
 class Field(msgspec.Struct, frozen=True):
     name: str
-    key: str  # as JSON has it
+    key: str  # the name in JSON
     hint: Any
     required: bool = True
     default: Any = MISSING
     description: str | None = None
-    told: bool = True  # False: a tag, which is checked but not handed to the class
+    passed: bool = True  # False: a tag, which is checked but not passed to the class
 
 
-_KEPT: WeakKeyDictionary[type, list[Field]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[type, list[Field]] = WeakKeyDictionary()
 
 
-def fields_of(held: type, given: tuple[Any, ...] = ()) -> list[Field]:
-    """Read once: when a call comes, names that the hints were resolved with may be gone. `given`: the `int` of `Box[int]`."""
-    found = _KEPT.get(held)
+def fields_of(cls: type, type_arguments: tuple[Any, ...] = ()) -> list[Field]:
+    """Cached: the names that the hints refer to may be gone when a call comes. `type_arguments`: the `int` of `Box[int]`."""
+    found = _CACHE.get(cls)
     if found is None:
-        found = _KEPT[held] = _read(held)
-    known = dict(zip(getattr(held, "__parameters__", ()), given, strict=False))
+        found = _CACHE[cls] = _read(cls)
+    known = dict(zip(getattr(cls, "__parameters__", ()), type_arguments, strict=False))
     return [msgspec.structs.replace(field, hint=_filled(field.hint, known)) for field in found] if known else found
 
 
 def _filled(hint: Any, known: dict[Any, Any]) -> Any:
-    """With what was given in the place of type variables."""
+    """The hint with its type variables replaced."""
     if isinstance(hint, typing.TypeVar):
         return known.get(hint, hint)
     wanted = getattr(hint, "__parameters__", ()) if typing.get_origin(hint) is not None else ()
     return hint[tuple(known.get(each, each) for each in wanted)] if wanted else hint
 
 
-def _read(held: type) -> list[Field]:
-    hints = hints_of(held)
-    if issubclass(held, msgspec.Struct):
-        found = list(_struct(held, hints))
-    elif dataclasses.is_dataclass(held):
-        found = list(_dataclass(held, hints))
-    elif is_typed_dict(held):
-        found = list(_typed_dict(held, hints))
+def _read(cls: type) -> list[Field]:
+    hints = hints_of(cls)
+    if issubclass(cls, msgspec.Struct):
+        found = list(_struct(cls, hints))
+    elif dataclasses.is_dataclass(cls):
+        found = list(_dataclass(cls, hints))
+    elif is_typed_dict(cls):
+        found = list(_typed_dict(cls, hints))
     else:
-        found = list(_named_tuple(held, hints))
-    about = read_docstring(own_doc(held)).parameters
+        found = list(_named_tuple(cls, hints))
+    about = read_docstring(written_doc(cls)).parameters
     return [msgspec.structs.replace(field, description=about.get(field.name)) for field in found]
 
 
-def own_doc(held: type) -> str | None:
-    """What the author wrote, not what the library put there: dataclasses and NamedTuples write their signature."""
-    doc = held.__dict__.get("__doc__")
-    if not doc or doc.startswith(f"{held.__name__}("):
+def written_doc(cls: type) -> str | None:
+    """The docstring, if the author wrote it: dataclasses and NamedTuples generate one from the signature."""
+    doc = cls.__dict__.get("__doc__")
+    if not doc or doc.startswith(f"{cls.__name__}("):
         return None
     return inspect.cleandoc(doc)
 
 
-def _struct(held: type[msgspec.Struct], hints: dict[str, Any]) -> Iterator[Field]:
-    config = held.__struct_config__
+def _struct(cls: type[msgspec.Struct], hints: dict[str, Any]) -> Iterator[Field]:
+    config = cls.__struct_config__
     if config.tag is not None:
-        yield Field("", config.tag_field or "type", Literal[config.tag], told=False)
-    for field in msgspec.structs.fields(held):
+        yield Field("", config.tag_field or "type", Literal[config.tag], passed=False)
+    for field in msgspec.structs.fields(cls):
         default = MISSING if field.default is msgspec.NODEFAULT else field.default
         yield Field(field.name, field.encode_name, hints[field.name], field.required, default)
 
 
-def _dataclass(held: Any, hints: dict[str, Any]) -> Iterator[Field]:
-    for field in dataclasses.fields(held):
+def _dataclass(cls: Any, hints: dict[str, Any]) -> Iterator[Field]:
+    for field in dataclasses.fields(cls):
         if field.init:
             default = MISSING if field.default is dataclasses.MISSING else field.default
             required = default is MISSING and field.default_factory is dataclasses.MISSING
             yield Field(field.name, field.name, hints[field.name], required, default)
 
 
-def _typed_dict(held: Any, hints: dict[str, Any]) -> Iterator[Field]:
+def _typed_dict(cls: Any, hints: dict[str, Any]) -> Iterator[Field]:
     for name, hint in hints.items():
-        # Where hints are strings, the class itself could not tell what is required.
-        told = typing.get_origin(hint)
-        required = told is typing.Required or (told is not typing.NotRequired and name in held.__required_keys__)
+        # If the hints are strings, __required_keys__ is not reliable.
+        origin = typing.get_origin(hint)
+        required = origin is typing.Required or (origin is not typing.NotRequired and name in cls.__required_keys__)
         yield Field(name, name, hint, required)
 
 
-def _named_tuple(held: Any, hints: dict[str, Any]) -> Iterator[Field]:
-    for name in held._fields:
-        default = held._field_defaults.get(name, MISSING)
+def _named_tuple(cls: Any, hints: dict[str, Any]) -> Iterator[Field]:
+    for name in cls._fields:
+        default = cls._field_defaults.get(name, MISSING)
         yield Field(name, name, hints.get(name, Any), default is MISSING, default)

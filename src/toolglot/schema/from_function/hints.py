@@ -1,4 +1,4 @@
-"""A type hint as JSON Schema. A class stands where it is used; only one that holds itself goes to `$defs`."""
+"""A type hint as JSON Schema. Classes are inlined; only recursive ones go to `$defs`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolglot.errors import CallerError
 from toolglot.schema.from_function import pydantic_types
 from toolglot.schema.from_function.constraints import Schema, constrained
 from toolglot.schema.from_function.docstrings import read_docstring
-from toolglot.schema.from_function.fields import MISSING, Field, fields_of, own_doc
+from toolglot.schema.from_function.fields import MISSING, Field, fields_of, written_doc
 from toolglot.schema.from_function.shapes import PLAIN, Shape, shape_of
 
 _PLAIN: dict[type, Schema] = {
@@ -26,7 +26,7 @@ _PLAIN: dict[type, Schema] = {
     float: {"type": "number"},
     str: {"type": "string"},
     type(None): {"type": "null"},
-    Decimal: {"type": "number"},  # as a model writes it; the digits survive as far as a float's do
+    Decimal: {"type": "number"},  # models write a number; it has a float's precision
     bytes: {"type": "string", "contentEncoding": "base64"},
     uuid.UUID: {"type": "string", "format": "uuid"},
     PurePath: {"type": "string", "format": "path"},
@@ -35,13 +35,13 @@ _PLAIN: dict[type, Schema] = {
     datetime.time: {"type": "string", "format": "time"},
     datetime.timedelta: {"type": "string", "format": "duration"},
 }
-Model = tuple[type, tuple[Any, ...]]  # a class with fields, and what was given for its type variables
+Model = tuple[type, tuple[Any, ...]]  # a class with fields, and its type arguments
 _JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
-def plain_kind(held: type) -> type:
-    """The plain type that a class is, or is a subclass of."""
-    return next(parent for parent in held.__mro__ if parent in PLAIN)
+def plain_kind(cls: type) -> type:
+    """The plain type of a class or of its nearest base."""
+    return next(parent for parent in cls.__mro__ if parent in PLAIN)
 
 
 class Schemas:
@@ -82,7 +82,7 @@ class Schemas:
         self._open.append(model)
         schema = self.of_fields(fields_of(*model))
         self._open.pop()
-        if about := read_docstring(own_doc(shape.hint)).description:
+        if about := read_docstring(written_doc(shape.hint)).description:
             schema = {"type": "object", "description": about, **schema}
         if model not in self._recursive:
             return schema
@@ -96,9 +96,9 @@ class Schemas:
     def _reference(self, model: Model) -> Schema:
         name = self._named.get(model)
         if name is None:
-            own, taken = model[0].__name__, {*self._named.values(), *self.definitions}
-            count = sum(own == each.rstrip("0123456789") for each in taken)
-            name = self._named[model] = f"{own}{count + 1}" if own in taken else own
+            class_name, taken = model[0].__name__, {*self._named.values(), *self.definitions}
+            count = sum(class_name == each.rstrip("0123456789") for each in taken)
+            name = self._named[model] = f"{class_name}{count + 1}" if class_name in taken else class_name
         return {"$ref": f"#/$defs/{name}"}
 
 
@@ -114,11 +114,11 @@ def _enum(schemas: Schemas, shape: Shape) -> Schema:
     return _enumerated(list(enum_values(shape.hint)))
 
 
-def enum_values(held: type[Enum]) -> dict[Any, Enum]:
-    """The members by what stands for them in JSON: their values, or their names where a value is no JSON."""
-    if all(isinstance(member.value, (str, int, float)) for member in held):
-        return {member.value: member for member in held}
-    return {member.name: member for member in held}
+def enum_values(cls: type[Enum]) -> dict[Any, Enum]:
+    """The members by their JSON form: their values, or their names if a value is not JSON."""
+    if all(isinstance(member.value, (str, int, float)) for member in cls):
+        return {member.value: member for member in cls}
+    return {member.name: member for member in cls}
 
 
 def _enumerated(values: list[Any]) -> Schema:
@@ -144,7 +144,7 @@ def _union(schemas: Schemas, shape: Shape) -> Schema:
 
 
 def _merged(arms: list[Schema]) -> Schema | None:
-    """Plain arms as one schema with several types; an enumeration only beside null and its like."""
+    """Plain arms as one schema with several types; an enum only with null and other enums."""
     types = [kind for arm in arms for kind in ([arm["type"]] if isinstance(arm["type"], str) else arm["type"])]
     merged: Schema = {"type": list(dict.fromkeys(types))}
     values = [value for arm in arms for value in arm.get("enum", [None] if arm["type"] == "null" else [])]
@@ -184,17 +184,17 @@ def _mapping(schemas: Schemas, shape: Shape) -> Schema:
 
 
 def as_json(default: Any) -> Any:
-    """A default as JSON has it; None where there is none or it has no JSON form, as infinity has none."""
+    """A default as JSON; None if there is none or it has no JSON form (such as infinity)."""
     if default is MISSING or default is None:
         return None
     if isinstance(default, Enum):
         return next((key for key, member in enum_values(type(default)).items() if member is default), None)
     try:
-        held = msgspec.to_builtins(float(default) if isinstance(default, Decimal) else default, enc_hook=_encoded)
-        json.dumps(held, allow_nan=False)
+        value = msgspec.to_builtins(float(default) if isinstance(default, Decimal) else default, enc_hook=_encoded)
+        json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, NotImplementedError):
         return None
-    return held
+    return value
 
 
 def _encoded(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Hints as they were meant: forward references and `from __future__ import annotations` resolved."""
+"""Resolves type hints: forward references and `from __future__ import annotations`."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from typing import Any
 from toolglot.errors import CallerError
 
 
-def hints_of(held: Any) -> dict[str, Any]:
-    """The hints of a function or class. Names of a function that still runs around it are known too."""
+def hints_of(owner: Any) -> dict[str, Any]:
+    """The hints of a function or class. Local names of enclosing functions that are still running are resolved too."""
     try:
-        return typing.get_type_hints(held, include_extras=True)
+        return typing.get_type_hints(owner, include_extras=True)
     except NameError:
         pass
     except TypeError as error:
         raise CallerError(f"a hint can't be read: {error}") from None
     try:
-        return typing.get_type_hints(held, localns=_around(held), include_extras=True)
+        return typing.get_type_hints(owner, localns=_around(owner), include_extras=True)
     except (NameError, TypeError) as error:
         raise CallerError(
             f"a hint can't be resolved: {error}; define it before, and import it outside of TYPE_CHECKING"
         ) from None
 
 
-def _around(held: Any) -> dict[str, Any]:
-    """What the functions around a local function or class have named, as far as they still run."""
+def _around(owner: Any) -> dict[str, Any]:
+    """The local names of the enclosing functions that are still running."""
     found: dict[str, Any] = {}
-    code = getattr(held, "__code__", None)
-    if code is not None and held.__closure__:
-        cells = zip(code.co_freevars, held.__closure__, strict=True)
+    code = getattr(owner, "__code__", None)
+    if code is not None and owner.__closure__:
+        cells = zip(code.co_freevars, owner.__closure__, strict=True)
         found = {name: cell.cell_contents for name, cell in cells if not _empty(cell)}
-    outer, inside, _ = held.__qualname__.rpartition(".<locals>.")
+    outer, inside, _ = owner.__qualname__.rpartition(".<locals>.")
     frame = sys._getframe() if inside else None
     while frame is not None:
         name = frame.f_code.co_qualname
-        if frame.f_globals.get("__name__") == held.__module__ and (outer == name or outer.startswith(f"{name}.<locals>.")):
+        if frame.f_globals.get("__name__") == owner.__module__ and (outer == name or outer.startswith(f"{name}.<locals>.")):
             found = {**frame.f_locals, **found}
         frame = frame.f_back
     return found

@@ -1,4 +1,4 @@
-"""Types that pydantic knows: its schema, its validation. Imported only where a hint is pydantic's."""
+"""Pydantic types: schema and validation by pydantic. Imported only if a hint is pydantic's."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ Schema = dict[str, Any]
 
 _NAMED = ("properties", "$defs", "patternProperties", "dependentSchemas")  # their keys are names, not keywords
 _VALUES = ("default", "const", "enum", "examples", "required")  # not schemas
-_MOST_PROBLEMS = 3
+_MAX_PROBLEMS = 3
 
 
 def schema(hint: Any, definitions: dict[str, Schema]) -> Schema:
-    """The type's schema. What it shares with itself goes to `definitions`, under a name that is free there."""
+    """The type's schema. Its definitions go to `definitions`, under unused names."""
     try:
         found = _adapter(hint).json_schema()
-    except Exception as error:  # noqa: BLE001  (any validator of the user's may be in the way)
+    except Exception as error:  # noqa: BLE001  (a user's validator may raise anything)
         raise CallerError(f"pydantic has no schema for {hint}: {str(error).splitlines()[0]}") from None
     renamed: dict[str, str] = {}
-    own = found.pop("$defs", {})
-    for name, held in own.items():
-        renamed[name] = _free(name, _tidy(held, name, {}), definitions)
-    for name, held in own.items():
-        definitions[renamed[name]] = _tidy(held, name, renamed)
+    inner = found.pop("$defs", {})
+    for name, definition in inner.items():
+        renamed[name] = _free(name, _tidy(definition, name, {}), definitions)
+    for name, definition in inner.items():
+        definitions[renamed[name]] = _tidy(definition, name, renamed)
     tidy: Schema = _tidy(found, getattr(hint, "__name__", ""), renamed)
     return tidy
 
@@ -39,36 +39,36 @@ def read(hint: Any, value: Any, path: str) -> Any:
 
 def _adapter(hint: Any) -> Any:
     try:
-        return _kept(hint)
+        return _cached(hint)
     except TypeError:  # a hint that can't be hashed
-        return _made(hint)
+        return _new_adapter(hint)
 
 
-def _made(hint: Any) -> Any:
-    from pydantic import TypeAdapter  # noqa: PLC0415  (optional, and loaded by whoever wrote the hint)
+def _new_adapter(hint: Any) -> Any:
+    from pydantic import TypeAdapter  # noqa: PLC0415  (optional; already loaded by the module with the hint)
 
     return TypeAdapter(hint)
 
 
-_kept = lru_cache(maxsize=256)(_made)
+_cached = lru_cache(maxsize=256)(_new_adapter)
 
 
-def _free(name: str, held: Schema, definitions: dict[str, Schema]) -> str:
+def _free(name: str, schema: Schema, definitions: dict[str, Schema]) -> str:
     wanted, number = name, 1
-    while wanted in definitions and definitions[wanted] != held:
+    while wanted in definitions and definitions[wanted] != schema:
         number += 1
         wanted = f"{name}{number}"
     return wanted
 
 
-def _tidy(held: Any, name: str, renamed: dict[str, str]) -> Any:
-    """Without the titles that pydantic makes of names, which tell a model nothing; references under their new names."""
-    if isinstance(held, list):
-        return [_tidy(item, name, renamed) for item in held]
-    if not isinstance(held, dict):
-        return held
+def _tidy(schema: Any, name: str, renamed: dict[str, str]) -> Any:
+    """Without the titles that pydantic derives from names, which add nothing; references use the new names."""
+    if isinstance(schema, list):
+        return [_tidy(item, name, renamed) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
     out: Schema = {}
-    for key, value in held.items():
+    for key, value in schema.items():
         if key == "title" and isinstance(value, str) and _same_words(value, name):
             continue
         if key == "$ref" and isinstance(value, str):
@@ -88,11 +88,11 @@ def _same_words(title: str, name: str) -> bool:
 
 
 def _problem(error: Any, path: str) -> str:
-    """pydantic's errors with their places, without the address and the input that it adds."""
+    """Pydantic's errors with their paths, without the URL and the input."""
     if not hasattr(error, "errors"):
         return f"{path}: {error}"
-    told = []
-    for each in error.errors(include_url=False, include_context=False)[:_MOST_PROBLEMS]:
+    problems = []
+    for each in error.errors(include_url=False, include_context=False)[:_MAX_PROBLEMS]:
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in each["loc"])
-        told.append(f"{path}{place}: {each['msg']}")
-    return "; ".join(told)
+        problems.append(f"{path}{place}: {each['msg']}")
+    return "; ".join(problems)

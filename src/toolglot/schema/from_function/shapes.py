@@ -1,4 +1,4 @@
-"""What a type hint comes down to: one of a few kinds. The schema and the reading of values are both made from these."""
+"""Classifies a type hint into one of a few kinds. Both schema generation and value conversion use them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLAIN = (
     *(datetime.datetime, datetime.date, datetime.time, datetime.timedelta),
 )
 _ARRAYS = (list, set, frozenset, collections.deque)
-# Abstract ones by name alone: by their own test, every class that can be iterated is an Iterable.
+# Abstract classes match by identity only: issubclass() would make every iterable class an Iterable.
 _ABSTRACT_ARRAYS = {
     *(collections.abc.Sequence, collections.abc.MutableSequence, collections.abc.Set, collections.abc.MutableSet),
     *(collections.abc.Iterable, collections.abc.Collection),
@@ -38,12 +38,12 @@ _WRAPPED = {typing.Required, typing.NotRequired, typing.Final, typing.ClassVar}
 class Shape(msgspec.Struct, frozen=True):
     kind: Kind
     hint: Any  # the class, or for `foreign` the whole hint
-    inner: tuple[Any, ...] = ()  # the hints inside; of a literal: its values; of a model: what was given for its type variables
-    metadata: tuple[Any, ...] = ()  # what Annotated says, the outermost last
+    inner: tuple[Any, ...] = ()  # the inner hints; of a literal: its values; of a model: its type arguments
+    metadata: tuple[Any, ...] = ()  # of Annotated, the outermost last
 
 
 def shape_of(hint: Any) -> Shape:
-    """A CallerError where a hint has no JSON form."""
+    """A CallerError if the hint has no JSON form."""
     if get_origin(hint) is typing.Annotated:
         return _annotated(hint)
     hint = _unwrapped(hint)
@@ -58,9 +58,9 @@ def shape_of(hint: Any) -> Shape:
         return Shape("union", hint, inner)
     if origin is Literal:
         return Shape("literal", hint, inner)
-    held = origin or hint
-    if isinstance(held, type):
-        return _class_shape(held, hint, inner)
+    cls = origin or hint
+    if isinstance(cls, type):
+        return _class_shape(cls, hint, inner)
     raise CallerError(f"{_named(hint)} has no JSON form")
 
 
@@ -68,8 +68,8 @@ def _annotated(hint: Any) -> Shape:
     base, *metadata = get_args(hint)
     if any(type(item).__module__.partition(".")[0] == "pydantic" for item in metadata):
         return Shape("foreign", hint)
-    held = shape_of(base)
-    return msgspec.structs.replace(held, metadata=(*held.metadata, *metadata))
+    shape = shape_of(base)
+    return msgspec.structs.replace(shape, metadata=(*shape.metadata, *metadata))
 
 
 def _unwrapped(hint: Any) -> Any:
@@ -86,21 +86,21 @@ def _unwrapped(hint: Any) -> Any:
             return hint
 
 
-def _class_shape(held: type, hint: Any, inner: tuple[Any, ...]) -> Shape:
-    if issubclass(held, Enum):
-        return Shape("enum", held)
-    if hasattr(held, "__pydantic_validator__") or hasattr(held, "__get_pydantic_core_schema__"):
+def _class_shape(cls: type, hint: Any, inner: tuple[Any, ...]) -> Shape:
+    if issubclass(cls, Enum):
+        return Shape("enum", cls)
+    if hasattr(cls, "__pydantic_validator__") or hasattr(cls, "__get_pydantic_core_schema__"):
         return Shape("foreign", hint)
-    if is_model(held):
-        return Shape("model", held, inner)
-    if issubclass(held, PLAIN):
-        return Shape("plain", held)
-    if issubclass(held, tuple):
+    if is_model(cls):
+        return Shape("model", cls, inner)
+    if issubclass(cls, PLAIN):
+        return Shape("plain", cls)
+    if issubclass(cls, tuple):
         return _tuple_shape(inner)
-    if issubclass(held, dict) or held in _ABSTRACT_MAPPINGS:
-        return Shape("mapping", held, (*inner, int) if len(inner) == 1 else inner)  # a Counter's values are numbers
-    if issubclass(held, _ARRAYS) or held in _ABSTRACT_ARRAYS:
-        return Shape("array", held, inner)
+    if issubclass(cls, dict) or cls in _ABSTRACT_MAPPINGS:
+        return Shape("mapping", cls, (*inner, int) if len(inner) == 1 else inner)  # a Counter's values are numbers
+    if issubclass(cls, _ARRAYS) or cls in _ABSTRACT_ARRAYS:
+        return Shape("array", cls, inner)
     raise CallerError(
         f"{_named(hint)} has no JSON form; use plain types, a dataclass, a TypedDict, a Struct or a pydantic model"
     )
@@ -112,15 +112,15 @@ def _tuple_shape(inner: tuple[Any, ...]) -> Shape:
     return Shape("tuple", tuple, () if inner == ((),) else inner)
 
 
-def is_model(held: type) -> bool:
-    """Whether the class has named fields that are known."""
-    named_tuple = issubclass(held, tuple) and hasattr(held, "_fields")
-    return named_tuple or dataclasses.is_dataclass(held) or issubclass(held, msgspec.Struct) or is_typed_dict(held)
+def is_model(cls: type) -> bool:
+    """Whether the class has named fields with known types."""
+    named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
+    return named_tuple or dataclasses.is_dataclass(cls) or issubclass(cls, msgspec.Struct) or is_typed_dict(cls)
 
 
-def is_typed_dict(held: type) -> bool:
-    """Also of typing_extensions, which typing does not know."""
-    return issubclass(held, dict) and hasattr(held, "__required_keys__")
+def is_typed_dict(cls: type) -> bool:
+    """Also those of typing_extensions, which typing does not detect."""
+    return issubclass(cls, dict) and hasattr(cls, "__required_keys__")
 
 
 def is_injected(hint: Any) -> bool:

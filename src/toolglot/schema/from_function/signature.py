@@ -1,4 +1,4 @@
-"""A function, method, callable object or partial as a tool, and a call's arguments as that function takes them."""
+"""Reads a function, method, callable object or partial as a tool, and binds a call's arguments to its parameters."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ _REST = inspect.Parameter.VAR_KEYWORD
 
 
 class ReadFunction(msgspec.Struct, frozen=True):
-    """What was read of a function: the tool for the model, and how a call's arguments go in."""
+    """A function as a tool: the definition for the model, and how to bind a call's arguments."""
 
     tool: Tool
     function: Callable[..., Any]
     signature: inspect.Signature
     fields: list[Field]
     many: str | None = None  # the name of *args, which the model sees as a list
-    rest: Field | None = None  # **kwargs: what has no parameter of its own
+    rest: Field | None = None  # **kwargs: arguments without a parameter
     packed: tuple[str, frozenset[str]] = ("", frozenset())  # the name of `**kwargs: Unpack[...]`, and those of its fields
     injected: tuple[str, ...] = ()  # the parameters that take the context
     notes: tuple[str, ...] = ()
-    is_async: bool = False  # to be called on the event loop: a coroutine function, or an async generator
+    is_async: bool = False  # a coroutine function or an async generator: call it on the event loop
 
     def complete(self) -> ReadFunction:
-        """Itself. A method as its class has it wants an instance first, which no model can give: a CallerError."""
+        """Returns self. A CallerError for an unbound method, because a model can't pass an instance."""
         outer, _, name = getattr(self.function, "__qualname__", "").rpartition("<locals>.")[2].rpartition(".")
         first = next(iter(self.signature.parameters.values()), None)
         if outer and inspect.isfunction(self.function) and first is not None and first.name == "self":
-            raise CallerError(f"it is a method without its object; pass that of an instance, as in {outer}(...).{name}", name)
+            raise CallerError(f"it is an unbound method; pass the method of an instance, as in {outer}(...).{name}", name)
         return self
 
     def bind(self, arguments: dict[str, Any], context: Any = None) -> inspect.BoundArguments:
-        """The arguments converted to what the hints say; an ArgumentsError where they don't fit."""
-        own = arguments
+        """Converts the arguments by the hints; an ArgumentsError if they are invalid."""
+        known_arguments = arguments
         bound = self.signature.bind_partial()
         if self.rest is not None:
             known = {field.key for field in self.fields}
-            own = {name: value for name, value in arguments.items() if name in known}
+            known_arguments = {name: value for name, value in arguments.items() if name in known}
             extra = {name: read_value(value, self.rest.hint, name) for name, value in arguments.items() if name not in known}
             bound.arguments[self.rest.name] = extra
-        values = read_fields(own, self.fields, "")
+        values = read_fields(known_arguments, self.fields, "")
         into, names = self.packed
         if into:
             bound.arguments[into] = {name: values.pop(name) for name in names & values.keys()}
@@ -74,7 +74,7 @@ class ReadFunction(msgspec.Struct, frozen=True):
 def read_function(
     function: Callable[..., Any], *, name: str | None = None, description: str | None = None, strict: bool | None = None
 ) -> ReadFunction:
-    """The tool that a callable is. A CallerError where it can't be one."""
+    """Reads a callable as a tool. A CallerError if it can't be one."""
     name = name or _name(function)
     if isinstance(function, type):
         raise CallerError(f"{name} is a class; a tool is a function, a method or an object with __call__")
@@ -93,7 +93,7 @@ def _read(function: Callable[..., Any], name: str, description: str | None, stri
     except (TypeError, ValueError):
         raise CallerError("its parameters can't be read; wrap it in a function with type hints") from None
     hints = hints_of(inner)
-    said = read_docstring(_doc(function, inner))
+    doc = read_docstring(_doc(function, inner))
     fixed = function.keywords if isinstance(function, functools.partial) else {}
     fields: list[Field] = []
     injected: list[str] = []
@@ -109,35 +109,35 @@ def _read(function: Callable[..., Any], name: str, description: str | None, stri
             injected.append(parameter.name)
             continue
         if typing.get_origin(hint) is typing.Unpack and parameter.kind is _REST:
-            held = [_described(field, said.parameters.get(field.name)) for field in fields_of(typing.get_args(hint)[0])]
-            packed = parameter.name, frozenset(field.name for field in held)
-            fields += held
+            inner_fields = [_described(field, doc.parameters.get(field.name)) for field in fields_of(typing.get_args(hint)[0])]
+            packed = parameter.name, frozenset(field.name for field in inner_fields)
+            fields += inner_fields
             continue
         if hint is _EMPTY:
             notes.append(f"{name}({parameter.name}): no type hint; any value is accepted")
-        field = _field(parameter, Any if hint is _EMPTY else hint, said.parameters.get(parameter.name))
+        field = _field(parameter, Any if hint is _EMPTY else hint, doc.parameters.get(parameter.name))
         if parameter.kind is _REST:
             rest = field
         else:
             fields.append(field)
             many = parameter.name if parameter.kind is _MANY else many
-    description = description or said.description
+    description = description or doc.description
     if description is None:
         notes.append(f"{name}: no docstring; the model sees the name and the parameters alone")
     tool = Tool(name, description, _schema(fields, rest), strict)
-    waits = _waits(function)
-    return ReadFunction(tool, function, signature, fields, many, rest, packed, tuple(injected), tuple(notes), waits)
+    is_async = _is_async(function)
+    return ReadFunction(tool, function, signature, fields, many, rest, packed, tuple(injected), tuple(notes), is_async)
 
 
-def _described(field: Field, said: str | None) -> Field:
-    return msgspec.structs.replace(field, description=said) if said else field
+def _described(field: Field, description: str | None) -> Field:
+    return msgspec.structs.replace(field, description=description) if description else field
 
 
 def _field(parameter: inspect.Parameter, hint: Any, description: str | None) -> Field:
     if parameter.kind is _MANY:
         return Field(parameter.name, parameter.name, list[hint], False, MISSING, description)
     default = MISSING if parameter.default is _EMPTY else parameter.default
-    if _is_pydantic_field(default):  # `x: int = Field(3, gt=0)`: the hint carries it, default and all
+    if _is_pydantic_field(default):  # `x: int = Field(3, gt=0)`: the metadata includes the default
         hint = typing.Annotated[hint, default]
         return Field(parameter.name, parameter.name, hint, default.is_required(), MISSING, description)
     return Field(parameter.name, parameter.name, hint, default is MISSING, default, description)
@@ -158,7 +158,7 @@ def _is_pydantic_field(value: Any) -> bool:
 
 
 def _underlying(function: Any) -> Any:
-    """The plain function that carries the hints."""
+    """The plain function with the hints."""
     while isinstance(function, functools.partial):
         function = function.func
     function = inspect.unwrap(function)
@@ -167,14 +167,14 @@ def _underlying(function: Any) -> Any:
     return inspect.unwrap(getattr(function, "__func__", function))
 
 
-def _waits(function: Any) -> bool:
-    """Of the callable itself: what it wraps may wait where it does not."""
+def _is_async(function: Any) -> bool:
+    """Whether the callable itself is async; a function that it wraps may differ."""
     called = function if inspect.isroutine(function) or isinstance(function, functools.partial) else type(function).__call__
     return inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
 
 
 def _doc(function: Any, inner: Any) -> str | None:
-    """The docstring of the function, or of the class of an object that is called."""
+    """The docstring of the function, or of a callable object's class."""
     doc = inner.__doc__ or (None if inspect.isroutine(function) else type(function).__doc__)
     return None if isinstance(function, functools.partial) and doc == functools.partial.__doc__ else doc
 

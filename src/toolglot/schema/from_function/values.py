@@ -1,4 +1,4 @@
-"""JSON values as what the hints say: the way of a call's arguments into the function."""
+"""Converts JSON values to Python values by type hints: a call's arguments for the function."""
 
 from __future__ import annotations
 
@@ -16,34 +16,32 @@ from typing import Any
 import msgspec
 
 from toolglot.errors import ArgumentsError
+from toolglot.io.json_codec import preview
 from toolglot.schema.from_function import pydantic_types
 from toolglot.schema.from_function.fields import Field, fields_of
 from toolglot.schema.from_function.hints import enum_values, plain_kind
 from toolglot.schema.from_function.shapes import Shape, is_typed_dict, shape_of
 from toolglot.schema.relaxed_json import kind_of
-from toolglot.text.json_text import shown
 
 
 def read_value(value: Any, hint: Any, path: str) -> Any:
-    """The value as the hint has it; an ArgumentsError that says where and what was expected."""
+    """The value converted by the hint; an ArgumentsError with the path and what was expected."""
     shape = shape_of(hint)
     return _READERS[shape.kind](value, shape, path)
 
 
 def read_fields(value: Any, fields: list[Field], path: str) -> dict[str, Any]:
-    """An object's values by the fields' names. What is absent is left to the defaults."""
-    held = _expected(value, dict, "an object", path)
+    """An object's values by the fields' names. Absent ones are left to the defaults."""
+    members = _expected(value, dict, "an object", path)
     known = {field.key for field in fields}
-    for key in held:
+    for key in members:
         if key not in known:
-            raise ArgumentsError(
-                f"{_below(path, key)}: there is no such parameter; there are {', '.join(sorted(known)) or 'none'}"
-            )
+            raise ArgumentsError(f"{_below(path, key)}: unknown parameter; known: {', '.join(sorted(known)) or 'none'}")
     found: dict[str, Any] = {}
     for field in fields:
-        if field.key in held:
-            inner = read_value(held[field.key], field.hint, _below(path, field.key))
-            if field.told:
+        if field.key in members:
+            inner = read_value(members[field.key], field.hint, _below(path, field.key))
+            if field.passed:
                 found[field.name] = inner
         elif field.required:
             raise ArgumentsError(f"{_below(path, field.key)}: is missing")
@@ -54,15 +52,15 @@ def _below(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _expected(value: Any, held: type | tuple[type, ...], wanted: str, path: str) -> Any:
-    if isinstance(value, held):
+def _expected(value: Any, kinds: type | tuple[type, ...], wanted: str, path: str) -> Any:
+    if isinstance(value, kinds):
         return value
     raise _unexpected(value, wanted, path)
 
 
 def _unexpected(value: Any, wanted: str, path: str) -> ArgumentsError:
-    seen = f" ({shown(value, 40)})" if isinstance(value, (str, int, float)) else ""
-    return ArgumentsError(f"{path}: expected {wanted}, got {kind_of(value)}{seen}")
+    shown = f" ({preview(value, 40)})" if isinstance(value, (str, int, float)) else ""
+    return ArgumentsError(f"{path}: expected {wanted}, got {kind_of(value)}{shown}")
 
 
 def _whole(value: Any) -> int:
@@ -89,9 +87,9 @@ def _duration(value: Any) -> datetime.timedelta:
     return msgspec.convert(value, datetime.timedelta)
 
 
-def _exactly(held: type) -> Callable[[Any], Any]:
+def _exactly(kind: type) -> Callable[[Any], Any]:
     def read(value: Any) -> Any:
-        if type(value) is not held:
+        if type(value) is not kind:
             raise ValueError
         return value
 
@@ -120,15 +118,15 @@ def _plain(value: Any, shape: Shape, path: str) -> Any:
     kind = plain_kind(shape.hint)
     wanted, read = _PLAIN[kind]
     try:
-        held = read(value)
-        own = shape.hint is not kind and not isinstance(held, shape.hint)
-        return shape.hint(held) if own else held  # a subclass of a plain type
+        converted = read(value)
+        is_subclass = shape.hint is not kind and not isinstance(converted, shape.hint)
+        return shape.hint(converted) if is_subclass else converted  # a subclass of a plain type
     except _FAULTS:
         raise _unexpected(value, wanted, path) from None
 
 
 def _union(value: Any, shape: Shape, path: str) -> Any:
-    """The arm that is the value's own type, else the first that takes it."""
+    """The arm with the value's exact type, else the first that accepts it."""
     arms = [shape_of(hint) for hint in shape.inner]
     arms.sort(key=lambda arm: not (arm.kind == "plain" and arm.hint is type(value)))  # stable
     problems: list[str] = []
@@ -156,49 +154,51 @@ def _enum(value: Any, shape: Shape, path: str) -> Any:
         raise _unexpected(value, f"one of {', '.join(map(repr, members))}", path) from None
 
 
-# what an abstract class is made as
+# the concrete class for an abstract one
 _CONCRETE: dict[type, type] = {collections.abc.Set: frozenset, collections.abc.MutableSet: set}
 
 
 def _array(value: Any, shape: Shape, path: str) -> Any:
-    held = _expected(value, list, "a list", path)
+    items = _expected(value, list, "a list", path)
     if shape.inner:
-        held = [read_value(item, shape.inner[0], f"{path}[{at}]") for at, item in enumerate(held)]
-    made = _CONCRETE.get(shape.hint, shape.hint)
-    if made is list or made.__module__ == "collections.abc":
-        return held
+        items = [read_value(item, shape.inner[0], f"{path}[{at}]") for at, item in enumerate(items)]
+    cls = _CONCRETE.get(shape.hint, shape.hint)
+    if cls is list or cls.__module__ == "collections.abc":
+        return items
     try:
-        return made(held)
-    except TypeError as error:  # what a set can't hold
+        return cls(items)
+    except TypeError as error:  # an unhashable item of a set
         raise ArgumentsError(f"{path}: {error}") from None
 
 
 def _tuple(value: Any, shape: Shape, path: str) -> Any:
-    held = _expected(value, list, "a list", path)
-    if len(held) != len(shape.inner):
-        raise ArgumentsError(f"{path}: expected a list of {len(shape.inner)}, got one of {len(held)}")
-    return tuple(read_value(item, hint, f"{path}[{at}]") for at, (item, hint) in enumerate(zip(held, shape.inner, strict=True)))
+    items = _expected(value, list, "a list", path)
+    if len(items) != len(shape.inner):
+        raise ArgumentsError(f"{path}: expected a list of {len(shape.inner)}, got one of {len(items)}")
+    return tuple(
+        read_value(item, hint, f"{path}[{at}]") for at, (item, hint) in enumerate(zip(items, shape.inner, strict=True))
+    )
 
 
 def _mapping(value: Any, shape: Shape, path: str) -> Any:
-    held = _expected(value, dict, "an object", path)
+    members = _expected(value, dict, "an object", path)
     if shape.inner:
         key, inner = shape.inner
-        held = {_key(name, key, path): read_value(item, inner, f"{path}.{name}") for name, item in held.items()}
+        members = {_key(name, key, path): read_value(item, inner, f"{path}.{name}") for name, item in members.items()}
     if shape.hint is collections.defaultdict:
-        return collections.defaultdict(None, held)
-    return held if shape.hint is dict or shape.hint.__module__ == "collections.abc" else shape.hint(held)
+        return collections.defaultdict(None, members)
+    return members if shape.hint is dict or shape.hint.__module__ == "collections.abc" else shape.hint(members)
 
 
 def _key(name: str, hint: Any, path: str) -> Any:
-    """JSON's keys are strings; where the hint is a number, the number that the key is."""
+    """JSON's keys are strings; if the hint is a number, the key is parsed as one."""
     try:
         return read_value(name, hint, path)
     except ArgumentsError:
         try:
             return read_value(msgspec.json.decode(name), hint, path)
         except (msgspec.MsgspecError, ArgumentsError):
-            raise ArgumentsError(f"{path}: the key {shown(name, 40)!r} does not fit") from None
+            raise ArgumentsError(f"{path}: the key {preview(name, 40)!r} does not fit") from None
 
 
 def _model(value: Any, shape: Shape, path: str) -> Any:
@@ -207,7 +207,7 @@ def _model(value: Any, shape: Shape, path: str) -> Any:
         return found
     try:
         return shape.hint(**found)
-    except (TypeError, ValueError) as error:  # the class's own checks
+    except (TypeError, ValueError) as error:  # raised by the class
         raise ArgumentsError(f"{path}: {error}") from None
 
 

@@ -2,9 +2,9 @@
 
 from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
-from toolglot.reading.faults import read_fault
+from toolglot.io.upstream_errors import read_error
 from toolglot.wires.anthropic.messages import read_history, read_messages, write_messages
-from toolglot.wires.anthropic.reply import read_reply, write_fault, write_reply
+from toolglot.wires.anthropic.reply import write_error, write_reply
 from toolglot.wires.anthropic.request import read_request, write_request
 from toolglot.wires.anthropic.shapes import WIRE as NAME
 from toolglot.wires.anthropic.stream import read_events, reader
@@ -17,14 +17,13 @@ WIRE = Wire(
     names=NameRule(),
     path=lambda model, stream: "/v1/messages",
     write_request=write_request,
-    read_reply=read_reply,
     read_events=read_events,
     reader=reader,
-    read_fault=read_fault,
+    read_error=read_error,
     read_request=read_request,
     write_reply=write_reply,
     writer=MessagesWriter,
-    write_fault=write_fault,
+    write_error=write_error,
     read_tools=read_tools,
     write_tools=write_tools,
     read_messages=read_messages,

@@ -1,4 +1,4 @@
-"""Messages, as Anthropic has them: results are a user's words here, and a message of their own inside."""
+"""Anthropic messages. Tool results are part of a user message here, and a message of role `tool` in our format."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any
 
 import msgspec
 
-from toolglot.core.history import link_results
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Media, Message, Opaque, Part, Reasoning, ToolCall, ToolResult
+from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError
-from toolglot.reading.plainly import Plainly
-from toolglot.reading.shape import each_object, no_such_word, own_extra
-from toolglot.text.json_text import decode
+from toolglot.io.json_codec import decode
+from toolglot.io.request_validation import Body, not_one_of, read_each, wire_extra
+from toolglot.io.typed_fast_path import TypedMessages
 from toolglot.wires.anthropic.parts import read_content, write_blocks
-from toolglot.wires.anthropic.plain import SHAPES
 from toolglot.wires.anthropic.reasoning import reattach
-from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
+from toolglot.wires.anthropic.shapes import WIRE, rest_of
+from toolglot.wires.anthropic.typed_messages import SHAPES
 
 _KEYS = frozenset({"role", "content"})
 _SYSTEM_ROLES = ("system", "developer")
 
-# Blocks that mean nothing in that mouth: better refused than lost on the way.
+# Blocks that are not allowed for a role: rejected, so that they don't get lost.
 _MISPLACED: dict[str, dict[type[Part], str]] = {
     "user": {ToolCall: "tool_use", Reasoning: "thinking"},
     "system": {ToolCall: "tool_use", Reasoning: "thinking", ToolResult: "tool_result"},
@@ -34,46 +34,46 @@ _ROLE_OUT = {"tool": "user", "developer": "system"}
 
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
-    return _gathered(each_object(value, "messages", _read_message))
+    return _join_turns(read_each(value, "messages", _read_message))
 
 
 def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
     """As `read_messages`, from bytes."""
-    read = _plainly(data)
-    return read_messages(decode(data)) if read is None else _gathered(read)
+    read = _typed_messages(data)
+    return read_messages(decode(data)) if read is None else _join_turns(read)
 
 
-def _gathered(said: list[Message]) -> tuple[Message, ...]:
+def _join_turns(read: list[Message]) -> tuple[Message, ...]:
     messages: list[Message] = []
-    for message in said:
+    for message in read:
         if message.role == "user":
             _add_user(messages, message)
         elif message.role == "assistant" and messages and messages[-1].role == "assistant":
             messages[-1] = _joined(messages[-1], message)
         else:
             messages.append(message)
-    return link_results(messages)
+    return match_results(messages)
 
 
-def _read_message(held: Body) -> Message:
-    role = held.get("role")
+def _read_message(obj: Body) -> Message:
+    role = obj.get("role")
     if role not in ("user", "assistant", "system"):
-        raise no_such_word("role", "user, assistant or system", role)
-    parts = read_content(held.get("content"))
+        raise not_one_of("role", "user, assistant or system", role)
+    parts = read_content(obj.get("content"))
     misplaced = _MISPLACED[role]
     for part in parts:
         if type(part) in misplaced:
-            raise CallerError(f"a {misplaced[type(part)]} block can't stand in a message of role {role}", "content")
+            raise CallerError(f"a {misplaced[type(part)]} block is not allowed in a message of role {role}", "content")
     if role == "assistant":
         parts = reattach(parts)
-    return Message(role, tuple(parts), None, rest_of(held, _KEYS) if len(held) > 2 else {})
+    return Message(role, tuple(parts), None, rest_of(obj, _KEYS) if len(obj) > 2 else {})
 
 
-_plainly = Plainly(SHAPES, _read_message)
+_typed_messages = TypedMessages(SHAPES, _read_message)
 
 
 def read_system(value: Any) -> tuple[Message, ...]:
-    """The system prompt that stands apart, as the conversation's first message."""
+    """The separate system prompt as the conversation's first message."""
     try:
         parts = read_content(value)
     except CallerError as error:
@@ -83,7 +83,7 @@ def read_system(value: Any) -> tuple[Message, ...]:
 
 
 def _add_user(messages: list[Message], message: Message) -> None:
-    """Results go to the turn that they answer, also where a client spread them over several messages."""
+    """Results go to the turn that they answer, even if a client spread them over several messages."""
     if ToolResult not in map(type, message.parts):
         messages.append(message)
         return
@@ -110,7 +110,7 @@ def _joined(first: Message, second: Message) -> Message:
 
 def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quirks) -> list[Any]:
     written: list[Any] = []
-    results: Body | None = None  # a message of results, which takes in what the user says behind them
+    results: Body | None = None  # a message of results, to which a following user message is added
     for message in messages:
         blocks = _blocks(message, notes, quirks)
         if results is not None and message.role in ("tool", "user"):
@@ -122,34 +122,34 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
             continue
         results = None
         if not blocks:
-            notes.append(f"{message.role} message: nothing is in it that anthropic takes; left out")
+            notes.append(f"{message.role} message: it has no content for anthropic; left out")
             continue
-        held: Body = {"role": _ROLE_OUT.get(message.role, message.role), "content": _content(blocks)}
+        obj: Body = {"role": _ROLE_OUT.get(message.role, message.role), "content": _content(blocks)}
         if message.name is not None or message.extra:
-            _put_rest(message, held, notes)
-        written.append(held)
+            _put_rest(message, obj, notes)
+        written.append(obj)
         if message.role == "tool":
-            results = held
+            results = obj
     return written
 
 
 def _blocks(message: Message, notes: list[str], quirks: Quirks) -> list[Body]:
     parts = message.parts
     if message.role in _SYSTEM_ROLES and Media in map(type, parts):
-        notes.append(f"{message.role} message: anthropic takes no pictures or files there; left out")
+        notes.append(f"{message.role} message: anthropic accepts no images or files there; left out")
         parts = tuple(part for part in parts if type(part) is not Media)
     return write_blocks(parts, notes, quirks)
 
 
-def _put_rest(message: Message, held: Body, notes: list[str]) -> None:
+def _put_rest(message: Message, obj: Body, notes: list[str]) -> None:
     if message.name is not None:
-        notes.append(f"{message.role} message: anthropic has no names for speakers; left out")
+        notes.append(f"{message.role} message: anthropic has no names for participants; left out")
     if message.extra:
-        held.update(own_extra(message.extra, WIRE, f"{message.role} message", notes))
+        obj.update(wire_extra(message.extra, WIRE, f"{message.role} message", notes))
 
 
 def _content(blocks: list[Body]) -> Any:
-    """A string where one plain text is all there is."""
+    """A string if there is only one plain text."""
     if len(blocks) == 1 and len(blocks[0]) == 2 and blocks[0].get("type") == "text":
         return blocks[0]["text"]
     return blocks

@@ -1,4 +1,4 @@
-"""Content blocks, both ways: text, pictures, documents, calls and results."""
+"""Content blocks, reading and writing: text, images, documents, calls and results."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ import msgspec
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from toolglot.reading.media import from_url
-from toolglot.reading.shape import a_boolean, a_string, an_object, each_object, misfit, or_none, own_extra
-from toolglot.text.json_text import dumps, loads_object
+from toolglot.io.json_codec import dumps, loads_object
+from toolglot.io.media import media_from_url
+from toolglot.io.request_validation import (
+    Body,
+    optional,
+    read_each,
+    require_boolean,
+    require_object,
+    require_string,
+    wire_block,
+    wire_extra,
+    wrong_type,
+)
 from toolglot.wires.anthropic.reasoning import read_redacted, read_thinking, take_kept, write_kept
-from toolglot.wires.anthropic.shapes import WIRE, Body, rest_of
+from toolglot.wires.anthropic.shapes import WIRE, rest_of
 
 _TEXT = frozenset({"type", "text"})
 _IMAGE = frozenset({"type", "source"})
@@ -22,9 +32,9 @@ _DOCUMENT = frozenset({"type", "source", "title"})
 _CALL = frozenset({"type", "id", "name", "input"})
 _RESULT = frozenset({"type", "tool_use_id", "content", "is_error"})
 
-_MAY_KEEP = frozenset({Text, ToolCall})  # state that stands beside them
+_MAY_KEEP = frozenset({Text, ToolCall})  # may have a signature block next to them
 
-# How base64 of the picture formats that the API takes begins; for sources that don't tell.
+# Base64 prefixes of the supported image formats, for sources without a MIME type.
 _MAGIC = {"/9j/": "image/jpeg", "R0lGOD": "image/gif", "UklGR": "image/webp"}
 
 
@@ -37,54 +47,52 @@ def read_content(content: Any) -> list[Part]:
     if content is None:
         return []
     if not isinstance(content, list):
-        raise misfit("content", "a string or a list of blocks", content)
-    return [part for part in each_object(content, "content", _read_block) if part is not None]
+        raise wrong_type("content", "a string or a list of blocks", content)
+    return [part for part in read_each(content, "content", _read_block) if part is not None]
 
 
-def _read_block(held: Body) -> Part | None:
-    """One block; None where it says nothing."""
-    read = _READERS.get(a_string(held.get("type"), "type"))
-    return Opaque(WIRE, held) if read is None else read(held)
+def _read_block(obj: Body) -> Part | None:
+    """One block; None if it is empty."""
+    read = _READERS.get(require_string(obj.get("type"), "type"))
+    return Opaque(WIRE, obj) if read is None else read(obj)
 
 
-def _read_text(held: Body) -> Text | None:
-    text = a_string(held.get("text"), "text")
+def _read_text(obj: Body) -> Text | None:
+    text = require_string(obj.get("text"), "text")
     if not text:
         return None
-    return Text(text, extra=rest_of(held, _TEXT)) if len(held) > 2 else Text(text)
+    return Text(text, extra=rest_of(obj, _TEXT)) if len(obj) > 2 else Text(text)
 
 
-def _read_image(held: Body) -> Part:
-    source = an_object(held.get("source"), "source")
-    return _read_source("image", source, None, rest_of(held, _IMAGE)) or Opaque(WIRE, held)
+def _read_image(obj: Body) -> Part:
+    source = require_object(obj.get("source"), "source")
+    return _read_source("image", source, None, rest_of(obj, _IMAGE)) or Opaque(WIRE, obj)
 
 
-def _read_document(held: Body) -> Part:
-    source, name = an_object(held.get("source"), "source"), or_none(a_string, held.get("title"), "title")
-    return _read_source("file", source, name, rest_of(held, _DOCUMENT)) or Opaque(WIRE, held)
+def _read_document(obj: Body) -> Part:
+    source, name = require_object(obj.get("source"), "source"), optional(require_string, obj.get("title"), "title")
+    return _read_source("file", source, name, rest_of(obj, _DOCUMENT)) or Opaque(WIRE, obj)
 
 
 def _read_source(kind: Any, source: Body, name: str | None, extra: Extra) -> Media | None:
     """None: a source that only Anthropic can follow (an uploaded file, blocks within a block)."""
     form = source.get("type")
     if form == "base64":
-        mime = or_none(a_string, source.get("media_type"), "source.media_type")
-        return Media(kind, mime, a_string(source.get("data"), "source.data"), None, name, extra)
+        mime = optional(require_string, source.get("media_type"), "source.media_type")
+        return Media(kind, mime, require_string(source.get("data"), "source.data"), None, name, extra)
     if form == "url":
-        media = from_url(kind, a_string(source.get("url"), "source.url"), extra)
+        media = media_from_url(kind, require_string(source.get("url"), "source.url"), extra)
         return media if name is None else Media(kind, media.mime, media.data, media.url, name, extra)
     if form == "text":
-        text = a_string(source.get("data"), "source.data")
+        text = require_string(source.get("data"), "source.data")
         return Media(kind, "text/plain", b64encode(text.encode("utf-8", "replace")).decode(), None, name, extra)
     return None
 
 
-def _read_call(held: Body) -> ToolCall:
-    call_id, name = a_string(held.get("id"), "id"), a_string(held.get("name"), "name")
-    arguments = _read_input(held.get("input"))
-    return (
-        ToolCall(call_id, name, arguments, extra=rest_of(held, _CALL)) if len(held) > 4 else ToolCall(call_id, name, arguments)
-    )
+def _read_call(obj: Body) -> ToolCall:
+    call_id, name = require_string(obj.get("id"), "id"), require_string(obj.get("name"), "name")
+    arguments = _read_input(obj.get("input"))
+    return ToolCall(call_id, name, arguments, extra=rest_of(obj, _CALL)) if len(obj) > 4 else ToolCall(call_id, name, arguments)
 
 
 def _read_input(given: Any) -> str:
@@ -92,13 +100,13 @@ def _read_input(given: Any) -> str:
         return "{}"
     if isinstance(given, str) and loads_object(given) is not None:  # an accumulator's raw text
         return given
-    return dumps(an_object(given, "input"))
+    return dumps(require_object(given, "input"))
 
 
-def _read_result(held: Body) -> ToolResult:
-    parts: Any = tuple(read_content(held.get("content")))
-    failed = bool(or_none(a_boolean, held.get("is_error"), "is_error"))
-    return ToolResult(a_string(held.get("tool_use_id"), "tool_use_id"), None, parts, failed, rest_of(held, _RESULT))
+def _read_result(obj: Body) -> ToolResult:
+    parts: Any = tuple(read_content(obj.get("content")))
+    failed = bool(optional(require_boolean, obj.get("is_error"), "is_error"))
+    return ToolResult(require_string(obj.get("tool_use_id"), "tool_use_id"), None, parts, failed, rest_of(obj, _RESULT))
 
 
 _READERS: dict[str, Callable[[Body], Part | None]] = {
@@ -124,20 +132,20 @@ def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> l
             if beside:
                 blocks += beside
                 part = msgspec.structs.replace(part, extra=extra)
-        held = _WRITERS[kind](part, notes, quirks)
-        if held is not None:
-            blocks.append(held)
+        obj = _WRITERS[kind](part, notes, quirks)
+        if obj is not None:
+            blocks.append(obj)
     return blocks
 
 
 def _write_text(part: Text, notes: list[str], quirks: Quirks) -> Body | None:
-    held: Body = {"type": "text", "text": part.text}
+    obj: Body = {"type": "text", "text": part.text}
     if part.extra:
-        held.update(own_extra(part.extra, WIRE, "text", notes))
+        obj.update(wire_extra(part.extra, WIRE, "text", notes))
     if part.text and not part.text.isspace():
-        return held
+        return obj
     if part.text:
-        notes.append("text: anthropic refuses white space alone; left out")
+        notes.append("text: anthropic rejects text that is only white space; left out")
     return None
 
 
@@ -150,45 +158,42 @@ def write_call(call: ToolCall, extra: Extra, notes: list[str]) -> Body:
     if call.arguments_json not in ("", "{}"):
         given = loads_object(call.arguments_json)
         if given is None:
-            notes.append(f"call {call.id}: its arguments are no JSON object; {{}} goes out instead")
-    held: Body = {"type": "tool_use", "id": call.id, "name": call.full_name, "input": given or {}}
+            notes.append(f"call {call.id}: its arguments are not a JSON object; sent as {{}}")
+    obj: Body = {"type": "tool_use", "id": call.id, "name": call.full_name, "input": given or {}}
     if extra:
-        held.update(own_extra(extra, WIRE, f"call {call.id}", notes))
-    return held
+        obj.update(wire_extra(extra, WIRE, f"call {call.id}", notes))
+    return obj
 
 
 def _write_result(result: ToolResult, notes: list[str], quirks: Quirks) -> Body:
     parts = result.parts
     plain = len(parts) == 1 and type(parts[0]) is Text and not parts[0].extra
     content: Any = parts[0].text if plain else write_blocks(parts, notes, quirks)  # type: ignore[union-attr]
-    held: Body = {"type": "tool_result", "tool_use_id": result.call_id, "content": content or ""}
+    obj: Body = {"type": "tool_result", "tool_use_id": result.call_id, "content": content or ""}
     if result.is_error:
-        held["is_error"] = True
+        obj["is_error"] = True
     if result.extra:
-        held.update(own_extra(result.extra, WIRE, f"result {result.call_id}", notes))
-    return held
+        obj.update(wire_extra(result.extra, WIRE, f"result {result.call_id}", notes))
+    return obj
 
 
 def _write_opaque(part: Opaque, notes: list[str], quirks: Quirks) -> Body | None:
-    if part.wire == WIRE:
-        return part.block
-    notes.append(f"a block of {part.wire}'s own ({part.block.get('type', '?')}) was left out")
-    return None
+    return wire_block(part, WIRE, notes)
 
 
 def _write_media(media: Media, notes: list[str], quirks: Quirks) -> Body | None:
     source = _SOURCES[media.kind](media, notes)
     if source is None:
         return None
-    held: Body = {"type": "image" if media.kind == "image" else "document", "source": source}
+    obj: Body = {"type": "image" if media.kind == "image" else "document", "source": source}
     if media.name is not None:
         if media.kind == "image":
-            notes.append("image: anthropic has no names for pictures; left out")
+            notes.append("image: anthropic has no names for images; left out")
         else:
-            held["title"] = media.name
+            obj["title"] = media.name
     if media.extra:
-        held.update(own_extra(media.extra, WIRE, media.kind, notes))
-    return held
+        obj.update(wire_extra(media.extra, WIRE, media.kind, notes))
+    return obj
 
 
 def _image_source(media: Media, notes: list[str]) -> Body | None:
@@ -207,10 +212,10 @@ def _file_source(media: Media, notes: list[str]) -> Body | None:
         return {"type": "base64", "media_type": mime, "data": media.data}
     text = _plain_text(media.data) if mime.startswith("text/") else None
     if text is None:
-        notes.append(f"file {mime}: anthropic takes PDF and text; left out")
+        notes.append(f"file {mime}: anthropic accepts PDF and text; left out")
         return None
     if mime != "text/plain":
-        notes.append(f"file {mime}: anthropic calls every text text/plain")
+        notes.append(f"file {mime}: anthropic labels every text text/plain")
     return {"type": "text", "media_type": "text/plain", "data": text}
 
 
@@ -221,7 +226,7 @@ def _no_source(media: Media, notes: list[str]) -> None:
 def _address(media: Media, notes: list[str]) -> Body | None:
     if media.url:
         return {"type": "url", "url": media.url}
-    notes.append(f"{media.kind}: it has neither data nor an address; left out")
+    notes.append(f"{media.kind}: it has neither data nor a URL; left out")
     return None
 
 

@@ -1,37 +1,31 @@
-"""Writing a whole reply, and an error, as Anthropic's server does. (Reading is the stream's reader.)"""
+"""Writes a whole reply or an error as Anthropic's server does. (The stream's reader reads it.)"""
 
 from __future__ import annotations
 
-from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Media, Opaque, Part, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply
 from toolglot.errors import UpstreamError
-from toolglot.reading.shape import own_extra
+from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.wires.anthropic.parts import write_call
-from toolglot.wires.anthropic.reasoning import take_beside, write_shown
-from toolglot.wires.anthropic.shapes import ERROR_TYPES, WIRE, Body, stop_words, write_usage
-from toolglot.wires.anthropic.stream import read_events
+from toolglot.wires.anthropic.reasoning import take_state_blocks, write_shown
+from toolglot.wires.anthropic.shapes import ERROR_TYPES, WIRE, stop_fields, write_usage
 
 
-def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_events(body, channel))
-
-
-def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
-    reason, sequence = stop_words(reply.stop)
+def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Body:
+    reason, sequence = stop_fields(reply.stop)
     body: Body = {
-        "id": answering.id or reply.id or "",
+        "id": context.id or reply.id or "",
         "type": "message",
         "role": "assistant",
-        "model": answering.model or reply.model or "",
+        "model": context.model or reply.model or "",
         "content": [block for part in reply.parts for block in _write_part(part, notes)],
         "stop_reason": reason,
         "stop_sequence": sequence,
         "usage": write_usage(reply.usage),
     }
     if reply.extra:
-        body.update(own_extra(reply.extra, WIRE, "reply", notes))
+        body.update(wire_extra(reply.extra, WIRE, "reply", notes))
     return body
 
 
@@ -45,28 +39,23 @@ def _write_part(part: Part, notes: list[str]) -> list[Body]:
         notes.append(f"call {part.id}: it was cut short; left out")
         return []
     if isinstance(part, (Text, ToolCall)):
-        return _write_said(part, notes)
-    notes.append(no_place(part.kind if isinstance(part, Media) else "opaque", getattr(part, "wire", None)))
+        return _write_with_state(part, notes)
+    no_place_in_reply(WIRE, "media" if isinstance(part, Media) else "opaque", getattr(part, "wire", None), notes)
     return []
 
 
-def _write_said(part: Text | ToolCall, notes: list[str]) -> list[Body]:
+def _write_with_state(part: Text | ToolCall, notes: list[str]) -> list[Body]:
     empty = isinstance(part, Text) and not part.text
-    beside, extra = take_beside(part.extra, "alone" if empty else "next")
+    beside, extra = take_state_blocks(part.extra, "alone" if empty else "next")
     if isinstance(part, ToolCall):
         return [*beside, write_call(part, extra, notes)]
     if empty:
         return beside
-    own = own_extra(extra, WIRE, "text", notes) if extra else {}
-    return [*beside, {"type": "text", "text": part.text, **own}]
+    fields = wire_extra(extra, WIRE, "text", notes) if extra else {}
+    return [*beside, {"type": "text", "text": part.text, **fields}]
 
 
-def no_place(kind: str, wire: str | None) -> str:
-    what = f"block of {wire}'s own" if kind == "opaque" else "picture or file"
-    return f"reply: anthropic has no place for a {what}; left out"
-
-
-def write_fault(error: UpstreamError) -> tuple[int, Body]:
+def write_error(error: UpstreamError) -> tuple[int, Body]:
     status = error.status or 502
     kind = ERROR_TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
     return status, {"type": "error", "error": {"type": kind, "message": error.message}, "request_id": None}

@@ -1,4 +1,4 @@
-"""A whole request, both ways, as Anthropic has it."""
+"""Anthropic requests, reading and writing."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Output, Request
-from toolglot.reading.shape import a_string, an_object, or_none, own_extra, put_options, take_options
+from toolglot.io.request_validation import Body, optional, put_options, require_object, require_string, take_options, wire_extra
 from toolglot.wires.anthropic.messages import read_messages, read_system, write_messages, write_system
-from toolglot.wires.anthropic.shapes import DEFAULT_MAX_TOKENS, OPTION_KEYS, OPTIONS, WIRE, Body
+from toolglot.wires.anthropic.shapes import DEFAULT_MAX_TOKENS, OPTION_KEYS, OPTIONS, WIRE
 from toolglot.wires.anthropic.thinking import put_thinking, read_thinking
 from toolglot.wires.anthropic.tools import put_tools, read_choice, read_parallel, read_tools
 
 
 def read_request(body: Body) -> Request:
     rest = dict(body)
-    model = a_string(rest.pop("model", ""), "model")
+    model = require_string(rest.pop("model", ""), "model")
     messages = read_system(rest.pop("system", None)) + read_messages(rest.pop("messages", []))
     tools = read_tools(rest.pop("tools", None))
     choice = rest.pop("tool_choice", None)
@@ -42,12 +42,12 @@ def read_request(body: Body) -> Request:
 
 
 def _take_object(rest: Body, key: str) -> Body:
-    return dict(or_none(an_object, rest.pop(key, None), key) or {})
+    return dict(optional(require_object, rest.pop(key, None), key) or {})
 
 
 def _take_user(rest: Body) -> str | None:
     metadata = _take_object(rest, "metadata")
-    user: str | None = or_none(a_string, metadata.pop("user_id", None), "metadata.user_id")
+    user: str | None = optional(require_string, metadata.pop("user_id", None), "metadata.user_id")
     if metadata:
         rest["metadata"] = metadata
     return user
@@ -57,9 +57,9 @@ def _take_output(rest: Body, config: Body) -> Output | None:
     """`output_config.format`, or `output_format` as it was before; a format of another kind stays where it is."""
     for holder, key, where in ((config, "format", "output_config.format"), (rest, "output_format", "output_format")):
         value = holder.get(key)
-        if value is not None and an_object(value, where).get("type") == "json_schema":
+        if value is not None and require_object(value, where).get("type") == "json_schema":
             del holder[key]
-            return Output(an_object(value.get("schema"), f"{where}.schema"))
+            return Output(require_object(value.get("schema"), f"{where}.schema"))
     return None
 
 
@@ -82,24 +82,24 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     if config:
         body["output_config"] = config
     if request.extra:
-        _put_extra(own_extra(request.extra, WIRE, "request", notes), body)
+        _put_extra(wire_extra(request.extra, WIRE, "request", notes), body)
     return body
 
 
 def _fit_options(body: Body, notes: list[str]) -> None:
-    """What the API insists on, where other wires are freer."""
+    """Limits that other wires don't have."""
     if "metadata" in body:
         body["metadata"] = {"user_id": body["metadata"]}
     if "max_tokens" not in body:
         body["max_tokens"] = DEFAULT_MAX_TOKENS
-        notes.append(f"max_tokens: anthropic needs a number; {DEFAULT_MAX_TOKENS} was written")
+        notes.append(f"max_tokens: anthropic requires a number; {DEFAULT_MAX_TOKENS} was written")
     if body.get("temperature", 0) > 1:
-        notes.append(f"temperature {body['temperature']}: anthropic goes up to 1; 1 was written")
+        notes.append(f"temperature {body['temperature']}: anthropic's maximum is 1; 1 was written")
         body["temperature"] = 1.0
     if "stop_sequences" in body:
         kept = [text for text in body["stop_sequences"] if text.strip()]
         if len(kept) < len(body["stop_sequences"]):
-            notes.append("stop: anthropic refuses white space alone; left out")
+            notes.append("stop: anthropic rejects text that is only white space; left out")
             body["stop_sequences"] = kept
 
 
@@ -113,8 +113,8 @@ def _put_output(output: Output, config: Body, notes: list[str]) -> None:
         notes.append(f"output {', '.join(lost)}: anthropic has no such option; left out")
 
 
-def _put_extra(own: Body, body: Body) -> None:
-    for key, value in own.items():
+def _put_extra(fields: Body, body: Body) -> None:
+    for key, value in fields.items():
         written: Any = body.get(key)
         both = isinstance(value, dict) and isinstance(written, dict)
         body[key] = {**value, **written} if both else value

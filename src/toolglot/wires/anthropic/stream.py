@@ -1,4 +1,4 @@
-"""Reading Anthropic's stream, its whole replies, and what the servers that copy it make of both.
+"""Reads Anthropic's streams and whole replies, and those of compatible servers.
 
 Each block of the stream is an object that takes deltas and is closed; a whole reply is the same blocks, closed at once.
 """
@@ -10,20 +10,22 @@ from typing import Any, Protocol
 
 from toolglot.core.events import Event
 from toolglot.core.messages import Opaque, Reasoning, ToolCall
-from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import read_whole
-from toolglot.reading.open_call import OpenCall
-from toolglot.reading.repeating import Repeating, Say
-from toolglot.text.json_text import dumps, loads_object
-from toolglot.text.sse import SseFrames
+from toolglot.io.block_builder import BlockBuilder
+from toolglot.io.json_codec import dumps, loads_object
+from toolglot.io.reply_values import identifier, merge_usage, non_empty_string
+from toolglot.io.request_validation import Body
+from toolglot.io.sse import SseFrames
+from toolglot.io.sse_delta_cache import DeltaCache, EmitText
+from toolglot.io.stream_reader import read_whole_reply
+from toolglot.io.streamed_call import StreamedCall
 from toolglot.wires.anthropic.reasoning import belongs_to_next
-from toolglot.wires.anthropic.shapes import REASON_IN, WIRE, Body, join_usage, read_usage, rest_of
+from toolglot.wires.anthropic.shapes import REASON_IN, WIRE, read_usage, rest_of
 
 _MESSAGE_KEYS = frozenset({"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"})
 _DELTA_KEYS = frozenset({"type", "delta", "usage", "stop_reason", "stop_sequence"})
 _CALL_KEYS = frozenset({"type", "id", "name", "input"})
 
-# For a delta that does not tell its type.
+# For a delta without a type.
 _KIND_OF_KEY = {
     "text": "text_delta",
     "partial_json": "input_json_delta",
@@ -34,22 +36,22 @@ _KIND_OF_KEY = {
 _KEY_OF_KIND = {kind: key for key, kind in _KIND_OF_KEY.items()}  # of those that are text: a citation never is
 
 
-def reader(channel: str | None = None) -> Repeating:
-    return Repeating(SseFrames(), MessageChunks(channel))
+def reader(channel: str | None = None) -> DeltaCache:
+    return DeltaCache(SseFrames(), MessageChunks(channel))
 
 
 def read_events(body: Body, channel: str | None = None) -> list[Event]:
-    """Those of a whole reply."""
-    return read_whole(MessageChunks(channel), body)
+    """The events of a whole reply."""
+    return read_whole_reply(MessageChunks(channel), body)
 
 
 class MessageChunks:
     """One event of the stream, or a whole reply, at a time."""
 
     def __init__(self, channel: str | None = None) -> None:
-        self.blocks = Blocks()
+        self.blocks = BlockBuilder()
         self.channel = channel
-        self.speaking: object = None  # the block that the open text or reasoning belongs to
+        self.current_text: object = None  # the block that the open text or reasoning belongs to
         self._open: dict[object, _Block] = {}  # by the stream's index
         self._last: _Block | None = None
         self._stray: dict[str, _Block] = {}  # for deltas that no block was announced for
@@ -59,8 +61,8 @@ class MessageChunks:
         self._sequence: str | None = None
         self._usage: Body = {}
         self._extra: Body = {}
-        self.plain: tuple[str, Say] | None = None
-        self.blocks.at_end.append(self._give_held)
+        self.plain: tuple[str, EmitText] | None = None
+        self.blocks.at_end.append(self._emit_pending)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
         kind = chunk.get("type")
@@ -68,7 +70,7 @@ class MessageChunks:
             kind = event if event is not None else "message"
         if kind == "content_block_delta":
             self._delta(chunk)
-        elif kind in _EVENTS:  # others are pings, or of times to come
+        elif kind in _EVENTS:  # others are pings, or unknown
             _EVENTS[kind](self, chunk)
 
     # -- the message around the blocks
@@ -86,27 +88,27 @@ class MessageChunks:
 
     def _head(self, message: Body) -> None:
         self._seen = True
-        self.blocks.start(_word(message.get("id")), _word(message.get("model")))
+        self.blocks.start(message.get("id"), message.get("model"))
         self._take_rest(message, _MESSAGE_KEYS)
         content = message.get("content")
-        held: Any
+        obj: Any
         found = content if isinstance(content, list) else [] if content is None else [content]
-        for at, held in enumerate(found):
-            if isinstance(held, str):
-                held = {"type": "text", "text": held}
+        for at, obj in enumerate(found):
+            if isinstance(obj, str):
+                obj = {"type": "text", "text": obj}
             cut = at + 1 == len(found) and REASON_IN.get(self._reason or "") == "length"
-            if cut and isinstance(held, dict) and held.get("type") == "tool_use":
-                self._cut_call(held)
+            if cut and isinstance(obj, dict) and obj.get("type") == "tool_use":
+                self._cut_call(obj)
             else:
-                self._start({"index": at, "content_block": held})
+                self._start({"index": at, "content_block": obj})
                 self._stop({"index": at})
 
-    def _cut_call(self, held: Body) -> None:
-        """The last block of a whole reply that ran out of tokens: what is missing can't be told from what is there."""
-        name = _word(held.get("name")) or ""
-        call_id = _word(held.get("id")) or f"{name}_{self.blocks.calls}"
-        arguments = dumps(held.get("input") or {})
-        self.blocks.part(ToolCall(call_id, name, arguments, sealed=False, extra=rest_of(held, _CALL_KEYS)))
+    def _cut_call(self, obj: Body) -> None:
+        """The last block of a whole reply that ran out of tokens: how much is missing is unknown."""
+        name = non_empty_string(obj.get("name")) or ""
+        call_id = identifier(obj.get("id")) or f"{name}_{self.blocks.calls}"
+        arguments = dumps(obj.get("input") or {})
+        self.blocks.part(ToolCall(call_id, name, arguments, sealed=False, extra=rest_of(obj, _CALL_KEYS)))
 
     def _message_delta(self, chunk: Body) -> None:
         delta = chunk.get("delta")
@@ -115,39 +117,37 @@ class MessageChunks:
             self._take_rest(delta, _DELTA_KEYS)
         self._take_rest(chunk, _DELTA_KEYS)
 
-    def _take_stop(self, held: Body) -> None:
-        self._reason = _word(held.get("stop_reason")) or self._reason
-        self._sequence = _word(held.get("stop_sequence")) or self._sequence
+    def _take_stop(self, obj: Body) -> None:
+        self._reason = non_empty_string(obj.get("stop_reason")) or self._reason
+        self._sequence = non_empty_string(obj.get("stop_sequence")) or self._sequence
 
-    def _take_rest(self, held: Body, known: frozenset[str]) -> None:
-        usage = held.get("usage")
-        if isinstance(usage, dict):
-            join_usage(self._usage, usage)
-        self._extra.update(rest_of(held, known).get(WIRE, {}))
+    def _take_rest(self, obj: Body, known: frozenset[str]) -> None:
+        merge_usage(self._usage, obj.get("usage"))
+        self._extra.update(rest_of(obj, known).get(WIRE, {}))
 
     # -- blocks
 
     def _start(self, chunk: Body) -> None:
-        index, held = chunk.get("index"), chunk.get("content_block")
-        if not isinstance(held, dict):
-            self.blocks.malformed("a content block is no object", held)
+        index, obj = chunk.get("index"), chunk.get("content_block")
+        if not isinstance(obj, dict):
+            self.blocks.malformed("a content block is not an object", obj)
             return
         self._seen = True
-        if held.get("type") == "tool_use" and not _word(held.get("name")):
-            self.blocks.malformed("a tool_use block came without a name", held)
+        if obj.get("type") == "tool_use" and not non_empty_string(obj.get("name")):
+            self.blocks.malformed("a tool_use block came without a name", obj)
             return
         key = index if isinstance(index, int) else None
         for other, block in list(self._open.items()):
-            if other == key or block.complete:  # its end was never told
+            if other == key or block.complete:  # its end was not sent
                 self._close(other)
-        kind = _word(held.get("type")) or ""
+        kind = non_empty_string(obj.get("type")) or ""
         begin = _BLOCKS.get(kind, _Unknown)
-        if kind == "redacted_thinking" and isinstance(held.get("data"), str) and belongs_to_next(held["data"]):
-            self._beside = held["data"]
+        if kind == "redacted_thinking" and isinstance(obj.get("data"), str) and belongs_to_next(obj["data"]):
+            self._beside = obj["data"]
             return
         if self._beside is not None and kind in ("text", "tool_use"):
-            held, self._beside = {**held, "redacted_thinking": self._beside}, None
-        self._last = self._open[key] = begin(self, held)
+            obj, self._beside = {**obj, "redacted_thinking": self._beside}, None
+        self._last = self._open[key] = begin(self, obj)
 
     def _delta(self, chunk: Body) -> None:
         delta, index = chunk.get("delta"), chunk.get("index")
@@ -161,10 +161,10 @@ class MessageChunks:
             block = self._unannounced(kind)
         if block is not None:
             block.take(kind, delta)
-            say = block.says.get(kind)
-            if say is not None and len(delta) == 2 and len(chunk) == 3:
-                said = delta.get(_KEY_OF_KIND[kind])
-                self.plain = (said, say) if said and isinstance(said, str) else None
+            emit = block.emitters.get(kind)
+            if emit is not None and len(delta) == 2 and len(chunk) == 3:
+                text = delta.get(_KEY_OF_KIND[kind])
+                self.plain = (text, emit) if text and isinstance(text, str) else None
 
     def _unannounced(self, kind: str) -> _Block | None:
         if kind in _Text.deltas or kind in _Thinking.deltas:
@@ -174,9 +174,7 @@ class MessageChunks:
                 self._stray[place] = _BLOCKS[place](self, {})
             return self._stray[place]
         if kind == "input_json_delta":
-            note = "arguments came for a call that was never announced; they were left out"
-            if note not in self.blocks.notes:
-                self.blocks.notes.append(note)
+            self.blocks.note_once("arguments came for a call that was never announced; they were left out")
         return None
 
     def _stop(self, chunk: Body) -> None:
@@ -204,7 +202,7 @@ class MessageChunks:
             return
         self._close_blocks()
         if self._reason is None:
-            self.blocks.notes.append("the provider gave no stop_reason")
+            self.blocks.notes.append("the provider sent no stop_reason")
         self.blocks.finish(
             REASON_IN.get(self._reason, "other") if self._reason is not None else "stop",
             self._reason,
@@ -214,11 +212,11 @@ class MessageChunks:
         )
 
     def cut(self) -> None:
-        if self._reason is not None:  # only the farewell is missing
+        if self._reason is not None:  # only message_stop is missing
             self.done()
 
-    def _give_held(self) -> None:
-        """However the end comes, signatures and blocks under way are given; a call that did not end is not run."""
+    def _emit_pending(self) -> None:
+        """At any end, pending signatures and blocks are emitted; an incomplete call is not to be run."""
         for block in (*self._open.values(), *self._stray.values()):
             if not isinstance(block, _Call):
                 block.close()
@@ -229,11 +227,11 @@ class MessageChunks:
 
 
 class _Block(Protocol):
-    deltas: _Kinds  # the kinds of delta that belong into it
-    says: dict[str, Say]  # of these such as are but text: what takes it, once one was taken
+    deltas: _Kinds  # the delta types of this block
+    emitters: dict[str, EmitText]  # delta types that are only text -> the function that emits it
 
     @property
-    def complete(self) -> bool: ...  # it can have no more to say, whether its end is told or not
+    def complete(self) -> bool: ...  # nothing can follow, even if its end was not sent
     def take(self, kind: str, delta: Body, /) -> None: ...
     def close(self) -> None: ...
 
@@ -247,53 +245,53 @@ class _Text:
     _place = "text"
     _known = frozenset({"type", "text"})
 
-    def __init__(self, chunks: MessageChunks, held: Body) -> None:
+    def __init__(self, chunks: MessageChunks, obj: Body) -> None:
         self._chunks = chunks
         self._blocks = chunks.blocks
-        self._told = rest_of(held, self._known).get(WIRE, {})  # signature, citations: said of the block as a whole
-        self.says: dict[str, Say] = {f"{self._place}_delta": self._piece()}
-        said = held.get(self._place)
-        if isinstance(said, str) and said:
-            self._say(said)
+        self._fields = rest_of(obj, self._known).get(WIRE, {})  # signature, citations
+        self.emitters: dict[str, EmitText] = {f"{self._place}_delta": self._piece()}
+        text = obj.get(self._place)
+        if isinstance(text, str) and text:
+            self._emit(text)
 
-    def _piece(self) -> Say:
+    def _piece(self) -> EmitText:
         return self._blocks.on_channel(self._chunks.channel)
 
     @property
     def complete(self) -> bool:
-        return bool(self._told.get("signature"))  # the last thing that is told of a thought
+        return bool(self._fields.get("signature"))  # the last field of a thinking block
 
     def take(self, kind: str, delta: Body) -> None:
         if kind == "text_delta":
             piece = delta.get("text")
             if isinstance(piece, str):
-                self._say(piece)
+                self._emit(piece)
         elif isinstance(delta.get("citation"), dict):
-            self._told["citations"] = [*self._told.get("citations", ()), delta["citation"]]
+            self._fields["citations"] = [*self._fields.get("citations", ()), delta["citation"]]
 
-    def _say(self, piece: str) -> None:
-        self._speak()
+    def _emit(self, piece: str) -> None:
+        self._make_current()
         self._piece()(piece)
 
-    def _speak(self) -> None:
-        """Each block of the stream is a block of ours: what another left open ends here."""
-        if self._chunks.speaking is not self:
+    def _make_current(self) -> None:
+        """Each block of the stream is a block of ours: closes the text of another block."""
+        if self._chunks.current_text is not self:
             self._blocks.end_block()
-            self._chunks.speaking = self
+            self._chunks.current_text = self
 
     def _begin(self) -> None:
         self._blocks.open_text(self._chunks.channel)
 
     def close(self) -> None:
-        told = {key: value for key, value in self._told.items() if value not in ("", [])}
-        if told:
-            self._speak()
+        fields = {key: value for key, value in self._fields.items() if value not in ("", [])}
+        if fields:
+            self._make_current()
             if self._blocks.open_kind is None:
                 self._begin()
-            self._blocks.state({WIRE: told})
-        if self._chunks.speaking is self:
+            self._blocks.add_extra({WIRE: fields})
+        if self._chunks.current_text is self:
             self._blocks.end_block()
-            self._chunks.speaking = None
+            self._chunks.current_text = None
 
 
 class _Thinking(_Text):
@@ -304,11 +302,11 @@ class _Thinking(_Text):
     def take(self, kind: str, delta: Body) -> None:
         if kind == "signature_delta":
             if isinstance(delta.get("signature"), str):
-                self._told["signature"] = delta["signature"]
+                self._fields["signature"] = delta["signature"]
         elif isinstance(delta.get("thinking"), str):
-            self._say(delta["thinking"])
+            self._emit(delta["thinking"])
 
-    def _piece(self) -> Say:
+    def _piece(self) -> EmitText:
         return self._blocks.reasoning
 
     def _begin(self) -> None:
@@ -318,11 +316,11 @@ class _Thinking(_Text):
 class _Call:
     deltas: _Kinds = frozenset({"input_json_delta"})
 
-    def __init__(self, chunks: MessageChunks, held: Body) -> None:
-        self._given = held.get("input")
-        name, call_id = _word(held.get("name")) or "", _word(held.get("id"))
-        self._call = OpenCall(chunks.blocks, name, call_id, extra=rest_of(held, _CALL_KEYS))
-        self.says: dict[str, Say] = {"input_json_delta": self._call.feed}
+    def __init__(self, chunks: MessageChunks, obj: Body) -> None:
+        self._given = obj.get("input")
+        name, call_id = non_empty_string(obj.get("name")) or "", identifier(obj.get("id"))
+        self._call = StreamedCall(chunks.blocks, name, call_id, extra=rest_of(obj, _CALL_KEYS))
+        self.emitters: dict[str, EmitText] = {"input_json_delta": self._call.feed}
 
     @property
     def complete(self) -> bool:
@@ -334,10 +332,10 @@ class _Call:
             self._call.feed(piece if isinstance(piece, str) else dumps(piece))
 
     def close(self) -> None:
-        """The input that the block began with counts only where none streamed: it is a placeholder elsewhere."""
+        """The input at the start of the block counts only if none streamed: otherwise it is a placeholder."""
         given = self._given
         if isinstance(given, dict) and not self._call.begun:
-            self._call.give(dumps(given))
+            self._call.emit_whole(dumps(given))
         else:
             self._call.close(given if isinstance(given, str) else dumps(given) if given else None)
 
@@ -348,36 +346,36 @@ class _Anything:
 
 
 class _Unknown:
-    """A block of Anthropic's own: a server tool's work, or one of times to come. It leaves whole, at its end."""
+    """A block that only Anthropic has: a server tool's output, or an unknown type. It is emitted at its end."""
 
     deltas: _Kinds = _Anything()
-    says: dict[str, Say] = {}
+    emitters: dict[str, EmitText] = {}
     complete = False
 
-    def __init__(self, chunks: MessageChunks, held: Body) -> None:
+    def __init__(self, chunks: MessageChunks, obj: Body) -> None:
         self._chunks = chunks
-        self._held = dict(held)
+        self._block = dict(obj)
         self._input: list[str] = []
 
     def take(self, kind: str, delta: Body) -> None:
         if kind == "input_json_delta" and isinstance(delta.get("partial_json"), str):
             self._input.append(delta["partial_json"])
         else:
-            self._held.update((key, value) for key, value in delta.items() if key != "type")
+            self._block.update((key, value) for key, value in delta.items() if key != "type")
 
     def close(self) -> None:
         text = "".join(self._input)
         if text:
             parsed = loads_object(text)
-            self._held["input"] = text if parsed is None else parsed
-        if self._held:
+            self._block["input"] = text if parsed is None else parsed
+        if self._block:
             self._chunks.blocks.part(self._part())
 
     def _part(self) -> Reasoning | Opaque:
-        data = self._held.get("data")
-        if self._held.get("type") == "redacted_thinking" and isinstance(data, str):
+        data = self._block.get("data")
+        if self._block.get("type") == "redacted_thinking" and isinstance(data, str):
             return Reasoning("", {WIRE: {"redacted_thinking": data}})
-        return Opaque(WIRE, self._held)
+        return Opaque(WIRE, self._block)
 
 
 _BLOCKS: dict[str, Callable[[MessageChunks, Body], _Block]] = {
@@ -394,7 +392,3 @@ _EVENTS: dict[str, Callable[[MessageChunks, Body], None]] = {
     "message_delta": MessageChunks._message_delta,
     "message_stop": lambda chunks, chunk: chunks.done(),
 }
-
-
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

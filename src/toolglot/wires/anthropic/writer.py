@@ -1,22 +1,22 @@
-"""Writing Anthropic's stream: one block at a time, numbered without gaps, each event under its name.
+"""Writes Anthropic's stream: one block at a time, numbered without gaps, each event with its name.
 
-A block begins with its first piece, so that one with nothing in it leaves no trace; what repeats in every delta of a
+A block begins with its first delta, so that an empty one is not written; what repeats in every delta of a
 block is encoded once.
 """
 
 from __future__ import annotations
 
-from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
-from toolglot.core.fold import join_extra
-from toolglot.core.interfaces import Answering
+from toolglot.core.events import Close, Fault, Finish, Open, Start
+from toolglot.core.fold import merge_extra
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Extra
-from toolglot.core.sequence import Sequence
-from toolglot.reading.shape import own_extra
-from toolglot.text.json_text import dumps, encode, loads_object
-from toolglot.text.sse import sse
-from toolglot.wires.anthropic.reasoning import redacted, take_beside, take_signed, write_beside, write_signature
-from toolglot.wires.anthropic.reply import no_place, write_fault
-from toolglot.wires.anthropic.shapes import WIRE, Body, stop_words, write_usage
+from toolglot.io.event_writer import SequentialWriter
+from toolglot.io.json_codec import dumps, encode, loads_object
+from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
+from toolglot.io.sse import encode_sse
+from toolglot.wires.anthropic.reasoning import redacted, take_signed, take_state_blocks, write_signature, write_state_block
+from toolglot.wires.anthropic.reply import write_error
+from toolglot.wires.anthropic.shapes import WIRE, stop_fields, write_usage
 
 # kind of block -> how its content begins, and how a delta's does
 _PLAIN: dict[str, tuple[Body, bytes]] = {
@@ -24,57 +24,27 @@ _PLAIN: dict[str, tuple[Body, bytes]] = {
     "reasoning": ({"type": "thinking", "thinking": "", "signature": ""}, b'{"type":"thinking_delta","thinking":'),
 }
 _INPUT = b'{"type":"input_json_delta","partial_json":'
-_IN_DELTA = ("stop_details", "container")  # the rest of what a reply tells stands beside `delta`
+_IN_DELTA = ("stop_details", "container")  # other fields of a reply go next to `delta`
 
 
-class MessagesWriter:
-    def __init__(self, answering: Answering, notes: list[str]) -> None:
-        self._answering = answering
-        self._notes = notes
-        self._sequence = Sequence()
-        self._started = False
+class MessagesWriter(SequentialWriter):
+    def __init__(self, context: ResponseContext, notes: list[str]) -> None:
+        super().__init__(context, notes)
         self._next = 0  # the next block's number
-        self._open: Open | None = None  # the block at hand
+        self._open: Open | None = None  # the current block
         self._begun = False  # it has been announced
-        self._poured = False  # some of its content was written
+        self._has_content = False  # some of its content was written
         self._head = b""  # of its deltas
-        self._held: list[str] = []  # a block of Anthropic's own, which leaves whole
-
-    def feed(self, event: Event) -> bytes:
-        if type(event) is Delta and event.index == self._sequence.current:
-            return self._delta(event.text)
-        released = self._sequence.feed(event)
-        if len(released) == 1:
-            return self._write(released[0])
-        return b"".join(map(self._write, released))
-
-    def close(self) -> bytes:
-        return b"".join(map(self._write, self._sequence.close()))
-
-    def _write(self, event: Event) -> bytes:
-        match event:
-            case Delta(_, text):
-                return self._delta(text)
-            case Open():
-                return self._opened(event)
-            case Close():
-                return self._closed(event)
-            case Start():
-                return self._start(event)
-            case Finish():
-                return self._finish(event)
-            case Fault():
-                return sse(encode(write_fault(event.error)[1]), "error")
+        self._buffered: list[str] = []  # an opaque block, which is written as a whole
 
     # -- the message around the blocks
 
-    def _start(self, event: Start) -> bytes:
-        self._started = True
+    def on_start(self, event: Start) -> bytes:
         message: Body = {
-            "id": self._answering.id or event.id or "",
+            "id": self._context.id or event.id or "",
             "type": "message",
             "role": "assistant",
-            "model": self._answering.model or event.model or "",
+            "model": self._context.model or event.model or "",
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
@@ -82,28 +52,29 @@ class MessagesWriter:
         }
         return _event({"type": "message_start", "message": message})
 
-    def _finish(self, event: Finish) -> bytes:
-        reason, sequence = stop_words(event.stop)
+    def on_finish(self, event: Finish) -> bytes:
+        reason, sequence = stop_fields(event.stop)
         delta: Body = {"stop_reason": reason, "stop_sequence": sequence}
-        told = own_extra(event.extra, WIRE, "reply", self._notes) if event.extra else {}
-        delta.update((key, told.pop(key)) for key in _IN_DELTA if key in told)
-        last = {"type": "message_delta", "delta": delta, "usage": write_usage(event.usage), **told}
-        begun = b"" if self._started else self._start(Start())
-        return begun + _event(last) + _event({"type": "message_stop"})
+        fields = wire_extra(event.extra, WIRE, "reply", self._notes) if event.extra else {}
+        delta.update((key, fields.pop(key)) for key in _IN_DELTA if key in fields)
+        last = {"type": "message_delta", "delta": delta, "usage": write_usage(event.usage), **fields}
+        return _event(last) + _event({"type": "message_stop"})
+
+    def on_error(self, event: Fault) -> bytes:
+        return encode_sse(encode(write_error(event.error)[1]), "error")
 
     # -- blocks
 
-    def _opened(self, event: Open) -> bytes:
-        self._open, self._begun, self._poured = event, False, False
-        begun = b"" if self._started else self._start(Start())
-        self._held = []
+    def on_open(self, event: Open) -> bytes:
+        self._open, self._begun, self._has_content = event, False, False
+        self._buffered = []
         if event.kind != "call":
-            return begun
-        beside, extra = take_beside(event.extra)
+            return b""
+        beside, extra = take_state_blocks(event.extra)
         call: Body = {"type": "tool_use", "id": event.call_id or "", "name": event.full_name, "input": {}}
         if extra:
-            call.update(own_extra(extra, WIRE, f"call {event.call_id}", self._notes))
-        return begun + b"".join(map(self._whole, beside)) + self._begin(call, _INPUT)
+            call.update(wire_extra(extra, WIRE, f"call {event.call_id}", self._notes))
+        return b"".join(map(self._whole, beside)) + self._begin(call, _INPUT)
 
     def _begin(self, content: Body, delta: bytes) -> bytes:
         self._begun = True
@@ -112,35 +83,35 @@ class MessagesWriter:
         self._head = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":' % number + delta
         return _event({"type": "content_block_start", "index": number, "content_block": content})
 
-    def _delta(self, text: str) -> bytes:
+    def on_delta(self, index: int, text: str) -> bytes:
         opened = self._open
         if opened is None or opened.kind == "media":
             return b""
         if self._begun:
-            self._poured = True
+            self._has_content = True
             return self._head + encode(text) + b"}}\n\n"
         if opened.kind == "opaque":
-            self._held.append(text)
+            self._buffered.append(text)
             return b""
-        beside = take_beside(opened.extra)[0] if opened.kind == "text" else ()
-        return b"".join(map(self._whole, beside)) + self._begin(*_PLAIN[opened.kind]) + self._delta(text)
+        beside = take_state_blocks(opened.extra)[0] if opened.kind == "text" else ()
+        return b"".join(map(self._whole, beside)) + self._begin(*_PLAIN[opened.kind]) + self.on_delta(index, text)
 
-    def _closed(self, event: Close) -> bytes:
+    def on_close(self, event: Close) -> bytes:
         opened, self._open = self._open, None
         if opened is None:
             return b""
         match opened.kind:
             case "reasoning":
-                return self._close_reasoning(join_extra(opened.extra, event.extra))
+                return self._close_reasoning(merge_extra(opened.extra, event.extra))
             case "text":
                 return self._close_text(opened, event)
             case "call":
                 return self._close_call(opened, event)
             case _:
-                block = loads_object("".join(self._held)) if opened.name == WIRE else None
+                block = loads_object("".join(self._buffered)) if opened.name == WIRE else None
                 if block is not None:
                     return self._whole(block)
-                self._notes.append(no_place(opened.kind, opened.name))
+                no_place_in_reply(WIRE, opened.kind, opened.name, self._notes)
                 return b""
 
     def _close_reasoning(self, extra: Extra) -> bytes:
@@ -156,25 +127,25 @@ class MessagesWriter:
     def _close_text(self, opened: Open, event: Close) -> bytes:
         if not opened.extra and not event.extra:
             return self._end()
-        extra = join_extra(opened.extra, event.extra)
+        extra = merge_extra(opened.extra, event.extra)
         if not self._begun:
-            return b"".join(map(self._whole, take_beside(extra, "alone")[0]))
+            return b"".join(map(self._whole, take_state_blocks(extra, "alone")[0]))
         signed, rest = take_signed(extra)
-        citations = own_extra(rest, WIRE, "text", self._notes).get("citations", ())
+        citations = wire_extra(rest, WIRE, "text", self._notes).get("citations", ())
         written = [self._loose_delta({"type": "citations_delta", "citation": citation}) for citation in citations]
         return b"".join(written) + self._end() + self._late(signed, opened)
 
     def _close_call(self, opened: Open, event: Close) -> bytes:
-        written = b"" if self._poured else self._head + b'"{}"}}\n\n'
+        written = b"" if self._has_content else self._head + b'"{}"}}\n\n'
         signed, rest = take_signed(event.extra) if event.extra else ({}, {})
         if rest:
-            own_extra(rest, WIRE, f"call {opened.call_id}", self._notes)
+            wire_extra(rest, WIRE, f"call {opened.call_id}", self._notes)
         return written + self._end() + self._late(signed, opened)
 
     def _late(self, signed: Extra, opened: Open) -> bytes:
-        """State that came only with the block's end, and so stands behind it."""
-        fresh = {wire: own for wire, own in signed.items() if own != opened.extra.get(wire)}
-        return self._whole(write_beside(fresh, "last")) if fresh else b""
+        """State that came only with the block's end, and so follows it."""
+        fresh = {wire: extras for wire, extras in signed.items() if extras != opened.extra.get(wire)}
+        return self._whole(write_state_block(fresh, "last")) if fresh else b""
 
     def _end(self) -> bytes:
         if not self._begun:
@@ -195,4 +166,4 @@ class MessagesWriter:
 
 
 def _event(body: Body) -> bytes:
-    return sse(encode(body), body["type"])
+    return encode_sse(encode(body), body["type"])

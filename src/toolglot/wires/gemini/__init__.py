@@ -2,9 +2,9 @@
 
 from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
-from toolglot.reading.faults import read_fault
+from toolglot.io.upstream_errors import read_error
 from toolglot.wires.gemini.messages import read_messages, write_messages
-from toolglot.wires.gemini.reply import read_reply, write_fault, write_reply
+from toolglot.wires.gemini.reply import write_error, write_reply
 from toolglot.wires.gemini.request import path, read_request, write_request
 from toolglot.wires.gemini.shapes import WIRE as NAME
 from toolglot.wires.gemini.stream import read_events, reader
@@ -17,14 +17,13 @@ WIRE = Wire(
     names=NameRule(name=r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}", call_id=None),
     path=path,
     write_request=write_request,
-    read_reply=read_reply,
     read_events=read_events,
     reader=reader,
-    read_fault=read_fault,
+    read_error=read_error,
     read_request=read_request,
     write_reply=write_reply,
     writer=GeminiWriter,
-    write_fault=write_fault,
+    write_error=write_error,
     read_tools=read_tools,
     write_tools=write_tools,
     read_messages=read_messages,

@@ -1,4 +1,4 @@
-"""Arguments in pieces, as Vertex streams them on request: each piece says by a JSON path where it belongs."""
+"""Partial arguments, as Vertex streams them on request: each has a JSON path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 
 class PartialArguments:
-    """Pieces are kept as they come and put together once: the work is linear however long a string grows."""
+    """Pieces are collected and joined once: the work is linear in the length of a string."""
 
     __slots__ = ("_base", "_pieces", "pending")
 

@@ -1,4 +1,4 @@
-"""A whole request, both ways, as Gemini has it. `model` and `stream`, which the API has in its path, are keys here."""
+"""Gemini requests, reading and writing. `model` and `stream`, which the API has in its path, are keys here."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from urllib.parse import quote
 from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.errors import CallerError
-from toolglot.reading.shape import a_string, an_object, own_extra, put_options, take_options
+from toolglot.io.reply_values import token_count
+from toolglot.io.request_validation import (
+    Body,
+    put_options,
+    require_object,
+    require_string,
+    take_options,
+    unknown_keys,
+    wire_extra,
+)
 from toolglot.wires.gemini.messages import read_messages, read_system, split_system, write_messages, write_system
 from toolglot.wires.gemini.schemas import read_schema
-from toolglot.wires.gemini.shapes import LEVEL_IN, LEVEL_OUT, OPTION_KEYS, OPTIONS, WIRE, camel, count, rest_of
+from toolglot.wires.gemini.shapes import LEVEL_IN, LEVEL_OUT, OPTION_KEYS, OPTIONS, WIRE, camel
 from toolglot.wires.gemini.tools import read_choice, read_tools, write_choice, write_tools
-
-Body = dict[str, Any]
 
 _CONFIG = "generationConfig"
 _JSON = "application/json"
@@ -32,7 +39,7 @@ def path(model: str, stream: bool) -> str:
 
 def read_request(body: Body) -> Request:
     rest = dict(camel(body))
-    model = a_string(rest.pop("model", None) or "", "model").removeprefix("models/")
+    model = require_string(rest.pop("model", None) or "", "model").removeprefix("models/")
     stream = take_options(rest, {"stream": "stream"}).get("stream", False)
     messages = read_messages(rest.pop("contents", None) or [])
     instruction = rest.pop("systemInstruction", None)
@@ -40,7 +47,7 @@ def read_request(body: Body) -> Request:
         messages = (_system(instruction), *messages)
     tools = read_tools(rest.pop("tools", None))
     choice = read_choice(_take_tool_config(rest))
-    config = dict(camel(an_object(rest.pop(_CONFIG, None) or {}, _CONFIG)))
+    config = dict(camel(require_object(rest.pop(_CONFIG, None) or {}, _CONFIG)))
     try:
         options = take_options(config, OPTIONS)
         thinking = _read_thinking(config)
@@ -71,29 +78,29 @@ def _system(value: Any) -> Any:
 
 
 def _take_tool_config(rest: Body) -> Any:
-    """The choice's part of toolConfig; what else it holds stays in `rest`."""
+    """The tool choice in toolConfig; its other keys stay in `rest`."""
     value = rest.pop("toolConfig", None)
     if value is None:
         return None
-    held = dict(camel(an_object(value, "toolConfig")))
-    calling = held.pop("functionCallingConfig", None)
+    obj = dict(camel(require_object(value, "toolConfig")))
+    calling = obj.pop("functionCallingConfig", None)
     if isinstance(calling, dict):
-        more = rest_of(camel(calling), _CHOICE_KEYS)
+        more = unknown_keys(camel(calling), _CHOICE_KEYS)
         if more:
-            held["functionCallingConfig"] = more
-    if held:
-        rest["toolConfig"] = held
+            obj["functionCallingConfig"] = more
+    if obj:
+        rest["toolConfig"] = obj
     return None if calling is None else {"functionCallingConfig": calling}
 
 
 def _read_thinking(config: Body) -> Thinking | None:
-    held = config.pop("thinkingConfig", None)
-    if held is None:
+    obj = config.pop("thinkingConfig", None)
+    if obj is None:
         return None
-    more = dict(camel(an_object(held, "thinkingConfig")))
+    more = dict(camel(require_object(obj, "thinkingConfig")))
     level, budget, show = more.pop("thinkingLevel", None), more.pop("thinkingBudget", None), more.pop("includeThoughts", None)
     effort = LEVEL_IN.get(level.upper()) if isinstance(level, str) else None
-    tokens = count(int(budget) if isinstance(budget, float) and budget.is_integer() else budget)
+    tokens = -1 if budget == -1 else token_count(budget)  # -1: the model chooses
     if tokens == 0 and effort is None:
         effort, tokens = "off", None
     shown = show if isinstance(show, bool) else None
@@ -116,9 +123,9 @@ def _read_output(config: Body) -> Output | None:
         for key in ("responseMimeType", "responseJsonSchema", "responseSchema"):
             config.pop(key, None)
         if plain is not None:
-            return Output(an_object(plain, "responseJsonSchema"))
+            return Output(require_object(plain, "responseJsonSchema"))
         if openapi is not None:
-            return Output(read_schema(an_object(openapi, "responseSchema"), "responseSchema"))
+            return Output(read_schema(require_object(openapi, "responseSchema"), "responseSchema"))
         return Output() if mime else None
     return None
 
@@ -146,9 +153,9 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     if instruction:
         body["systemInstruction"] = instruction
     body["contents"] = write_messages(others, notes, quirks)
-    own = own_extra(request.extra, WIRE, "request", notes)
-    _put_tools(request, body, own.pop("toolConfig", None), notes, quirks)
-    config: Body = dict(own.pop(_CONFIG, {}))
+    fields = wire_extra(request.extra, WIRE, "request", notes)
+    _put_tools(request, body, fields.pop("toolConfig", None), notes, quirks)
+    config: Body = dict(fields.pop(_CONFIG, {}))
     put_options(request, OPTION_KEYS, config, WIRE, notes)
     if request.thinking:
         _put_thinking(request.thinking, config, notes)
@@ -156,50 +163,50 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
         _put_output(request.output, config, notes)
     if config:
         body[_CONFIG] = config
-    body.update(own)
+    body.update(fields)
     return body
 
 
-def _put_tools(request: Request, body: Body, own: Body | None, notes: list[str], quirks: Quirks) -> None:
+def _put_tools(request: Request, body: Body, fields: Body | None, notes: list[str], quirks: Quirks) -> None:
     written = write_tools(request.tools, notes, quirks) if request.tools else []
     if not written:
-        if own:
-            body["toolConfig"] = own
+        if fields:
+            body["toolConfig"] = fields
         return
     body["tools"] = written
-    config = dict(own or {})
+    config = dict(fields or {})
     choice = write_choice(request.choice, request.tools, notes, quirks)
     if choice:
         config["functionCallingConfig"] = {**choice, **config.get("functionCallingConfig", {})}
     if config:
         body["toolConfig"] = config
     if request.parallel is False:
-        notes.append("parallel: gemini has no switch for it; left out")
+        notes.append("parallel: gemini does not support it; left out")
 
 
 def _put_thinking(thinking: Thinking, config: Body, notes: list[str]) -> None:
-    """A budget or a level: Gemini refuses both together."""
-    held: Body = {}
+    """A budget or a level: Gemini rejects both together."""
+    obj: Body = {}
     if thinking.show is not None:
-        held["includeThoughts"] = thinking.show
+        obj["includeThoughts"] = thinking.show
     effort = thinking.effort
     if thinking.budget is not None:
-        held["thinkingBudget"] = thinking.budget
+        obj["thinkingBudget"] = thinking.budget
         if effort:
-            notes.append(f"thinking effort {effort}: gemini takes a budget or a level; the budget is sent")
+            notes.append(f"thinking effort {effort}: gemini accepts a budget or a level; the budget is sent")
     elif effort == "off":
-        held["thinkingBudget"] = 0
+        obj["thinkingBudget"] = 0
     elif effort:
         level = LEVEL_OUT.get(effort)
         if level is None:
             notes.append(f"thinking effort {effort}: gemini has no such level; left out")
         else:
-            held["thinkingLevel"] = level
+            obj["thinkingLevel"] = level
             if LEVEL_IN[level] != effort:
                 notes.append(f"thinking effort {effort}: gemini's highest is {level}")
-    held.update(own_extra(thinking.extra, WIRE, "thinking", notes))
-    if held:
-        config["thinkingConfig"] = held
+    obj.update(wire_extra(thinking.extra, WIRE, "thinking", notes))
+    if obj:
+        config["thinkingConfig"] = obj
 
 
 def _put_output(output: Output, config: Body, notes: list[str]) -> None:

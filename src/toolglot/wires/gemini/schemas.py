@@ -1,4 +1,4 @@
-"""Gemini's own kind of schema (OpenAPI 3.0, types in capitals, `nullable`) read into JSON Schema."""
+"""Reads Gemini's schemas (OpenAPI 3.0, types in capitals, `nullable`) as JSON Schema."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _RULES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 def _or_null(schema: Schema) -> Schema:
-    """The same schema, and null beside it."""
+    """The same schema, or null."""
     kind = schema.get("type")
     if isinstance(kind, str):
         schema["type"] = [kind, "null"]
@@ -100,7 +100,7 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def is_empty(schema: Schema) -> bool:
-    """No parameters at all: Gemini wants them left out then, and has refused an object without properties."""
+    """No parameters: Gemini requires them left out then, and has rejected an object without properties."""
     return (
         not schema.get("properties")
         and schema.get("additionalProperties", False) is False

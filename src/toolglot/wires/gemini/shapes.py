@@ -1,18 +1,16 @@
-"""Google Gemini's generateContent: its words, as tables."""
+"""Google Gemini's generateContent: keys and values as tables."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
-from toolglot.core.reply import Reason, Usage
-
-Body = dict[str, Any]
+from toolglot.core.reply import StopReason, Usage
+from toolglot.io.reply_values import token_count
+from toolglot.io.request_validation import Body, unknown_keys
 
 WIRE = "gemini"
 SIGNATURE = "thoughtSignature"
-# Documented for calls that no Gemini model made: without some signature, Gemini 3 refuses them in the current turn.
+# Documented for calls that no Gemini model made: without a signature, Gemini 3 rejects them in the current turn.
 UNSIGNED = "skip_thought_signature_validator"
 
 # key of generationConfig -> field
@@ -31,7 +29,7 @@ OPTION_KEYS = {field: key for key, field in OPTIONS.items()}
 LEVEL_IN = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high"}
 LEVEL_OUT = {**{effort: level for level, effort in LEVEL_IN.items()}, "xhigh": "HIGH", "max": "HIGH"}
 
-REASON_IN: dict[str, Reason] = {
+REASON_IN: dict[str, StopReason] = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
     "SAFETY": "filter",
@@ -49,7 +47,7 @@ REASON_IN: dict[str, Reason] = {
     "MALFORMED_RESPONSE": "error",
     "OTHER": "error",
 }
-REASON_OUT: dict[Reason, str] = {
+REASON_OUT: dict[StopReason, str] = {
     "stop": "STOP",
     "calls": "STOP",
     "length": "MAX_TOKENS",
@@ -79,12 +77,12 @@ ERROR_WORDS = {
 OTHER_ERROR_WORDS = frozenset({"FAILED_PRECONDITION", "OUT_OF_RANGE", "ALREADY_EXISTS", "DATA_LOSS", "UNKNOWN"})
 
 
-def camel(held: Body) -> Body:
-    """The same object with the API's own keys in camelCase; never to be used on arguments, schemas or results."""
-    for key in held:
+def camel(obj: Body) -> Body:
+    """The same object with its keys in camelCase. Only for the API's keys: never for arguments, schemas or results."""
+    for key in obj:
         if "_" in key:
-            return {_camel(key): value for key, value in held.items()}
-    return held
+            return {_camel(key): value for key, value in obj.items()}
+    return obj
 
 
 @lru_cache(maxsize=1024)
@@ -93,39 +91,17 @@ def _camel(key: str) -> str:
     return head + "".join(word[:1].upper() + word[1:] for word in words) if head else key
 
 
-def rest_of(held: Body, known: frozenset[str]) -> Body:
-    """What is left beside the known keys; null counts as absent."""
-    if held.keys() <= known:
-        return {}
-    return {key: value for key, value in held.items() if key not in known and value is not None}
+# -- usage: the prompt count includes cached tokens; the candidates' excludes thoughts, the prompt's excludes server tools'
 
 
-def read_time(value: object) -> int | None:
-    """`createTime` in seconds since 1970."""
-    try:
-        return int(datetime.fromisoformat(value).timestamp()) if isinstance(value, str) else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def write_time(seconds: int) -> str | None:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-# -- usage: cached tokens are within the prompt's; thoughts are beside the candidates', and so are a server tool's prompts
-
-
-def read_usage(held: Body) -> Usage:
-    prompt, tools = count(held.get("promptTokenCount")), count(held.get("toolUsePromptTokenCount"))
-    said, thoughts = count(held.get("candidatesTokenCount")), count(held.get("thoughtsTokenCount"))
-    more = rest_of(held, _COUNTED)
+def read_usage(obj: Body) -> Usage:
+    prompt, tools = token_count(obj.get("promptTokenCount")), token_count(obj.get("toolUsePromptTokenCount"))
+    candidates, thoughts = token_count(obj.get("candidatesTokenCount")), token_count(obj.get("thoughtsTokenCount"))
+    more = unknown_keys(obj, _COUNTED)
     return Usage(
         _sum(prompt, tools),
-        _sum(said, thoughts),
-        count(held.get("cachedContentTokenCount")),
+        _sum(candidates, thoughts),
+        token_count(obj.get("cachedContentTokenCount")),
         reasoning=thoughts,
         extra={WIRE: more} if more else {},
     )
@@ -137,23 +113,19 @@ _COUNTED = frozenset(
 
 
 def write_usage(usage: Usage) -> Body:
-    own = usage.extra.get(WIRE, {})
-    held: Body = {}
+    fields = usage.extra.get(WIRE, {})
+    obj: Body = {}
     if usage.input is not None:
-        held["promptTokenCount"] = max(0, usage.input - (count(own.get("toolUsePromptTokenCount")) or 0))
+        obj["promptTokenCount"] = max(0, usage.input - (token_count(fields.get("toolUsePromptTokenCount")) or 0))
     if usage.output is not None:
-        held["candidatesTokenCount"] = max(0, usage.output - (usage.reasoning or 0))
+        obj["candidatesTokenCount"] = max(0, usage.output - (usage.reasoning or 0))
     if usage.reasoning is not None:
-        held["thoughtsTokenCount"] = usage.reasoning
+        obj["thoughtsTokenCount"] = usage.reasoning
     if usage.cache_read is not None:
-        held["cachedContentTokenCount"] = usage.cache_read
-    held["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
-    held.update(own)
-    return held
-
-
-def count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+        obj["cachedContentTokenCount"] = usage.cache_read
+    obj["totalTokenCount"] = (usage.input or 0) + (usage.output or 0)
+    obj.update(fields)
+    return obj
 
 
 def _sum(first: int | None, second: int | None) -> int | None:

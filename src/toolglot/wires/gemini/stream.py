@@ -1,44 +1,42 @@
-"""Reading Gemini's stream and its whole replies, which are the same thing: a stream is replies with less in each."""
+"""Reads Gemini's streams and whole replies. Each chunk has the form of a reply."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from toolglot.core.events import Event
 from toolglot.core.messages import Extra, Opaque, ToolResult
 from toolglot.errors import CallerError
-from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import Framed, read_whole
-from toolglot.reading.open_call import OpenCall
-from toolglot.text.json_text import dumps
-from toolglot.text.sse import SseFrames
+from toolglot.io.block_builder import BlockBuilder
+from toolglot.io.json_codec import dumps
+from toolglot.io.reply_values import identifier, merge_usage, non_empty_string
+from toolglot.io.request_validation import Body, unknown_keys
+from toolglot.io.sse import SseFrames
+from toolglot.io.stream_reader import StreamReader, read_whole_reply
+from toolglot.io.streamed_call import StreamedCall
 from toolglot.wires.gemini.partial import PartialArguments
 from toolglot.wires.gemini.parts import TEXT_KEYS, inner_extra, read_part, read_state
-from toolglot.wires.gemini.shapes import REASON_IN, SIGNATURE, WIRE, camel, read_time, read_usage, rest_of
-
-Body = dict[str, Any]
+from toolglot.wires.gemini.shapes import REASON_IN, SIGNATURE, WIRE, camel, read_usage
 
 _KNOWN = frozenset({"candidates", "usageMetadata", "modelVersion", "responseId", "createTime", "error"})
 _FUNCTION_KEYS = frozenset({"id", "name", "args", "partialArgs", "willContinue"})
 _CALL_KEY = frozenset({"functionCall"})
-_BAD_CALL = "MALFORMED_FUNCTION_CALL"  # the model wrote a call, and only this word is left of it
+_BAD_CALL = "MALFORMED_FUNCTION_CALL"  # the model wrote a call, and only this value is left of it
 _KNOWN_OF_CANDIDATE = frozenset({"content", "finishReason", "index"})
 
 
-def reader(channel: str | None = None) -> Framed:
-    return Framed(SseFrames(), GeminiChunks(channel))
+def reader(channel: str | None = None) -> StreamReader:
+    return StreamReader(SseFrames(), GeminiChunks(channel))
 
 
 def read_events(body: Body, channel: str | None = None) -> list[Event]:
-    """Those of a whole reply."""
-    return read_whole(GeminiChunks(channel), body)
+    """The events of a whole reply."""
+    return read_whole_reply(GeminiChunks(channel), body)
 
 
 class GeminiChunks:
     """One chunk, or a whole reply, at a time."""
 
     def __init__(self, channel: str | None = None) -> None:
-        self.blocks = Blocks()
+        self.blocks = BlockBuilder()
         self._channel = channel
         self._partial: _PartialCall | None = None
         self._reason: str | None = None
@@ -51,9 +49,7 @@ class GeminiChunks:
     def take(self, chunk: Body, event: str | None = None) -> None:
         if not chunk.keys() <= _KNOWN:
             chunk = self._unusual(chunk)
-        usage = chunk.get("usageMetadata")
-        if usage and isinstance(usage, dict):  # counted from the start in every chunk: the last word is the total
-            self._usage.update(usage)
+        merge_usage(self._usage, chunk.get("usageMetadata"))
         candidates = chunk.get("candidates")
         if isinstance(candidates, list):
             for candidate in candidates:
@@ -62,7 +58,7 @@ class GeminiChunks:
                     self._candidate(candidate)
 
     def _unusual(self, chunk: Body) -> Body:
-        """A chunk with other keys or another spelling: what is not known is kept."""
+        """A chunk with unknown keys, or in snake_case: unknown keys are kept."""
         chunk = camel(chunk)
         if "candidates" not in chunk:
             chunk = _unwrapped(chunk)
@@ -70,28 +66,20 @@ class GeminiChunks:
             if key not in _KNOWN:
                 self._extra[key] = chunk[key]
         feedback = chunk.get("promptFeedback")
-        if isinstance(feedback, dict) and (word := camel(feedback).get("blockReason")):
+        if isinstance(feedback, dict) and (non_empty_string := camel(feedback).get("blockReason")):
             self._start(chunk)
-            self._blocked = str(word)
+            self._blocked = str(non_empty_string)
         return chunk
 
     def _start(self, chunk: Body) -> None:
-        if not self.blocks.started:
-            id, model = chunk.get("responseId"), chunk.get("modelVersion")
-            self.blocks.start(
-                id if isinstance(id, str) and id else None,
-                model if isinstance(model, str) and model else None,
-                read_time(chunk.get("createTime")),
-            )
+        self.blocks.start(chunk.get("responseId"), chunk.get("modelVersion"), chunk.get("createTime"))
 
     def _candidate(self, candidate: Body) -> None:
         if not candidate.keys() <= _KNOWN_OF_CANDIDATE:
             candidate = camel(candidate)
-            self._of_candidate.update(rest_of(candidate, _KNOWN_OF_CANDIDATE))
+            self._of_candidate.update(unknown_keys(candidate, _KNOWN_OF_CANDIDATE))
         if candidate.get("index"):
-            note = "the provider gave several answers; only the first is read"
-            if note not in self.blocks.notes:
-                self.blocks.notes.append(note)
+            self.blocks.note_once("the provider sent several choices; only the first is read")
             return
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
@@ -99,7 +87,7 @@ class GeminiChunks:
             if isinstance(part, dict):
                 self._part(part)
             else:
-                self.blocks.malformed("a part is no object", part)
+                self.blocks.malformed("a part is not an object", part)
         reason = candidate.get("finishReason")
         if reason and isinstance(reason, str):
             self._reason = reason
@@ -116,32 +104,32 @@ class GeminiChunks:
         if isinstance(function, dict):
             self._function(camel(function), part)
         elif isinstance(text, str):
-            self._said(text, part)
+            self._text_part(text, part)
         elif part.get(SIGNATURE) and not part.keys() - {"thought", SIGNATURE}:
-            self._said("", part)
+            self._text_part("", part)
         else:
             self._whole(part)
 
-    def _said(self, text: str, part: Body) -> None:
-        """A piece of text or thought. A signature ends the block it belongs to, and may come with no text at all."""
+    def _text_part(self, text: str, part: Body) -> None:
+        """A piece of text or reasoning. A signature ends its block, and may come without text."""
         thought = bool(part.get("thought"))
         if thought:
             self.blocks.reasoning(text)
         else:
             self.blocks.text(text, self._channel)
-        more = rest_of(part, TEXT_KEYS)
+        more = unknown_keys(part, TEXT_KEYS)
         if not more:
             return
         if thought and self.blocks.open_kind != "reasoning":
             self.blocks.open_reasoning()
         elif not thought and self.blocks.open_kind != "text":
             self.blocks.open_text(self._channel)
-        self.blocks.state(read_state(more, keep=True))
+        self.blocks.add_extra(read_state(more, keep=True))
         if SIGNATURE in more:
             self.blocks.end_block()
 
     def _whole(self, part: Body) -> None:
-        """Media, or what only Gemini knows; what is damaged is kept as it came."""
+        """Media, or an opaque block; a damaged part is kept as it came."""
         try:
             read = read_part(part)
         except CallerError:
@@ -152,18 +140,17 @@ class GeminiChunks:
     # -- calls
 
     def _function(self, function: Body, part: Body) -> None:
-        extra = read_state(rest_of(part, _CALL_KEY), keep=True) if len(part) > 1 else {}
+        extra = read_state(unknown_keys(part, _CALL_KEY), keep=True) if len(part) > 1 else {}
         if self._partial is not None:
             if self._partial.goes_on(function):
                 self._continue(self._partial, function, extra)
                 return
             self._end_partial(sealed=not self._partial.arguments.pending)
-        name, call_id = function.get("name"), function.get("id")
-        if not isinstance(name, str) or not name:
+        name, call_id = non_empty_string(function.get("name")), identifier(function.get("id"))
+        if name is None:
             self.blocks.malformed("a functionCall came without a name", function)
             return
-        call_id = call_id if isinstance(call_id, str) and call_id else None
-        if more := rest_of(function, _FUNCTION_KEYS):
+        if more := unknown_keys(function, _FUNCTION_KEYS):
             extra = inner_extra(extra, "functionCall", more)
         if function.get("willContinue") or function.get("partialArgs"):
             self._partial = _PartialCall(self.blocks.open_call(name, call_id, extra=extra), name, call_id)
@@ -171,7 +158,7 @@ class GeminiChunks:
             return
         arguments = function.get("args")
         if isinstance(arguments, str):
-            call = OpenCall(self.blocks, name, call_id, extra=extra)
+            call = StreamedCall(self.blocks, name, call_id, extra=extra)
             call.feed(arguments)
             call.close()
             return
@@ -193,7 +180,7 @@ class GeminiChunks:
             self.blocks.close_call(call.index, sealed=sealed, extra=call.extra)
 
     def _abandon(self) -> None:
-        """The stream ends while a call's arguments are still coming: it is shown, and not to be run."""
+        """The stream ends inside a call's arguments: the call is emitted, but not to be run."""
         self._end_partial(sealed=False)
 
     # -- ends
@@ -204,20 +191,20 @@ class GeminiChunks:
         if self._of_candidate:
             self._extra["candidate"] = self._of_candidate
         extra: Extra = {WIRE: self._extra} if self._extra else {}
-        usage = read_usage(camel(self._usage)) if self._usage else None
+        usage = read_usage(camel(self._usage))
         if self._reason == _BAD_CALL:
-            told = self._of_candidate.get("finishMessage") or _BAD_CALL
-            self.blocks.malformed("the provider could not read the model's call", told)
+            message = self._of_candidate.get("finishMessage") or _BAD_CALL
+            self.blocks.malformed("the provider could not read the model's call", message)
         if self._reason is not None:
             self.blocks.finish(REASON_IN.get(self._reason, "other"), self._reason, usage, extra=extra)
         elif self._blocked is not None:
             self.blocks.finish("filter", self._blocked, usage, extra=extra)
         elif self.blocks.started:
-            self.blocks.notes.append("the provider gave no finishReason")
+            self.blocks.notes.append("the provider sent no finishReason")
             self.blocks.finish("stop", None, usage, extra=extra)
 
     def cut(self) -> None:
-        """There is no end marker: with a reason given, the end of the bytes is the end of the reply."""
+        """There is no end marker: after a finish reason, the end of the bytes is the end of the reply."""
         if self._reason is not None or self._blocked is not None:
             self.done()
 
@@ -235,9 +222,9 @@ class _PartialCall:
         self.extra: Extra = {}
 
     def goes_on(self, function: Body) -> bool:
-        name, call_id = function.get("name"), function.get("id")
+        name, call_id = function.get("name"), identifier(function.get("id"))
         if call_id and self.id:
-            return bool(call_id == self.id)
+            return call_id == self.id
         return not name or name == self.name
 
 

@@ -1,32 +1,27 @@
-"""Writing a whole reply, and an error, as Ollama's server does. (Reading is the stream's reader.)"""
+"""Writes a whole reply or an error as Ollama's server does. (The stream's reader reads it.)"""
 
 from __future__ import annotations
 
-from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Extra, Media, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
-from toolglot.reading.shape import Body, own_extra
+from toolglot.io.reply_values import write_timestamp
+from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.wires.ollama.messages import note_state, write_call, write_image
-from toolglot.wires.ollama.shapes import DURATIONS, WIRE, write_reason, write_time, write_usage
-from toolglot.wires.ollama.stream import read_events
+from toolglot.wires.ollama.shapes import DURATIONS, WIRE, write_reason, write_usage
 
 
-def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_events(body, channel))
-
-
-def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
+def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Body:
     message = _message(reply, notes)
     more, end = write_end(reply.stop, reply.usage, reply.extra, notes)
     message.update(more)
-    return {**write_head(reply.model, reply.created, answering), "message": message, **end}
+    return {**write_head(reply.model, reply.created, context), "message": message, **end}
 
 
-def write_head(model: str | None, created: int | None, answering: Answering) -> Body:
-    """What every line of a stream repeats. There is no id on this wire."""
-    return {"model": answering.model or model or "", "created_at": write_time(answering.created or created)}
+def write_head(model: str | None, created: int | None, context: ResponseContext) -> Body:
+    """The fields that every line of a stream has. There is no id on this wire."""
+    return {"model": context.model or model or "", "created_at": write_timestamp(context.created or created or 0)}
 
 
 def _message(reply: Reply, notes: list[str]) -> Body:
@@ -37,7 +32,7 @@ def _message(reply: Reply, notes: list[str]) -> Body:
     for part in reply.parts:
         if isinstance(part, Text):
             texts.append(part.text)
-            own_extra(part.extra, WIRE, "text", notes)
+            wire_extra(part.extra, WIRE, "text", notes)
         elif isinstance(part, Reasoning):
             thoughts.append(part.text)
             note_state(part.extra, notes)
@@ -49,31 +44,27 @@ def _message(reply: Reply, notes: list[str]) -> Body:
         elif isinstance(part, Media):
             images += write_image(part, "reply", notes)
         elif isinstance(part, Opaque):
-            note_opaque(part.wire, notes)
+            no_place_in_reply(WIRE, "opaque", part.wire, notes)
     message: Body = {"role": "assistant", "content": "".join(texts)}
-    told = {"thinking": "".join(thoughts), "images": images, "tool_calls": calls}
-    message.update({key: value for key, value in told.items() if value})
+    optional = {"thinking": "".join(thoughts), "images": images, "tool_calls": calls}
+    message.update({key: value for key, value in optional.items() if value})
     return message
 
 
 def note_cut(call_id: str | None, notes: list[str]) -> None:
-    notes.append(f"call {call_id}: it was cut short, and ollama has whole calls only; left out")
-
-
-def note_opaque(wire: str | None, notes: list[str]) -> None:
-    notes.append(f"reply: ollama has no place for a block of {wire}'s own; left out")
+    notes.append(f"call {call_id}: it was cut short, and ollama has only complete calls; left out")
 
 
 def write_end(stop: Stop | None, usage: Usage | None, extra: Extra, notes: list[str]) -> tuple[Body, Body]:
-    """What the last line adds to the message, and what it says of the whole."""
-    own = own_extra(extra, WIRE, "reply", notes)
-    more = own.pop("message", {})
+    """The fields that the last line adds to the message, and to the line itself."""
+    fields = wire_extra(extra, WIRE, "reply", notes)
+    more = fields.pop("message", {})
     end: Body = {"done": True, "done_reason": write_reason(stop, notes), **dict.fromkeys(DURATIONS, 0)}
     if usage:
         end.update(write_usage(usage, notes))
-    end.update(own)
+    end.update(fields)
     return more, end
 
 
-def write_fault(error: UpstreamError) -> tuple[int, Body]:
+def write_error(error: UpstreamError) -> tuple[int, Body]:
     return error.status or 502, {"error": error.message}

@@ -1,4 +1,4 @@
-"""A whole request, both ways, as Ollama has it."""
+"""Ollama requests, reading and writing."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.errors import CallerError
-from toolglot.reading.shape import Body, a_string, an_object, misfit, own_extra, put_options, take_options
+from toolglot.io.request_validation import (
+    Body,
+    put_options,
+    require_object,
+    require_string,
+    take_options,
+    wire_extra,
+    wrong_type,
+)
 from toolglot.wires.ollama.messages import read_messages, write_messages
-from toolglot.wires.ollama.shapes import OPTION_KEYS, OPTIONS, THINK_OUT, WIRE, count
-from toolglot.wires.ollama.tools import chosen, read_tools, write_tools
+from toolglot.wires.ollama.shapes import OPTION_KEYS, OPTIONS, THINK_OUT, WIRE
+from toolglot.wires.ollama.tools import allowed_tools, read_tools, write_tools
 
 
 def read_request(body: Body) -> Request:
     rest = dict(body)
-    model = a_string(rest.pop("model", ""), "model")
+    model = require_string(rest.pop("model", ""), "model")
     given = rest.pop("messages", None)
     messages = read_messages([] if given is None else given)
     tools = read_tools(rest.pop("tools", None))
@@ -37,21 +45,22 @@ def read_request(body: Body) -> Request:
 
 
 def _take_options(rest: Body) -> dict[str, Any]:
-    """The options that all wires know; those that are Ollama's own stay where they were."""
-    held = rest.pop("options", None)
-    if held is None:
+    """The options that all wires have; those that only Ollama has stay in `rest`."""
+    obj = rest.pop("options", None)
+    if obj is None:
         return {}
-    own = dict(an_object(held, "options"))
+    fields = dict(require_object(obj, "options"))
     endless: Body = {}
-    if (count(own.get("num_predict")) or 1) < 0:  # -1: no limit, -2: as the context holds; no number of tokens
-        endless["num_predict"] = own.pop("num_predict")
+    limit = fields.get("num_predict")
+    if isinstance(limit, int) and limit < 0:  # -1: no limit, -2: as much as the context allows
+        endless["num_predict"] = fields.pop("num_predict")
     try:
-        found = take_options(own, OPTIONS)
+        found = take_options(fields, OPTIONS)
     except CallerError as error:
         raise error.within("options") from None
-    own.update(endless)
-    if own:
-        rest["options"] = own
+    fields.update(endless)
+    if fields:
+        rest["options"] = fields
     return found
 
 
@@ -59,12 +68,12 @@ def _read_thinking(value: Any) -> Thinking | None:
     if value is None:
         return None
     if value is True:
-        return Thinking(budget=-1, show=True)  # on, as much as the model likes, and to be seen
+        return Thinking(budget=-1, show=True)  # on, without a limit, and returned
     if value is False:
         return Thinking("off")
     if isinstance(value, str) and value:
         return Thinking(value)
-    raise misfit("think", "true, false or a word", value)
+    raise wrong_type("think", "true, false or a string", value)
 
 
 def _read_output(value: Any) -> Output | None:
@@ -74,42 +83,42 @@ def _read_output(value: Any) -> Output | None:
         return Output()
     if isinstance(value, dict):
         return Output(value)
-    raise misfit("format", '"json" or a schema', value)
+    raise wrong_type("format", '"json" or a schema', value)
 
 
 def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     body: Body = {
         "model": request.model,
         "messages": write_messages(request.messages, notes, quirks),
-        "stream": request.stream,  # said always: the server's default is to stream
+        "stream": request.stream,  # always written: the server's default is to stream
     }
-    tools = write_tools(chosen(request.tools, request.choice, notes), notes, quirks)
+    tools = write_tools(allowed_tools(request.tools, request.choice, notes), notes, quirks)
     if tools:
         body["tools"] = tools
         if request.parallel is False:
-            notes.append("parallel: ollama can't be held to one call at a time; left out")
+            notes.append("parallel: ollama can't limit a reply to one call; left out")
     if request.thinking:
         _put_think(request.thinking, body, notes)
     if request.output:
         body["format"] = _write_output(request.output, notes)
     options: Body = {}
     put_options(request, OPTION_KEYS, options, WIRE, notes)
-    own = own_extra(request.extra, WIRE, "request", notes)
-    options = {**own.pop("options", {}), **options}
+    fields = wire_extra(request.extra, WIRE, "request", notes)
+    options = {**fields.pop("options", {}), **options}
     if options:
         body["options"] = options
-    body.update(own)
+    body.update(fields)
     return body
 
 
 def _put_think(thinking: Thinking, body: Body, notes: list[str]) -> None:
     effort, budget = thinking.effort, thinking.budget
     if thinking.extra:
-        own_extra(thinking.extra, WIRE, "thinking", notes)
+        wire_extra(thinking.extra, WIRE, "thinking", notes)
     if thinking.show is False and effort != "off":
-        notes.append("thinking hidden: ollama shows what it thinks; left out")
+        notes.append("thinking hidden: ollama always returns it; left out")
     if budget is not None and budget > 0:
-        notes.append("thinking budget: ollama has efforts only; left out")
+        notes.append("thinking budget: ollama supports only efforts; left out")
     if effort is not None:
         word = THINK_OUT.get(effort, True)
         if word not in (effort, False):
@@ -122,5 +131,5 @@ def _put_think(thinking: Thinking, body: Body, notes: list[str]) -> None:
 def _write_output(output: Output, notes: list[str]) -> Any:
     lost = [field for field in ("name", "description", "strict") if getattr(output, field) is not None]
     if lost:
-        notes.append(f"output {', '.join(lost)}: ollama takes the schema alone; left out")
+        notes.append(f"output {', '.join(lost)}: ollama accepts only the schema; left out")
     return "json" if output.schema is None else output.schema

@@ -1,17 +1,14 @@
-"""Ollama's native chat API: its words, as tables."""
+"""Ollama's native chat API: keys and values as tables."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
-from toolglot.core.reply import Reason, Stop, Usage
-
-Body = dict[str, Any]
+from toolglot.core.reply import Stop, StopReason, Usage
+from toolglot.io.reply_values import token_count
+from toolglot.io.request_validation import Body
 
 WIRE = "ollama"
 
-# Inside `options`: key -> field. Whatever else stands there (num_ctx, min_p, ...) is Ollama's own.
+# Inside `options`: key -> field. Other keys (num_ctx, min_p, ...) exist only on Ollama.
 OPTIONS = {
     "num_predict": "max_tokens",
     "temperature": "temperature",
@@ -24,7 +21,7 @@ OPTIONS = {
 }
 OPTION_KEYS = {field: key for key, field in OPTIONS.items()}
 
-# `think`: any other word is refused by the server.
+# `think`: the server rejects any other value.
 THINK_OUT: dict[str, bool | str] = {
     "off": False,
     "minimal": "low",
@@ -35,16 +32,16 @@ THINK_OUT: dict[str, bool | str] = {
     "max": "max",
 }
 
-REASON_IN: dict[str, Reason] = {
+REASON_IN: dict[str, StopReason] = {
     "stop": "stop",
     "length": "length",
-    "tool_calls": "calls",  # only copies of this API have a word for it
+    "tool_calls": "calls",  # only compatible servers send this
     "load": "other",
     "unload": "other",
     "error": "error",
-    "": "error",  # the model's runner went away
+    "": "error",  # the model runner stopped
 }
-REASON_OUT: dict[Reason, str] = {
+REASON_OUT: dict[StopReason, str] = {
     "stop": "stop",
     "calls": "stop",
     "length": "length",
@@ -54,12 +51,11 @@ REASON_OUT: dict[Reason, str] = {
     "error": "error",
     "other": "stop",
 }
-_UNSAID = frozenset({"filter", "pause"})
+_NOT_EXPRESSIBLE = frozenset({"filter", "pause"})
 
-# Nanoseconds. The server leaves out those that are 0, yet some clients insist on them.
+# Nanoseconds. The server leaves out zeros, but some clients require the keys.
 DURATIONS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 COUNTS = {"prompt_eval_count": "input", "eval_count": "output"}
-_LATEST = 253_402_300_799  # the last second of the year 9999
 
 
 def write_reason(stop: Stop | None, notes: list[str]) -> str:
@@ -68,37 +64,19 @@ def write_reason(stop: Stop | None, notes: list[str]) -> str:
     if stop.reason == "other" and stop.raw in REASON_IN:  # load, unload
         return stop.raw
     word = REASON_OUT[stop.reason]
-    if stop.reason in _UNSAID:
-        notes.append(f"stop reason {stop.reason}: ollama has no word for it; it says {word}")
+    if stop.reason in _NOT_EXPRESSIBLE:
+        notes.append(f"stop reason {stop.reason}: ollama has no value for it; written as {word}")
     return word
 
 
+def read_usage(obj: Body) -> Usage:
+    return Usage(token_count(obj.get("prompt_eval_count")), token_count(obj.get("eval_count")))
+
+
 def write_usage(usage: Usage, notes: list[str]) -> Body:
-    """The two counts there are; one that is not known is left out, not 0."""
+    """The two counts of this API; an unknown one is left out, not written as 0."""
     lost = [field for field in ("cache_read", "cache_write", "reasoning") if getattr(usage, field) is not None]
     if lost:
-        notes.append(f"usage {', '.join(lost)}: ollama counts input and output only; left out")
+        notes.append(f"usage {', '.join(lost)}: ollama reports only input and output; left out")
     counts = ((key, getattr(usage, field)) for key, field in COUNTS.items())
     return {key: value for key, value in counts if value is not None}
-
-
-def read_time(value: object) -> int | None:
-    """RFC 3339, with any fraction, in seconds. Go's zero time and the epoch mean that none was told."""
-    if isinstance(value, str):
-        try:
-            then = datetime.fromisoformat(value)
-            value = (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= _LATEST:
-        return None
-    return int(value)
-
-
-def write_time(seconds: int | None) -> str:
-    known = seconds if seconds is not None and 0 <= seconds <= _LATEST else 0
-    return datetime.fromtimestamp(known, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,84 +1,65 @@
-"""Writing Ollama's stream: text and thinking at once, each call whole. What repeats in every line is encoded once."""
+"""Writes Ollama's stream: text and thinking at once, each call when complete. What repeats in every line is encoded once."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
-from toolglot.core.fold import join_extra
-from toolglot.core.interfaces import Answering
+from toolglot.core.events import Close, Fault, Finish, Open, Start
+from toolglot.core.fold import merge_extra
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import ToolCall
-from toolglot.reading.media import from_url
-from toolglot.reading.shape import Body, own_extra
-from toolglot.text.json_text import encode
+from toolglot.io.event_writer import EventWriter
+from toolglot.io.json_codec import encode
+from toolglot.io.media import media_from_url
+from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.wires.ollama.messages import note_state, write_call, write_image
-from toolglot.wires.ollama.reply import note_cut, note_opaque, write_end, write_fault, write_head
+from toolglot.wires.ollama.reply import note_cut, write_end, write_error, write_head
 from toolglot.wires.ollama.shapes import WIRE
 
 _GOES_ON = b'},"done":false}\n'
-# Legal inside JSON, and yet the ends of lines to clients that split as Python's str.splitlines does (Ollama's own SDK).
+# Legal inside JSON, but line ends for clients that use str.splitlines (Ollama's SDK).
 _LINE_ENDS = ((b"\xc2\x85", rb"\u0085"), (b"\xe2\x80\xa8", rb"\u2028"), (b"\xe2\x80\xa9", rb"\u2029"))
 
 
-class OllamaWriter:
-    def __init__(self, answering: Answering, notes: list[str]) -> None:
-        self._answering = answering
-        self._notes = notes
+class OllamaWriter(EventWriter):
+    def __init__(self, context: ResponseContext, notes: list[str]) -> None:
+        super().__init__(context, notes)
         self._open: dict[int, Open] = {}
-        self._held: dict[int, list[str]] = {}  # calls and pictures leave whole
+        self._buffered: dict[int, list[str]] = {}  # calls and images are written as a whole
         self._calls: dict[int, ToolCall | None] = {}  # in the order of their opening; None: not closed yet
         self._written = 0
-        self._start(Start())
 
-    def feed(self, event: Event) -> bytes:
-        match event:
-            case Delta(index, text):
-                return self._delta(index, text)
-            case Open():
-                return self._opened(event)
-            case Close():
-                return self._closed(event)
-            case Start():
-                return self._start(event)
-            case Finish():
-                return self._finish(event)
-            case Fault():
-                return _json(write_fault(event.error)[1]) + b"\n"
-
-    def close(self) -> bytes:
-        return b""
-
-    def _start(self, event: Start) -> bytes:
-        self._head = write_head(event.model, event.created, self._answering)
+    def on_start(self, event: Start) -> bytes:
+        self._head = write_head(event.model, event.created, self._context)
         begin = _json(self._head)[:-1] + b',"message":{"role":"assistant","content":'
         self._text = begin
         self._thinking = begin + b'"","thinking":'
         self._more = begin + b'"",'
         return b""
 
-    def _opened(self, event: Open) -> bytes:
+    def on_open(self, event: Open) -> bytes:
         self._open[event.index] = event
         if event.kind == "call":
             self._calls[event.index] = None
         if event.kind in ("call", "media", "opaque"):
-            self._held[event.index] = []
+            self._buffered[event.index] = []
         return b""
 
-    def _delta(self, index: int, text: str) -> bytes:
-        held = self._held.get(index)
-        if held is not None:
-            held.append(text)
+    def on_delta(self, index: int, text: str) -> bytes:
+        buffer = self._buffered.get(index)
+        if buffer is not None:
+            buffer.append(text)
             return b""
         begin = self._text if self._open[index].kind == "text" else self._thinking
         return begin + _json(text) + _GOES_ON
 
-    def _closed(self, event: Close) -> bytes:
+    def on_close(self, event: Close) -> bytes:
         opened = self._open.pop(event.index)
-        text = "".join(self._held.pop(event.index, ()))
-        extra = join_extra(opened.extra, event.extra)
+        text = "".join(self._buffered.pop(event.index, ()))
+        extra = merge_extra(opened.extra, event.extra)
         match opened.kind:
             case "text":
-                own_extra(extra, WIRE, "text", self._notes)
+                wire_extra(extra, WIRE, "text", self._notes)
             case "reasoning":
                 note_state(extra, self._notes)
             case "call":
@@ -87,14 +68,14 @@ class OllamaWriter:
                 return self._release()
             case "media":
                 kind: Any = opened.channel or "file"
-                images = write_image(from_url(kind, text, extra), "reply", self._notes)
+                images = write_image(media_from_url(kind, text, extra), "reply", self._notes)
                 return self._more + b'"images":' + _json(images) + _GOES_ON if images else b""
             case "opaque":
-                note_opaque(opened.name, self._notes)
+                no_place_in_reply(WIRE, "opaque", opened.name, self._notes)
         return b""
 
     def _release(self) -> bytes:
-        """The calls that are whole, as far as no earlier one is still open: a client may count on their order."""
+        """Writes the complete calls up to the first one that is still open: clients may rely on their order."""
         written = b""
         while self._calls:
             index = next(iter(self._calls))
@@ -103,17 +84,20 @@ class OllamaWriter:
                 break
             del self._calls[index]
             if call.sealed:
-                held = write_call(call, self._written, self._notes)
-                written += self._more + b'"tool_calls":[' + _json(held) + b"]" + _GOES_ON
+                obj = write_call(call, self._written, self._notes)
+                written += self._more + b'"tool_calls":[' + _json(obj) + b"]" + _GOES_ON
                 self._written += 1
             else:
                 note_cut(call.id, self._notes)
         return written
 
-    def _finish(self, event: Finish) -> bytes:
+    def on_finish(self, event: Finish) -> bytes:
         more, end = write_end(event.stop, event.usage, event.extra, self._notes)
         last: Body = {**self._head, "message": {"role": "assistant", "content": "", **more}, **end}
         return _json(last) + b"\n"
+
+    def on_error(self, event: Fault) -> bytes:
+        return _json(write_error(event.error)[1]) + b"\n"
 
 
 def _json(value: Any) -> bytes:

@@ -1,16 +1,16 @@
-"""OpenAI Chat Completions, which half the field copies."""
+"""OpenAI Chat Completions, which many servers implement."""
 
 from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
-from toolglot.reading.faults import read_fault
+from toolglot.io.upstream_errors import read_error
 from toolglot.wires.openai_chat.messages import read_history, read_messages, write_messages
-from toolglot.wires.openai_chat.reply import read_reply, write_reply
+from toolglot.wires.openai_chat.reply import write_reply
 from toolglot.wires.openai_chat.request import read_request, write_request
 from toolglot.wires.openai_chat.shapes import WIRE as NAME
 from toolglot.wires.openai_chat.stream import read_events, reader
 from toolglot.wires.openai_chat.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_chat.writer import ChatWriter
-from toolglot.wires.openai_family import write_fault
+from toolglot.wires.openai_common import write_error
 
 WIRE = Wire(
     name=NAME,
@@ -18,14 +18,13 @@ WIRE = Wire(
     names=NameRule(call_id=None),
     path=lambda model, stream: "/v1/chat/completions",
     write_request=write_request,
-    read_reply=read_reply,
     read_events=read_events,
     reader=reader,
-    read_fault=read_fault,
+    read_error=read_error,
     read_request=read_request,
     write_reply=write_reply,
     writer=ChatWriter,
-    write_fault=write_fault,
+    write_error=write_error,
     read_tools=read_tools,
     write_tools=write_tools,
     read_messages=read_messages,

@@ -1,4 +1,4 @@
-"""Messages, as OpenAI Chat has them."""
+"""OpenAI Chat messages."""
 
 from __future__ import annotations
 
@@ -9,24 +9,31 @@ from typing import Any
 import msgspec
 
 from toolglot.core.envelope import unseal
-from toolglot.core.fold import join_extra
-from toolglot.core.history import Linking, said_as_error
+from toolglot.core.fold import merge_extra
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from toolglot.core.result_matching import ResultMatcher, mark_error_text
 from toolglot.errors import CallerError
-from toolglot.reading.plainly import Plainly
-from toolglot.reading.shape import a_string, an_object, beyond, each_object, no_such_word, own_extra
-from toolglot.text.json_text import decode, dumps, loads_object
+from toolglot.io.json_codec import decode, dumps, loads_object
+from toolglot.io.request_validation import (
+    Body,
+    not_one_of,
+    read_each,
+    require_object,
+    require_string,
+    unknown_extra,
+    unknown_keys,
+    wire_extra,
+)
+from toolglot.io.typed_fast_path import TypedMessages
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
-from toolglot.wires.openai_chat.plain import SHAPES
 from toolglot.wires.openai_chat.shapes import WIRE
-
-Body = dict[str, Any]
+from toolglot.wires.openai_chat.typed_messages import SHAPES
 
 _MESSAGE_KEYS = frozenset({"role", "content", "name"})
 _RESULT_KEYS = _MESSAGE_KEYS | {"tool_call_id"}
-_SPOKEN_KEYS = _MESSAGE_KEYS | {"tool_calls"}
+_COMMON_ASSISTANT_KEYS = _MESSAGE_KEYS | {"tool_calls"}
 _ASSISTANT_KEYS = _MESSAGE_KEYS | {"refusal", "tool_calls", "function_call"}
 _REASONING_KEYS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 _CALL_KEYS = frozenset({"id", "type", "index", "function"})
@@ -34,7 +41,7 @@ _CUSTOM_KEYS = frozenset({"id", "type", "index", "custom"})
 _FLAT_KEYS = frozenset({"id", "type", "index", "name", "arguments"})
 _FUNCTION_KEYS = frozenset({"name", "arguments"})
 
-# how a function's name and arguments are called from the call's place
+# keys of a function's name and arguments, for error messages
 _NESTED = ("function.name", "function.arguments")
 _FLAT = ("name", "arguments")
 _OLD = ("function_call.name", "function_call.arguments")
@@ -44,21 +51,21 @@ _OLD = ("function_call.name", "function_call.arguments")
 
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
-    return _gathered(each_object(value, "messages", _read_message))
+    return _group_results(read_each(value, "messages", _read_message))
 
 
 def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
     """As `read_messages`, from bytes."""
-    read = _plainly(data)
-    return read_messages(decode(data)) if read is None else _gathered(read)
+    read = _typed_messages(data)
+    return read_messages(decode(data)) if read is None else _group_results(read)
 
 
-def _gathered(said: list[Any]) -> tuple[Message, ...]:
+def _group_results(items: list[Any]) -> tuple[Message, ...]:
     messages: list[Message] = []
     results: list[ToolResult] = []  # those of one turn are one message
-    calls = Linking()
+    calls = ResultMatcher()
     previous = ""
-    for read in said:
+    for read in items:
         if type(read) is ToolResult:
             results.append(calls.result(read))
             continue
@@ -66,7 +73,7 @@ def _gathered(said: list[Any]) -> tuple[Message, ...]:
             messages.append(Message("tool", tuple(results)))
             results, previous = [], "tool"
         if read.role == "assistant":
-            read = calls.made(read, goes_on=previous == "assistant")
+            read = calls.add_assistant(read, goes_on=previous == "assistant")
         previous = read.role
         messages.append(read)
     if results:
@@ -74,78 +81,80 @@ def _gathered(said: list[Any]) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def _read_message(held: Body) -> Message | ToolResult:
-    role = held.get("role")
+def _read_message(obj: Body) -> Message | ToolResult:
+    role = obj.get("role")
     read = _READERS.get(role) if type(role) is str else None
     if read is None:
-        raise no_such_word("role", "system, developer, user, assistant or tool", role)
-    name = held.get("name")
+        raise not_one_of("role", "system, developer, user, assistant or tool", role)
+    name = obj.get("name")
     if name is not None:
-        a_string(name, "name")
-    return read(held, role, name)
+        require_string(name, "name")
+    return read(obj, role, name)
 
 
-def _read_plain(held: Body, role: Any, name: str | None) -> Message:
-    content = held.get("content")
-    said: Any = (Text(content),) if type(content) is str and content else read_content(content)
-    return Message(role, said, name, {} if held.keys() <= _MESSAGE_KEYS else beyond(held, _MESSAGE_KEYS, WIRE))
+def _read_plain(obj: Body, role: Any, name: str | None) -> Message:
+    content = obj.get("content")
+    content_parts: Any = (Text(content),) if type(content) is str and content else read_content(content)
+    return Message(role, content_parts, name, {} if obj.keys() <= _MESSAGE_KEYS else unknown_extra(obj, _MESSAGE_KEYS, WIRE))
 
 
-def _read_result(held: Body, role: Any, name: str | None) -> ToolResult:
-    call_id, content = held.get("tool_call_id"), held.get("content")
+def _read_result(obj: Body, role: Any, name: str | None) -> ToolResult:
+    call_id, content = obj.get("tool_call_id"), obj.get("content")
     if type(call_id) is not str:
-        call_id = a_string(call_id or "", "tool_call_id")
-    said: Any = (Text(content),) if type(content) is str and content else read_content(content)
-    return ToolResult(call_id, name, said, False, {} if held.keys() <= _RESULT_KEYS else beyond(held, _RESULT_KEYS, WIRE))
+        call_id = require_string(call_id or "", "tool_call_id")
+    content_parts: Any = (Text(content),) if type(content) is str and content else read_content(content)
+    return ToolResult(
+        call_id, name, content_parts, False, {} if obj.keys() <= _RESULT_KEYS else unknown_extra(obj, _RESULT_KEYS, WIRE)
+    )
 
 
-def _read_spoken(held: Body, role: Any, name: str | None) -> Message:
-    """An assistant's message; nearly all hold a text and calls alone."""
-    if not held.keys() <= _SPOKEN_KEYS:
-        parts, read = _read_assistant(held)
-        return Message(role, parts, name, beyond(held, read, WIRE))
-    content, calls = held.get("content"), held.get("tool_calls")
-    said: tuple[Part, ...] = (Text(content),) if type(content) is str and content else read_content(content)
-    made = () if calls is None else each_object(calls, "tool_calls", _read_call)
-    return Message(role, (*said, *made), name)
+def _read_assistant_message(obj: Body, role: Any, name: str | None) -> Message:
+    """An assistant message; nearly all have only text and calls."""
+    if not obj.keys() <= _COMMON_ASSISTANT_KEYS:
+        parts, read = _read_assistant(obj)
+        return Message(role, parts, name, unknown_extra(obj, read, WIRE))
+    content, calls = obj.get("content"), obj.get("tool_calls")
+    content_parts: tuple[Part, ...] = (Text(content),) if type(content) is str and content else read_content(content)
+    made = () if calls is None else read_each(calls, "tool_calls", _read_call)
+    return Message(role, (*content_parts, *made), name)
 
 
 _READERS: dict[str, Callable[[Body, Any, str | None], Message | ToolResult]] = {
     **dict.fromkeys(("system", "developer", "user"), _read_plain),
     **dict.fromkeys(("tool", "function"), _read_result),
-    "assistant": _read_spoken,
+    "assistant": _read_assistant_message,
 }
-_plainly = Plainly(SHAPES, _read_message)
+_typed_messages = TypedMessages(SHAPES, _read_message)
 
 
-def _read_assistant(held: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
+def _read_assistant(obj: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
     """The parts, and the keys that they were read from."""
     parts: list[Part] = []
     read = _ASSISTANT_KEYS
-    if not _REASONING_KEYS.isdisjoint(held):
-        used, reasoning = read_reasoning(held)
+    if not _REASONING_KEYS.isdisjoint(obj):
+        used, reasoning = read_reasoning(obj)
         parts += reasoning
         read = read | used
-    parts += read_content(held.get("content"))
-    refusal = held.get("refusal")
+    parts += read_content(obj.get("content"))
+    refusal = obj.get("refusal")
     if refusal:
-        parts.append(Text(a_string(refusal, "refusal"), "refusal"))
-    calls = held.get("tool_calls")
+        parts.append(Text(require_string(refusal, "refusal"), "refusal"))
+    calls = obj.get("tool_calls")
     if calls is not None:
-        parts += each_object(calls, "tool_calls", _read_call)
-    legacy = held.get("function_call")
+        parts += read_each(calls, "tool_calls", _read_call)
+    legacy = obj.get("function_call")
     if legacy is not None:
-        parts.append(_function_call("", an_object(legacy, "function_call"), _OLD, {}))
+        parts.append(_function_call("", require_object(legacy, "function_call"), _OLD, {}))
     return tuple(parts), read
 
 
-def read_reasoning(held: Body) -> tuple[set[str], tuple[Reasoning, ...]]:
+def read_reasoning(obj: Body) -> tuple[set[str], tuple[Reasoning, ...]]:
     """The reasoning in an assistant message, under whichever key it came, and those keys."""
-    used = {key for key in ("reasoning_content", "reasoning") if isinstance(held.get(key), str)}
-    text = held.get("reasoning_content") or held.get("reasoning")
-    text = text if isinstance(text, str) else next((held[key] for key in used if held[key]), "")
+    used = {key for key in ("reasoning_content", "reasoning") if isinstance(obj.get(key), str)}
+    text = obj.get("reasoning_content") or obj.get("reasoning")
+    text = text if isinstance(text, str) else next((obj[key] for key in used if obj[key]), "")
     extra: Extra = {}
-    details = held.get("reasoning_details")
+    details = obj.get("reasoning_details")
     if isinstance(details, list):
         used.add("reasoning_details")
         extra = _read_details(details)
@@ -154,7 +163,7 @@ def read_reasoning(held: Body) -> tuple[set[str], tuple[Reasoning, ...]]:
 
 
 def _read_details(details: list[Any]) -> Extra:
-    """OpenRouter's reasoning_details, to be given back unchanged; what another wire sealed into one comes out here."""
+    """OpenRouter's reasoning_details, to be returned unchanged; another wire's sealed state in one is unsealed."""
     mine: list[Any] = []
     extra: Extra = {}
     for detail in details:
@@ -162,8 +171,8 @@ def _read_details(details: list[Any]) -> Extra:
         if foreign is None:
             mine.append(detail)
         else:
-            extra = join_extra(extra, foreign)
-    return join_extra(extra, {WIRE: {"reasoning_details": mine}}) if mine else extra
+            extra = merge_extra(extra, foreign)
+    return merge_extra(extra, {WIRE: {"reasoning_details": mine}}) if mine else extra
 
 
 def _detail_text(detail: Any) -> str:
@@ -171,30 +180,31 @@ def _detail_text(detail: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _read_call(held: Body) -> ToolCall:
-    call_id = held.get("id")
+def _read_call(obj: Body) -> ToolCall:
+    call_id = obj.get("id")
     if type(call_id) is not str:
-        call_id = a_string(call_id or "", "id")
-    if "function" in held:
-        extra = {} if held.keys() <= _CALL_KEYS else signatures.heard(beyond(held, _CALL_KEYS, WIRE))
-        return _function_call(call_id, an_object(held["function"], "function"), _NESTED, extra)
-    if "custom" in held:
-        inner = an_object(held["custom"], "custom")
-        written = dumps({"input": a_string(inner.get("input") or "", "custom.input")})
-        extra = signatures.heard(beyond(held, _CUSTOM_KEYS, WIRE))
-        return ToolCall(call_id, a_string(inner.get("name"), "custom.name"), written, custom=True, extra=extra)
-    inner = {key: held.get(key) for key in ("name", "arguments")}  # flat: they stand in the call itself
-    return _function_call(call_id, inner, _FLAT, beyond(held, _FLAT_KEYS, WIRE))
+        call_id = require_string(call_id or "", "id")
+    if "function" in obj:
+        extra = {} if obj.keys() <= _CALL_KEYS else signatures.from_client(unknown_extra(obj, _CALL_KEYS, WIRE))
+        return _function_call(call_id, require_object(obj["function"], "function"), _NESTED, extra)
+    if "custom" in obj:
+        inner = require_object(obj["custom"], "custom")
+        written = dumps({"input": require_string(inner.get("input") or "", "custom.input")})
+        extra = signatures.from_client(unknown_extra(obj, _CUSTOM_KEYS, WIRE))
+        return ToolCall(call_id, require_string(inner.get("name"), "custom.name"), written, custom=True, extra=extra)
+    inner = {key: obj.get(key) for key in ("name", "arguments")}  # flat: they are in the call itself
+    return _function_call(call_id, inner, _FLAT, unknown_extra(obj, _FLAT_KEYS, WIRE))
 
 
-def _function_call(call_id: str, held: Body, where: tuple[str, str], extra: Extra) -> ToolCall:
-    """`where`: how the function's keys are called from the call's place."""
-    if not held.keys() <= _FUNCTION_KEYS:
-        extra = join_extra(extra, {WIRE: {"function": beyond(held, _FUNCTION_KEYS, WIRE)[WIRE]}})
-    name, arguments = held.get("name"), held.get("arguments")
+def _function_call(call_id: str, obj: Body, where: tuple[str, str], extra: Extra) -> ToolCall:
+    """`where`: the function's keys, for error messages."""
+    more = unknown_keys(obj, _FUNCTION_KEYS)
+    if more:
+        extra = merge_extra(extra, {WIRE: {"function": more}})
+    name, arguments = obj.get("name"), obj.get("arguments")
     if type(arguments) is not str or not arguments:
         arguments = _arguments(arguments, where[1])
-    return ToolCall(call_id, name if type(name) is str else a_string(name, where[0]), arguments, extra=extra)
+    return ToolCall(call_id, name if type(name) is str else require_string(name, where[0]), arguments, extra=extra)
 
 
 def _arguments(value: Any, where: str) -> str:
@@ -205,7 +215,7 @@ def _arguments(value: Any, where: str) -> str:
             return dumps(value)
         except RecursionError:
             raise CallerError("nested too deeply", where) from None
-    return a_string(value, where)
+    return require_string(value, where)
 
 
 # -- writing
@@ -213,7 +223,7 @@ def _arguments(value: Any, where: str) -> str:
 
 def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quirks) -> list[Any]:
     written: list[Any] = []
-    pictures: list[Body] = []  # a tool's message can't hold them: they follow all results, as the user's
+    pictures: list[Body] = []  # not allowed in a tool message: they follow all results, in a user message
     for message in messages:
         role = message.role
         if pictures and role != "tool":
@@ -236,62 +246,62 @@ def _write_plain(message: Message, notes: list[str], quirks: Quirks) -> Body:
     role = message.role
     if role == "developer" and not quirks.developer_role:
         role = "system"
-    held: Body = {"role": role, "content": write_content(message.parts, notes, quirks)}
+    obj: Body = {"role": role, "content": write_content(message.parts, notes, quirks)}
     if message.name is not None or message.extra:
-        _put_name_and_extra(message, held, notes)
-    return held
+        _put_name_and_extra(message, obj, notes)
+    return obj
 
 
-def _put_name_and_extra(message: Message, held: Body, notes: list[str]) -> None:
+def _put_name_and_extra(message: Message, obj: Body, notes: list[str]) -> None:
     if message.name is not None:
-        held["name"] = message.name
+        obj["name"] = message.name
     if message.extra:
-        held.update(own_extra(message.extra, WIRE, f"{message.role} message", notes))
+        obj.update(wire_extra(message.extra, WIRE, f"{message.role} message", notes))
 
 
 def _write_assistant(message: Message, notes: list[str], quirks: Quirks) -> Body:
-    said: list[Part] = []
+    content_parts: list[Part] = []
     calls: list[Body] = []
-    held: Body = {"role": "assistant"}
+    obj: Body = {"role": "assistant"}
     refusals: list[str] = []
     for part in message.parts:
         if type(part) is ToolCall:
             calls.append(write_call(part, notes, quirks))
         elif type(part) is Reasoning:
-            _write_reasoning(part, held, notes, quirks)
+            _write_reasoning(part, obj, notes, quirks)
         elif type(part) is Text and part.channel == "refusal":
             refusals.append(part.text)
         else:
-            said.append(part)
-    # null is legal only where something else is said
-    held["content"] = write_content(tuple(said), notes, quirks) if said else None if calls or refusals else ""
+            content_parts.append(part)
+    # null is legal only if there is something else
+    obj["content"] = write_content(tuple(content_parts), notes, quirks) if content_parts else None if calls or refusals else ""
     if refusals:
-        held["refusal"] = "".join(refusals)
+        obj["refusal"] = "".join(refusals)
     if calls:
-        held["tool_calls"] = calls
+        obj["tool_calls"] = calls
     if message.name is not None or message.extra:
-        _put_name_and_extra(message, held, notes)
-    return held
+        _put_name_and_extra(message, obj, notes)
+    return obj
 
 
-def _write_reasoning(part: Reasoning, held: Body, notes: list[str], quirks: Quirks) -> None:
+def _write_reasoning(part: Reasoning, obj: Body, notes: list[str], quirks: Quirks) -> None:
     details = part.extra.get(WIRE, {}).get("reasoning_details")
     if isinstance(details, list):
-        held.setdefault("reasoning_details", []).extend(details)
+        obj.setdefault("reasoning_details", []).extend(details)
     if quirks.reasoning_key and part.text:
-        held[quirks.reasoning_key] = held.get(quirks.reasoning_key, "") + part.text
+        obj[quirks.reasoning_key] = obj.get(quirks.reasoning_key, "") + part.text
     elif not details:
         notes.append("reasoning in the history: openai-chat has no place for it; left out")
     foreign = sorted(wire for wire in part.extra if wire != WIRE)
     if foreign:
-        notes.append(f"reasoning: its signature is for {', '.join(foreign)} alone; left out")
+        notes.append(f"reasoning: its signature is for {', '.join(foreign)} only; left out")
 
 
 def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
     call_id = call.id if quirks.call_id_length is None else _fitted_id(call.id, quirks.call_id_length)
     if not call.extra and not call.custom:
         return {"id": call_id, "type": "function", "function": {"name": call.full_name, "arguments": call.arguments_json}}
-    kept = own_extra(signatures.kept(call.extra), WIRE, f"call {call.id}", notes) if call.extra else {}
+    kept = wire_extra(signatures.kept(call.extra), WIRE, f"call {call.id}", notes) if call.extra else {}
     if call.custom and quirks.custom_tools:
         custom = {"name": call.full_name, "input": custom_input(call)}
         return {"id": call_id, "type": "custom", "custom": custom, **kept}
@@ -300,7 +310,7 @@ def write_call(call: ToolCall, notes: list[str], quirks: Quirks) -> Body:
 
 
 def _fitted_id(call_id: str, length: int) -> str:
-    """The id itself where the server takes it, else a stand-in: the same for the same id, so that results still match."""
+    """The id if the server accepts it, else a replacement derived from it, so that results still match."""
     if len(call_id) == length and call_id.isascii() and call_id.isalnum():
         return call_id
     return shake_128(call_id.encode("utf-8", "surrogatepass")).hexdigest(length)[:length]
@@ -308,25 +318,25 @@ def _fitted_id(call_id: str, length: int) -> str:
 
 def custom_input(call: ToolCall) -> str:
     """The free text of a custom call."""
-    held = loads_object(call.arguments_json) or {}
-    value = held.get("input", call.arguments_json)
+    obj = loads_object(call.arguments_json) or {}
+    value = obj.get("input", call.arguments_json)
     return value if isinstance(value, str) else dumps(value)
 
 
 def _write_result(result: ToolResult, pictures: list[Body], notes: list[str], quirks: Quirks) -> Body:
     call_id = result.call_id if quirks.call_id_length is None else _fitted_id(result.call_id, quirks.call_id_length)
-    held: Body = {"role": "tool", "tool_call_id": call_id}
+    obj: Body = {"role": "tool", "tool_call_id": call_id}
     if result.is_error or Media in map(type, result.parts):
-        held["content"] = write_content(_result_parts(result, pictures, notes, quirks), notes, quirks)
+        obj["content"] = write_content(_result_parts(result, pictures, notes, quirks), notes, quirks)
     else:
-        held["content"] = write_content(result.parts, notes, quirks)
+        obj["content"] = write_content(result.parts, notes, quirks)
     if result.extra:
-        held.update(own_extra(result.extra, WIRE, f"result {result.call_id}", notes))
-    return held
+        obj.update(wire_extra(result.extra, WIRE, f"result {result.call_id}", notes))
+    return obj
 
 
 def _result_parts(result: ToolResult, pictures: list[Body], notes: list[str], quirks: Quirks) -> tuple[Part, ...]:
-    """Pictures follow elsewhere, and an error is said in words."""
+    """Images follow elsewhere, and an error is marked in the text."""
     parts: list[Part] = []
     for part in result.parts:
         if isinstance(part, Media):
@@ -338,6 +348,6 @@ def _result_parts(result: ToolResult, pictures: list[Body], notes: list[str], qu
         else:
             parts.append(part)
     if result.is_error:
-        notes.append(f"result {result.call_id}: openai-chat has no error flag; the text says so")
-        parts = said_as_error(parts)
+        notes.append(f"result {result.call_id}: openai-chat has no error flag; marked in the text")
+        parts = mark_error_text(parts)
     return tuple(parts)

@@ -1,58 +1,48 @@
-"""Writing a whole reply, and an error, as OpenAI Chat's server does. (Reading is the stream's reader.)"""
+"""Writes a whole reply or an error as OpenAI Chat's server does. (The stream's reader reads it.)"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import msgspec
 
 from toolglot.core.envelope import seal
-from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Extra, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply
-from toolglot.reading.shape import own_extra
+from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.wires.openai_chat import signatures
-from toolglot.wires.openai_chat.functions import is_of_old, only_call
+from toolglot.wires.openai_chat.legacy_functions import first_call, uses_legacy_functions
 from toolglot.wires.openai_chat.messages import write_call
 from toolglot.wires.openai_chat.shapes import WIRE, finish_reason, write_usage
-from toolglot.wires.openai_chat.stream import read_events
-from toolglot.wires.openai_family import FAMILY
-
-Body = dict[str, Any]
+from toolglot.wires.openai_common import FAMILY
 
 
-def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_events(body, channel))
-
-
-def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
+def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Body:
     body: Body = {
-        "id": answering.id or reply.id or "",
+        "id": context.id or reply.id or "",
         "object": "chat.completion",
-        "created": answering.created or reply.created or 0,
-        "model": answering.model or reply.model or "",
-        "choices": [_choice(reply, notes, of_old=is_of_old(answering.request))],
+        "created": context.created or reply.created or 0,
+        "model": context.model or reply.model or "",
+        "choices": [_choice(reply, notes, uses_functions=uses_legacy_functions(context.request))],
     }
     if reply.usage:
         body["usage"] = write_usage(reply.usage)
     if reply.extra:
-        kept, choice, message = split_own(reply.extra, notes)
+        kept, choice, message = split_extra_fields(reply.extra, notes)
         body["choices"][0].update(choice)
         body["choices"][0]["message"].update(message)
         body.update(kept)
     return body
 
 
-def split_own(extra: Extra, notes: list[str]) -> tuple[Body, Body, Body]:
-    """What a reply has of this wire's own: for the body, for its choice, and for the choice's message."""
-    kept = own_extra(extra, WIRE, "reply", notes, FAMILY)
+def split_extra_fields(extra: Extra, notes: list[str]) -> tuple[Body, Body, Body]:
+    """The extra fields of a reply: for the body, for its choice, and for the choice's message."""
+    kept = wire_extra(extra, WIRE, "reply", notes, FAMILY)
     choices = kept.pop("choices", None) or [{}]
     choice = dict(choices[0])
     return kept, choice, choice.pop("message", {})
 
 
-def _choice(reply: Reply, notes: list[str], *, of_old: bool) -> Body:
+def _choice(reply: Reply, notes: list[str], *, uses_functions: bool) -> Body:
     message: Body = {"role": "assistant", "content": None, "refusal": None}
     texts: list[str] = []
     refusals: list[str] = []
@@ -63,16 +53,15 @@ def _choice(reply: Reply, notes: list[str], *, of_old: bool) -> Body:
         if isinstance(part, Text):
             (refusals if part.channel == "refusal" else texts).append(part.text)
             if part.extra:
-                message.update(own_extra(part.extra, WIRE, "text", notes))
+                message.update(wire_extra(part.extra, WIRE, "text", notes))
         elif isinstance(part, Reasoning):
             thoughts.append(part.text)
             details += write_details(part.extra)
         elif isinstance(part, ToolCall):
             calls.append(part)
         else:
-            what = f"block of {part.wire}'s own" if isinstance(part, Opaque) else "picture or file"
-            notes.append(f"reply: openai-chat has no place for a {what}; left out")
-    if texts or not (calls or refusals):  # null is what stands beside something else that is said
+            no_place_in_reply(WIRE, "opaque" if isinstance(part, Opaque) else "media", getattr(part, "wire", None), notes)
+    if texts or not (calls or refusals):  # null if there is something else
         message["content"] = "".join(texts)
     if refusals:
         message["refusal"] = "".join(refusals)
@@ -80,24 +69,24 @@ def _choice(reply: Reply, notes: list[str], *, of_old: bool) -> Body:
         message["reasoning_content"] = "".join(thoughts)
     if details:
         message["reasoning_details"] = details
-    if calls and of_old:
-        message["function_call"] = only_call(calls, notes)
+    if calls and uses_functions:
+        message["function_call"] = first_call(calls, notes)
     elif calls:
         message["tool_calls"] = [_write_call(call, notes) for call in calls]
-    reason = finish_reason(reply.stop, refused=bool(refusals), of_old=of_old)
+    reason = finish_reason(reply.stop, refused=bool(refusals), uses_functions=uses_functions)
     return {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
 
 
 def _write_call(call: ToolCall, notes: list[str]) -> Body:
     if call.extra:
-        call = msgspec.structs.replace(call, extra=signatures.told(call.extra))
+        call = msgspec.structs.replace(call, extra=signatures.for_client(call.extra))
     return write_call(call, notes, Quirks())
 
 
 def write_details(extra: Extra) -> list[Body]:
-    """Signatures and encrypted reasoning for the client to give back: our own, and other wires' under seal."""
-    own = extra.get(WIRE, {}).get("reasoning_details")
-    details = list(own) if isinstance(own, list) else []
+    """Signatures and encrypted reasoning for the client to return: this wire's, and other wires' sealed."""
+    kept = extra.get(WIRE, {}).get("reasoning_details")
+    details = list(kept) if isinstance(kept, list) else []
     sealed = seal(extra, but=WIRE)
     if sealed:
         details.append({"type": "reasoning.encrypted", "data": sealed, "format": "toolglot", "index": len(details)})

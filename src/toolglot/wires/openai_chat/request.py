@@ -1,4 +1,4 @@
-"""A whole request, both ways, as OpenAI Chat has it."""
+"""OpenAI Chat requests, reading and writing."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.core.tools import Tool
-from toolglot.reading.shape import (
-    a_boolean,
-    a_string,
-    a_whole_number,
-    an_object,
-    or_none,
-    own_extra,
+from toolglot.io.request_validation import (
+    Body,
+    optional,
     put_options,
+    require_boolean,
+    require_integer,
+    require_object,
+    require_string,
     take_options,
+    wire_extra,
 )
 from toolglot.wires.openai_chat.messages import read_messages, write_messages
 from toolglot.wires.openai_chat.shapes import OPTION_KEYS, OPTIONS, WIRE
@@ -28,14 +29,12 @@ from toolglot.wires.openai_chat.tools import (
     write_choice,
     write_tools,
 )
-from toolglot.wires.openai_family import EFFORT_IN, EFFORT_OUT, FAMILY, put_choice, split_extra
-
-Body = dict[str, Any]
+from toolglot.wires.openai_common import EFFORT_IN, EFFORT_OUT, FAMILY, put_choice, split_extra
 
 
 def read_request(body: Body) -> Request:
     rest = dict(body)
-    model = a_string(rest.pop("model", ""), "model")
+    model = require_string(rest.pop("model", ""), "model")
     messages = read_messages(rest.pop("messages", []))
     tools = read_tools(rest.pop("tools", None)) + read_functions(rest.pop("functions", None))
     choice = read_choice(rest.pop("tool_choice", None)) or read_function_call(rest.pop("function_call", None))
@@ -57,8 +56,8 @@ def read_request(body: Body) -> Request:
 
 
 def _take_stream_usage(rest: Body) -> bool:
-    options = dict(or_none(an_object, rest.pop("stream_options", None), "stream_options") or {})
-    asked = or_none(a_boolean, options.pop("include_usage", None), "stream_options.include_usage")
+    options = dict(optional(require_object, rest.pop("stream_options", None), "stream_options") or {})
+    asked = optional(require_boolean, options.pop("include_usage", None), "stream_options.include_usage")
     if options:
         rest["stream_options"] = options
     return bool(asked)
@@ -66,12 +65,12 @@ def _take_stream_usage(rest: Body) -> bool:
 
 def _read_thinking(rest: Body) -> Thinking | None:
     """`reasoning_effort`, or OpenRouter's `reasoning: {effort, max_tokens, exclude}`."""
-    effort = or_none(a_string, rest.pop("reasoning_effort", None), "reasoning_effort")
+    effort = optional(require_string, rest.pop("reasoning_effort", None), "reasoning_effort")
     more: Body = {}
     if isinstance(rest.get("reasoning"), dict):
         more = dict(rest.pop("reasoning"))
-        effort = or_none(a_string, more.pop("effort", None), "reasoning.effort") or effort
-    budget = or_none(a_whole_number, more.pop("max_tokens", None), "reasoning.max_tokens")
+        effort = optional(require_string, more.pop("effort", None), "reasoning.effort") or effort
+    budget = optional(require_integer, more.pop("max_tokens", None), "reasoning.max_tokens")
     if not effort and budget is None and not more:
         return None
     word = EFFORT_IN.get(effort, effort) if effort else None
@@ -79,20 +78,20 @@ def _read_thinking(rest: Body) -> Thinking | None:
 
 
 def _read_output(value: Any, rest: Body) -> Output | None:
-    """What a form has beyond ours is left in `rest`, under its own key."""
+    """Keys that Output lacks are left in `rest`."""
     if value is None:
         return None
-    held = an_object(value, "response_format")
-    kind = held.get("type")
+    obj = require_object(value, "response_format")
+    kind = obj.get("type")
     if kind not in ("json_object", "json_schema"):
-        if held != {"type": "text"}:
-            rest["response_format"] = held
+        if obj != {"type": "text"}:
+            rest["response_format"] = obj
         return None
-    more = {key: value for key, value in held.items() if key not in ("type", "json_schema")}
+    more = {key: value for key, value in obj.items() if key not in ("type", "json_schema")}
     found: Body = {}
     if kind == "json_schema":
-        inner = dict(an_object(held.get("json_schema"), _SCHEMA))
-        found = {field: or_none(read, inner.pop(field, None), f"{_SCHEMA}.{field}") for field, read in _OUTPUT.items()}
+        inner = dict(require_object(obj.get("json_schema"), _SCHEMA))
+        found = {field: optional(read, inner.pop(field, None), f"{_SCHEMA}.{field}") for field, read in _OUTPUT.items()}
         if inner:
             more["json_schema"] = inner
     if more:
@@ -102,10 +101,10 @@ def _read_output(value: Any, rest: Body) -> Output | None:
 
 _SCHEMA = "response_format.json_schema"
 _OUTPUT: dict[str, Callable[[Any, str], Any]] = {
-    "schema": an_object,
-    "name": a_string,
-    "description": a_string,
-    "strict": a_boolean,
+    "schema": require_object,
+    "name": require_string,
+    "description": require_string,
+    "strict": require_boolean,
 }
 
 
@@ -118,7 +117,7 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
         put_choice(request, chosen, body, notes, quirks)
     elif request.parallel is not None or (request.choice and request.choice.mode == "required"):
         notes.append("tool_choice, parallel: there are no tools to choose from; left out")
-    kept = own_extra(request.extra, WIRE, "request", notes, FAMILY) if request.extra else {}
+    kept = wire_extra(request.extra, WIRE, "request", notes, FAMILY) if request.extra else {}
     _put_stream(request, kept, body, quirks)
     table = {**OPTION_KEYS, "max_tokens": quirks.max_tokens_key, "seed": quirks.seed_key}
     if quirks.top_k:
@@ -133,12 +132,12 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
 
 
 def _sent_tools(request: Request, notes: list[str], quirks: Quirks) -> tuple[Tool, ...]:
-    """All tools, or fewer where the server can't be told of the choice among them."""
+    """All tools, or fewer if the server does not support the choice."""
     choice = request.choice
     if choice is None or (quirks.tool_choice and quirks.allowed_tools):
         return request.tools
     if choice.mode == "none" and not quirks.tool_choice:
-        notes.append("tools: none may be called, and the server can't be told so; left out")
+        notes.append("tools: none may be called, and the server does not support tool_choice; left out")
         return ()
     forced = choice.mode == "required" and len(choice.names) == 1
     if not choice.names or (forced and quirks.tool_choice):
@@ -149,23 +148,23 @@ def _sent_tools(request: Request, notes: list[str], quirks: Quirks) -> tuple[Too
 def _put_stream(request: Request, kept: Body, body: Body, quirks: Quirks) -> None:
     if request.stream:
         body["stream"] = True
-        if quirks.stream_usage:  # asked for always: every reply carries its usage
+        if quirks.stream_usage:  # always requested: every reply has its usage
             body["stream_options"] = {"include_usage": True, **kept.pop("stream_options", {})}
 
 
 def _put_thinking(thinking: Thinking, body: Body, notes: list[str]) -> None:
-    own = own_extra(thinking.extra, WIRE, "thinking", notes)
+    fields = wire_extra(thinking.extra, WIRE, "thinking", notes)
     effort = EFFORT_OUT.get(thinking.effort, thinking.effort) if thinking.effort else None
-    if own:  # it came as OpenRouter's object and goes so again
-        told = {"effort": effort, "max_tokens": thinking.budget}
-        body["reasoning"] = {**{key: value for key, value in told.items() if value is not None}, **own}
+    if fields:  # it came as OpenRouter's object and is written as one
+        settings = {"effort": effort, "max_tokens": thinking.budget}
+        body["reasoning"] = {**{key: value for key, value in settings.items() if value is not None}, **fields}
         return
     if effort:
         body["reasoning_effort"] = effort
     if thinking.budget is not None:
-        notes.append("thinking budget: openai-chat has efforts only; left out")
+        notes.append("thinking budget: openai-chat supports only efforts; left out")
     if thinking.show is not None:
-        notes.append("thinking shown: openai-chat has no such switch; left out")
+        notes.append("thinking shown: openai-chat has no such option; left out")
 
 
 def _write_output(output: Output, more: Body) -> Body:

@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions: its words, as tables."""
+"""OpenAI Chat Completions: keys and values as tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra
-from toolglot.core.reply import Reason, Stop, Usage
-from toolglot.reading.shape import own_extra
-from toolglot.wires.openai_family import FAMILY
+from toolglot.core.reply import Stop, StopReason, Usage
+from toolglot.io.reply_values import token_count
+from toolglot.io.request_validation import wire_extra
+from toolglot.wires.openai_common import FAMILY
 
 WIRE = "openai-chat"
 
@@ -33,14 +34,14 @@ OPTION_KEYS = {
     field: field for field in ("temperature", "top_p", "stop", "presence_penalty", "frequency_penalty", "verbosity", "user")
 }
 
-REASON_IN: dict[str, Reason] = {
+REASON_IN: dict[str, StopReason] = {
     "stop": "stop",
     "length": "length",
     "tool_calls": "calls",
     "function_call": "calls",
     "content_filter": "filter",
     "error": "error",
-    # other APIs' words, as proxies pass them on
+    # values of other APIs, which proxies pass on
     "eos": "stop",
     "end_turn": "stop",
     "stop_sequence": "stop_sequence",
@@ -51,7 +52,7 @@ REASON_IN: dict[str, Reason] = {
     "safety": "filter",
     "refusal": "filter",
 }
-REASON_OUT: dict[Reason, str] = {
+REASON_OUT: dict[StopReason, str] = {
     "stop": "stop",
     "calls": "tool_calls",
     "length": "length",
@@ -63,10 +64,10 @@ REASON_OUT: dict[Reason, str] = {
 }
 
 
-def finish_reason(stop: Stop | None, *, refused: bool, of_old: bool = False) -> str:
-    """OpenAI's word. A refusal that is told in its own field ends with plain `stop`."""
-    reason: Reason = stop.reason if stop else "other"
-    if of_old and reason == "calls":
+def finish_reason(stop: Stop | None, *, refused: bool, uses_functions: bool = False) -> str:
+    """OpenAI's finish_reason. A refusal in the `refusal` field ends with `stop`."""
+    reason: StopReason = stop.reason if stop else "other"
+    if uses_functions and reason == "calls":
         return "function_call"
     return "stop" if refused and reason == "filter" else REASON_OUT[reason]
 
@@ -78,33 +79,33 @@ _DETAILS = {
 }
 
 
-def own(extra: Extra, where: str, notes: list[str], quirks: Quirks) -> dict[str, Any]:
-    """What `extra` holds for this wire; Anthropic's cache_control too, where the server takes it."""
+def chat_extra(extra: Extra, where: str, notes: list[str], quirks: Quirks) -> dict[str, Any]:
+    """The fields of `extra` for this wire, and Anthropic's cache_control if the server accepts it."""
     cache = extra.get("anthropic", {}).get("cache_control") if quirks.cache_control else None
     if cache is None:
-        return own_extra(extra, WIRE, where, notes, FAMILY)
+        return wire_extra(extra, WIRE, where, notes, FAMILY)
     rest = {key: value for key, value in extra["anthropic"].items() if key != "cache_control"}
-    return {"cache_control": cache, **own_extra({**extra, "anthropic": rest}, WIRE, where, notes, FAMILY)}
+    return {"cache_control": cache, **wire_extra({**extra, "anthropic": rest}, WIRE, where, notes, FAMILY)}
 
 
-def read_usage(held: dict[str, Any]) -> Usage:
-    if held.keys() <= _TOTALS:  # nothing but totals
-        return Usage(count(held.get("prompt_tokens")), count(held.get("completion_tokens")))
-    prompt, completion = ((found if isinstance(found := held.get(key), dict) else {}) for key in _DETAILS)
+def read_usage(obj: dict[str, Any]) -> Usage:
+    if obj.keys() <= _TOTALS:  # nothing but totals
+        return Usage(token_count(obj.get("prompt_tokens")), token_count(obj.get("completion_tokens")))
+    prompt, completion = ((found if isinstance(found := obj.get(key), dict) else {}) for key in _DETAILS)
     return Usage(
-        count(held.get("prompt_tokens")),
-        count(held.get("completion_tokens")),
-        count(prompt.get("cached_tokens")),
-        count(prompt.get("cache_write_tokens")),
-        count(completion.get("reasoning_tokens")),
-        _more_usage(held),
+        token_count(obj.get("prompt_tokens")),
+        token_count(obj.get("completion_tokens")),
+        token_count(prompt.get("cached_tokens")),
+        token_count(prompt.get("cache_write_tokens")),
+        token_count(completion.get("reasoning_tokens")),
+        _more_usage(obj),
     )
 
 
-def _more_usage(held: dict[str, Any]) -> Extra:
-    """What else a provider counts: audio, predictions, the price."""
+def _more_usage(obj: dict[str, Any]) -> Extra:
+    """Other counts of a provider: audio, predictions, the price."""
     more: dict[str, Any] = {}
-    for key, value in held.items():
+    for key, value in obj.items():
         known = _DETAILS.get(key)
         if known is not None and isinstance(value, dict):
             value = {name: number for name, number in value.items() if name not in known and number is not None}
@@ -115,23 +116,17 @@ def _more_usage(held: dict[str, Any]) -> Extra:
 
 def write_usage(usage: Usage) -> dict[str, Any]:
     entered, left = usage.input or 0, usage.output or 0
-    held: dict[str, Any] = {"prompt_tokens": entered, "completion_tokens": left, "total_tokens": entered + left}
+    obj: dict[str, Any] = {"prompt_tokens": entered, "completion_tokens": left, "total_tokens": entered + left}
     if usage.cache_read is not None or usage.cache_write is not None:
-        held["prompt_tokens_details"] = _told(cached_tokens=usage.cache_read, cache_write_tokens=usage.cache_write)
+        obj["prompt_tokens_details"] = _without_none(cached_tokens=usage.cache_read, cache_write_tokens=usage.cache_write)
     if usage.reasoning is not None:
-        held["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+        obj["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
     if not usage.extra:
-        return held
+        return obj
     for key, value in usage.extra.get(WIRE, {}).items():
-        held[key] = {**held.get(key, {}), **value} if key in _DETAILS and isinstance(value, dict) else value
-    return held
+        obj[key] = {**obj.get(key, {}), **value} if key in _DETAILS and isinstance(value, dict) else value
+    return obj
 
 
-def count(value: object) -> int | None:
-    if type(value) is int:
-        return value
-    return int(value) if isinstance(value, float) and value.is_integer() else None
-
-
-def _told(**counts: int | None) -> dict[str, int]:
+def _without_none(**counts: int | None) -> dict[str, int]:
     return {key: value for key, value in counts.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Reading OpenAI Chat's stream, its whole replies, and what the many servers that copy it make of both."""
+"""Reads OpenAI Chat's streams and whole replies, and those of compatible servers."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 from toolglot.core.events import Event
 from toolglot.core.messages import Opaque
-from toolglot.core.reply import Reason, Usage
+from toolglot.core.reply import StopReason
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.reading.blocks import Blocks
-from toolglot.reading.framed import read_whole
-from toolglot.reading.repeating import Repeating, Say
-from toolglot.text.json_text import dumps, shown
-from toolglot.text.sse import SseFrames
+from toolglot.io.block_builder import BlockBuilder
+from toolglot.io.json_codec import dumps, preview
+from toolglot.io.reply_values import merge_usage, text_channel
+from toolglot.io.request_validation import Body
+from toolglot.io.sse import SseFrames
+from toolglot.io.sse_delta_cache import DeltaCache, EmitText
+from toolglot.io.stream_reader import read_whole_reply
 from toolglot.wires.openai_chat.calls import Calls
 from toolglot.wires.openai_chat.parts import read_part
-from toolglot.wires.openai_chat.shapes import REASON_IN, WIRE, count, read_usage
-
-Body = dict[str, Any]
+from toolglot.wires.openai_chat.shapes import REASON_IN, WIRE, read_usage
 
 _CHUNK_KEYS = frozenset({"id", "object", "created", "model", "choices", "usage", "error", "obfuscation", "kind"})
 _CHOICE_KEYS = frozenset({"index", "delta", "message", "text", "finish_reason", "logprobs", "kind"})
@@ -35,43 +35,41 @@ _DELTA_KEYS = frozenset(
         "kind",
     }
 )
-_PIECES = frozenset({"data", "transcript"})  # what an audio delta has in pieces
-_CHANNELS = ("json", "text")
+_PIECES = frozenset({"data", "transcript"})  # strings that an audio delta has in pieces
 
 
-def reader(channel: str | None = None) -> Repeating:
-    return Repeating(SseFrames(), ChatChunks(channel))
+def reader(channel: str | None = None) -> DeltaCache:
+    return DeltaCache(SseFrames(), ChatChunks(channel))
 
 
 def read_events(body: Body, channel: str | None = None) -> list[Event]:
-    """Those of a whole reply."""
-    return read_whole(ChatChunks(channel), body)
+    """The events of a whole reply."""
+    return read_whole_reply(ChatChunks(channel), body)
 
 
 class ChatChunks:
     """One chunk, or a whole reply, at a time."""
 
     def __init__(self, channel: str | None = None) -> None:
-        self.blocks = Blocks()
+        self.blocks = BlockBuilder()
         self._channel = channel
         self._calls = Calls(self.blocks)
         self._answer: Any = None  # the index of the choice that is read
         self._reason: str | None = None
-        self._usage: Usage | None = None
+        self._usage: Body = {}
         self._extra: Body = {}
         self._choice_extra: Body = {}
         self._message_extra: Body = {}
         self._details: list[Any] = []
-        self._told = False  # the reasoning came as plain text; details only repeat it
+        self._has_reasoning_text = False  # the reasoning came as plain text; details only repeat it
         self._refused = False
         self._seen = False
-        self.plain: tuple[str, Say] | None = None
+        self.plain: tuple[str, EmitText] | None = None
         self.blocks.at_end.append(self._end_reasoning)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
-        usage = chunk.get("usage")
-        if usage and isinstance(usage, dict):
-            self._usage = read_usage(usage)
+        if chunk.get("usage"):
+            merge_usage(self._usage, chunk["usage"])
         if not _CHUNK_KEYS.issuperset(chunk):
             self._extra.update((key, value) for key, value in chunk.items() if key not in _CHUNK_KEYS)
         choices = chunk.get("choices")
@@ -81,27 +79,25 @@ class ChatChunks:
             if isinstance(choice, dict):
                 if not self._seen:
                     self._seen, self._answer = True, choice.get("index")
-                    self.blocks.start(*_head(chunk))
+                    self.blocks.start(chunk.get("id"), chunk.get("model"), chunk.get("created"))
                 self._choice(choice, chunk)
 
     def _choice(self, choice: Body, chunk: Body) -> None:
         index = choice.get("index")
         if index != self._answer and isinstance(index, int) and isinstance(self._answer, int):
-            note = "the provider gave several answers; only the first is read"
-            if note not in self.blocks.notes:
-                self.blocks.notes.append(note)
+            self.blocks.note_once("the provider sent several choices; only the first is read")
             return
         delta = choice.get("delta")
-        if not isinstance(delta, dict):  # a whole reply; some servers repeat it beside the last, empty delta
+        if not isinstance(delta, dict):  # a whole reply; some servers repeat it next to the last, empty delta
             delta = choice.get("message")
         if isinstance(delta, dict):
-            channel = _channel(delta, choice, chunk) or self._channel
+            channel = text_channel(delta, choice, chunk) or self._channel
             self._delta(delta, channel)
             if len(delta) == 1 and _is_plain(choice, chunk):
-                place, said = _one_string(delta)
-                say = self.blocks.on_channel(channel) if place is None else self._calls.feeder(place)
-                self.plain = (said, say) if said and say is not None else None
-        elif choice.get("text"):  # the completions API of old
+                place, text = _one_string(delta)
+                emit = self.blocks.on_channel(channel) if place is None else self._calls.feeder(place)
+                self.plain = (text, emit) if text and emit is not None else None
+        elif choice.get("text"):  # the older completions API
             self._delta({"content": choice["text"]}, self._channel)
         reason = choice.get("finish_reason")
         if reason and isinstance(reason, str):
@@ -113,7 +109,7 @@ class ChatChunks:
     def _delta(self, delta: Body, channel: str | None) -> None:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if thought and isinstance(thought, str):
-            self._told = True
+            self._has_reasoning_text = True
             self.blocks.reasoning(thought)
         details = delta.get("reasoning_details")
         if details and isinstance(details, list):
@@ -145,7 +141,7 @@ class ChatChunks:
             self._parts(content, channel)
         elif isinstance(content, dict) and "type" in content:
             self._parts([content], channel)
-        else:  # JSON asked for, and not put into a string
+        else:  # JSON was requested, and is not in a string
             self.blocks.text(dumps(content), channel)
 
     def _parts(self, content: list[Any], channel: str | None) -> None:
@@ -154,7 +150,7 @@ class ChatChunks:
             if isinstance(part, str):
                 self.blocks.text(part, channel)
             elif not isinstance(part, dict):
-                self.blocks.notes.append(f"a part of the content was not understood: {shown(part)}")
+                self.blocks.notes.append(f"a part of the content was not recognized: {preview(part)}")
             elif part.get("thinking"):
                 self.blocks.reasoning(_thought(part["thinking"]))
             elif isinstance(part.get("text"), str):
@@ -176,10 +172,10 @@ class ChatChunks:
         for detail in details:
             if not isinstance(detail, dict):
                 continue
-            if not self._told:
-                said = detail.get("text") or detail.get("summary")
-                if isinstance(said, str):
-                    self.blocks.reasoning(said)
+            if not self._has_reasoning_text:
+                text = detail.get("text") or detail.get("summary")
+                if isinstance(text, str):
+                    self.blocks.reasoning(text)
             earlier = self._same_detail(detail) if "index" in detail else None
             if earlier is not None:
                 _join_detail(earlier, detail)
@@ -194,7 +190,7 @@ class ChatChunks:
 
     def _end_reasoning(self) -> None:
         if self._details:
-            self.blocks.state({WIRE: {"reasoning_details": self._details}})
+            self.blocks.add_extra({WIRE: {"reasoning_details": self._details}})
             self._details = []
             self.blocks.end_block()
 
@@ -202,11 +198,11 @@ class ChatChunks:
 
     def done(self) -> None:
         if self._reason == "error":
-            self.blocks.fault(UpstreamError("the provider ended the reply with an error", code="error"))
+            self.blocks.fail(UpstreamError("the provider ended the reply with an error", code="error"))
         elif self._reason is not None:
             self._finish(self._reason)
         elif self._seen:
-            self.blocks.notes.append("the provider gave no finish_reason")
+            self.blocks.notes.append("the provider sent no finish_reason")
             self._finish(None)
 
     def cut(self) -> None:
@@ -214,7 +210,7 @@ class ChatChunks:
             self.done()
 
     def _finish(self, word: str | None) -> None:
-        unknown: Reason = "stop" if self.blocks.calls else "other"
+        unknown: StopReason = "stop" if self.blocks.calls else "other"
         reason = REASON_IN.get(word.lower(), unknown) if word else "stop"
         if reason == "stop" and self._refused and not self.blocks.calls:
             reason = "filter"
@@ -224,39 +220,23 @@ class ChatChunks:
             self._choice_extra["message"] = self._message_extra
         if self._choice_extra:
             self._extra["choices"] = [self._choice_extra]
-        self.blocks.finish(reason, word, self._usage, extra={WIRE: self._extra} if self._extra else {})
-
-
-def _head(chunk: Body) -> tuple[str | None, str | None, int | None]:
-    id, model, created = chunk.get("id"), chunk.get("model"), chunk.get("created")
-    return (
-        id if isinstance(id, str) and id else None,
-        model if isinstance(model, str) and model else None,
-        count(int(created) if isinstance(created, float) and abs(created) < 1e15 else created),
-    )
+        self.blocks.finish(reason, word, read_usage(self._usage), extra={WIRE: self._extra} if self._extra else {})
 
 
 def _is_plain(choice: Body, chunk: Body) -> bool:
-    """Whether nothing beside the delta grows with each chunk, or tells of the end."""
+    """Whether nothing besides the delta accumulates, or signals the end."""
     ends = choice.get("finish_reason") or choice.get("logprobs") or chunk.get("usage")
     return not ends and len(chunk["choices"]) == 1 and _CHOICE_KEYS.issuperset(choice)
 
 
 def _one_string(delta: Body) -> tuple[Any, str | None]:
-    """The string that a delta consists of, and the place of the call that it goes on with; None: it is text, or more."""
+    """The only string of a delta, and the index of the call that it continues; None: it is text, or there is more."""
     match delta:
         case {"content": str(text)}:
             return None, text
         case {"tool_calls": [{"index": int(place), "function": {"arguments": str(text), **more}, **others}]}:
             return place, None if more or others else text
     return None, None
-
-
-def _channel(delta: Body, choice: Body, chunk: Body) -> str | None:
-    for holder in (delta, choice, chunk):
-        if "kind" in holder and holder["kind"] in _CHANNELS:
-            return str(holder["kind"])
-    return None
 
 
 def _thought(thinking: Any) -> str:
@@ -268,8 +248,8 @@ def _thought(thinking: Any) -> str:
     return thinking if isinstance(thinking, str) else dumps(thinking)
 
 
-def _legacy_calls(held: Any) -> list[Any]:
-    return [{"index": 0, "function": held}] if held and isinstance(held, dict) else []
+def _legacy_calls(obj: Any) -> list[Any]:
+    return [{"index": 0, "function": obj}] if obj and isinstance(obj, dict) else []
 
 
 def _join_detail(earlier: Body, more: Body) -> None:
@@ -280,21 +260,21 @@ def _join_detail(earlier: Body, more: Body) -> None:
             earlier[key] = value
 
 
-def _keep(held: Body, key: str, value: Any) -> None:
-    """Keeps what is not ours to understand. Lists and objects that come in pieces grow; else the last word counts."""
-    old = held.get(key)
+def _keep(obj: Body, key: str, value: Any) -> None:
+    """Keeps unknown fields. Lists and objects that come in pieces are merged; otherwise the last value counts."""
+    old = obj.get(key)
     if value is None or value in ("", [], {}):
         return
     if isinstance(value, dict):
-        inner = held[key] = old if isinstance(old, dict) else {}
+        inner = obj[key] = old if isinstance(old, dict) else {}
         for name in value:
             _keep(inner, name, value[name])
     elif isinstance(value, list):
         if isinstance(old, list):
             old.extend(value)
         else:
-            held[key] = list(value)
+            obj[key] = list(value)
     elif key in _PIECES and isinstance(old, str) and isinstance(value, str):
-        held[key] = old + value
+        obj[key] = old + value
     else:
-        held[key] = value
+        obj[key] = value

@@ -1,14 +1,14 @@
-"""OpenAI Responses: a conversation as a flat list of items, and a stream that names every step."""
+"""OpenAI Responses: a conversation as a flat list of items, and a stream of named events."""
 
 from toolglot.core.interfaces import Wire
 from toolglot.core.names import NameRule
-from toolglot.reading.faults import read_fault
-from toolglot.wires.openai_family import write_fault
-from toolglot.wires.openai_responses.adopt import adopt
+from toolglot.io.upstream_errors import read_error
+from toolglot.wires.openai_common import write_error
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
-from toolglot.wires.openai_responses.reply import read_reply, write_reply
+from toolglot.wires.openai_responses.reply import write_reply
 from toolglot.wires.openai_responses.request import read_request, write_request
 from toolglot.wires.openai_responses.shapes import WIRE as NAME
+from toolglot.wires.openai_responses.storage_defaults import adopt
 from toolglot.wires.openai_responses.stream import read_events, reader
 from toolglot.wires.openai_responses.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_responses.writer import ResponsesWriter
@@ -19,14 +19,13 @@ WIRE = Wire(
     names=NameRule(call_id=r"(?s:.){1,64}", namespaces=True),
     path=lambda model, stream: "/v1/responses",
     write_request=write_request,
-    read_reply=read_reply,
     read_events=read_events,
     reader=reader,
-    read_fault=read_fault,
+    read_error=read_error,
     read_request=read_request,
     write_reply=write_reply,
     writer=ResponsesWriter,
-    write_fault=write_fault,
+    write_error=write_error,
     read_tools=read_tools,
     write_tools=write_tools,
     read_messages=read_messages,

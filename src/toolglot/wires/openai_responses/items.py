@@ -1,17 +1,17 @@
-"""Items other than plain messages: calls, their results, reasoning. All that a conversation is made of, both ways."""
+"""Items of a conversation, reading and writing: messages, calls, results, reasoning."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from toolglot.core.envelope import unseal
-from toolglot.core.history import said_as_error
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult, join_name
-from toolglot.reading.shape import a_list, a_string, misfit, no_such_word, own_extra
-from toolglot.text.json_text import dumps, loads_object
-from toolglot.wires.openai_responses.content import own_block, read_content, write_result
-from toolglot.wires.openai_responses.shapes import WIRE, Body, item_state
+from toolglot.core.result_matching import mark_error_text
+from toolglot.io.json_codec import dumps, loads_object
+from toolglot.io.request_validation import Body, not_one_of, require_list, require_string, wire_block, wire_extra, wrong_type
+from toolglot.wires.openai_responses.content import read_content, write_result
+from toolglot.wires.openai_responses.shapes import WIRE, item_state
 
 CALLS = {"function_call": False, "custom_tool_call": True}
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
@@ -27,24 +27,24 @@ Item = tuple[Role, list[Part], Extra]
 # -- reading
 
 
-def read_item(held: Body) -> Item:
-    kind = held.get("type")
-    if kind == "message" or (kind is None and "role" in held):
-        return _read_message(held)
+def read_item(obj: Body) -> Item:
+    kind = obj.get("type")
+    if kind == "message" or (kind is None and "role" in obj):
+        return _read_message(obj)
     if not isinstance(kind, str):
-        raise misfit("type", "the item's type", kind)
+        raise wrong_type("type", "the item's type", kind)
     if kind in CALLS:
-        return "assistant", [read_call(held)], {}
+        return "assistant", [read_call(obj)], {}
     if kind in _OUTPUTS:
-        return "tool", [_read_output(held)], {}
+        return "tool", [_read_output(obj)], {}
     if kind == "reasoning":
-        return "assistant", [_read_reasoning_item(held)], {}
-    return _role_of(kind, held), [Opaque(WIRE, held)], {}
+        return "assistant", [_read_reasoning_item(obj)], {}
+    return _role_of(kind, obj), [Opaque(WIRE, obj)], {}
 
 
-def _role_of(kind: str, held: Body) -> Role:
-    """Whose an item is that nobody else knows. What the model refers to or did is the assistant's."""
-    role = held.get("role")
+def _role_of(kind: str, obj: Body) -> Role:
+    """The role of an item that only this API has. What the model did or refers to is the assistant's."""
+    role = obj.get("role")
     if role in _ROLES:
         return role  # type: ignore[no-any-return]
     if kind == "configuration_update":
@@ -52,93 +52,93 @@ def _role_of(kind: str, held: Body) -> Role:
     return "user" if kind.endswith(("_output", "_response", "_trigger")) else "assistant"
 
 
-def _read_message(held: Body) -> Item:
-    role = held.get("role")
+def _read_message(obj: Body) -> Item:
+    role = obj.get("role")
     if role not in _ROLES:
-        raise no_such_word("role", "system, developer, user or assistant", role)
-    parts = read_content(held.get("content"), "content")
-    state = message_state(held)
+        raise not_one_of("role", "system, developer, user or assistant", role)
+    parts = read_content(obj.get("content"), "content")
+    state = message_state(obj)
     if role == "assistant" and state:
         return role, [_with_state(part, state) for part in parts], {}
     return role, parts, {WIRE: state} if state else {}
 
 
-def message_state(held: Body) -> Body:
-    return item_state(held, _MESSAGE_KEYS) if len(held) > 2 else {}
+def message_state(obj: Body) -> Body:
+    return item_state(obj, _MESSAGE_KEYS) if len(obj) > 2 else {}
 
 
 def _with_state(part: Part, state: Body) -> Part:
     return Text(part.text, part.channel, {WIRE: {**state, **part.extra.get(WIRE, {})}}) if isinstance(part, Text) else part
 
 
-def read_call(held: Body) -> ToolCall:
-    custom = CALLS[held["type"]]
+def read_call(obj: Body) -> ToolCall:
+    custom = CALLS[obj["type"]]
     if custom:
-        arguments = dumps({"input": a_string(held.get("input") or "", "input")})
+        arguments = dumps({"input": require_string(obj.get("input") or "", "input")})
     else:
-        arguments = read_arguments(held.get("arguments"))
-    namespace = held.get("namespace")
-    state = call_state(held)
+        arguments = read_arguments(obj.get("arguments"))
+    namespace = obj.get("namespace")
+    state = call_state(obj)
     sealed = state.pop("status", None) != "incomplete"
     return ToolCall(
-        a_string(held.get("call_id") or held.get("id") or "", "call_id"),
-        a_string(held.get("name"), "name"),
+        require_string(obj.get("call_id") or obj.get("id") or "", "call_id"),
+        require_string(obj.get("name"), "name"),
         arguments,
-        a_string(namespace, "namespace") if namespace else None,
+        require_string(namespace, "namespace") if namespace else None,
         custom,
         sealed,
         extra={WIRE: state} if state else {},
     )
 
 
-def call_state(held: Body) -> Body:
-    return item_state(held, _CALL_KEYS)
+def call_state(obj: Body) -> Body:
+    return item_state(obj, _CALL_KEYS)
 
 
 def read_arguments(value: Any) -> str:
     if value is None or value == "":
         return "{}"
-    return a_string(dumps(value) if isinstance(value, dict) else value, "arguments")
+    return require_string(dumps(value) if isinstance(value, dict) else value, "arguments")
 
 
-def _read_output(held: Body) -> ToolResult:
-    state = item_state(held, _RESULT_KEYS)
+def _read_output(obj: Body) -> ToolResult:
+    state = item_state(obj, _RESULT_KEYS)
     name, namespace = state.get("name"), state.get("namespace")
     if isinstance(name, str):
         name = join_name(namespace if isinstance(namespace, str) else None, name)
-    if held["type"] == "custom_tool_call_output":
-        state["type"] = held["type"]
+    if obj["type"] == "custom_tool_call_output":
+        state["type"] = obj["type"]
     return ToolResult(
-        a_string(held.get("call_id") or "", "call_id"),
+        require_string(obj.get("call_id") or "", "call_id"),
         name if isinstance(name, str) else None,
-        tuple(read_content(held.get("output"), "output")),
+        tuple(read_content(obj.get("output"), "output")),
         extra={WIRE: state} if state else {},
     )
 
 
-def _read_reasoning_item(held: Body) -> Reasoning:
+def _read_reasoning_item(obj: Body) -> Reasoning:
     for key in ("summary", "content"):
-        if held.get(key) is not None:
-            a_list(held[key], key)
-    text, own = read_reasoning(held)
-    foreign = unseal(own.get("encrypted_content"))
-    if foreign is not None:  # ours was only the envelope
+        if obj.get(key) is not None:
+            require_list(obj[key], key)
+    text, fields = read_reasoning(obj)
+    foreign = unseal(fields.get("encrypted_content"))
+    if foreign is not None:  # it was only the envelope
         return Reasoning(text, foreign)
-    return Reasoning(text, {WIRE: own} if own else {})
+    return Reasoning(text, {WIRE: fields} if fields else {})
 
 
-def read_reasoning(held: Body, form: str | None = None) -> tuple[str, Body]:
-    """The text, and what is needed to give the item back as it was. `form`: where the text is, if that is known."""
-    own = item_state(held, _REASONING_KEYS)
-    summary, content = _texts(held.get("summary")), _texts(held.get("content"))
+def read_reasoning(obj: Body, form: str | None = None) -> tuple[str, Body]:
+    """The text, and the state to write the item back as it was. `form`: the key of the text, if known."""
+    fields = item_state(obj, _REASONING_KEYS)
+    summary, content = _texts(obj.get("summary")), _texts(obj.get("content"))
     if content:
-        own["content"] = held["content"]
+        fields["content"] = obj["content"]
         if summary:
-            own["summary"] = held["summary"]
+            fields["summary"] = obj["summary"]
     elif len(summary) > 1:
-        own["summary"] = held["summary"]
+        fields["summary"] = obj["summary"]
     shown = content if (form == "content" if form else content) else summary
-    return "\n\n".join(shown), own
+    return "\n\n".join(shown), fields
 
 
 def _texts(parts: Any) -> list[str]:
@@ -150,51 +150,51 @@ def _texts(parts: Any) -> list[str]:
 # -- writing
 
 
-def write_call(call: ToolCall, own: Body, quirks: Quirks) -> Body:
+def write_call(call: ToolCall, fields: Body, quirks: Quirks) -> Body:
     custom = call.custom and quirks.custom_tools
-    held: Body = {
+    obj: Body = {
         "type": "custom_tool_call" if custom else "function_call",
         "call_id": call.id,
         "name": call.name,
     }
     if custom:
-        held["input"] = custom_input(call)
+        obj["input"] = custom_input(call)
     else:
-        held["arguments"] = call.arguments_json
+        obj["arguments"] = call.arguments_json
     if call.namespace is not None:
-        held["namespace"] = call.namespace
+        obj["namespace"] = call.namespace
     if not call.sealed:
-        held["status"] = "incomplete"
-    held.update(own)
-    return held
+        obj["status"] = "incomplete"
+    obj.update(fields)
+    return obj
 
 
 def custom_input(call: ToolCall) -> str:
-    """The free text of a custom call, as much of it as there is."""
+    """The free text of a custom call, as far as it came."""
     text = call.arguments_json
-    held = loads_object(text) or (None if call.sealed else loads_object(text + '"}')) or {}
-    value = held.get("input", text)
+    obj = loads_object(text) or (None if call.sealed else loads_object(text + '"}')) or {}
+    value = obj.get("input", text)
     return value if isinstance(value, str) else dumps(value)
 
 
-def write_reasoning(text: str, own: Body) -> Body:
-    shown = [{"type": "summary_text", "text": text}] if text and "content" not in own else []
-    return {"type": "reasoning", "summary": shown, **own}
+def write_reasoning(text: str, fields: Body) -> Body:
+    shown = [{"type": "summary_text", "text": text}] if text and "content" not in fields else []
+    return {"type": "reasoning", "summary": shown, **fields}
 
 
 def write_output(result: ToolResult, custom: bool, notes: list[str], quirks: Quirks) -> Body:
     parts: list[Part] = list(result.parts)
     if result.is_error:
-        notes.append(f"result {result.call_id}: openai-responses has no error flag; the text says so")
-        parts = said_as_error(parts)
+        notes.append(f"result {result.call_id}: openai-responses has no error flag; marked in the text")
+        parts = mark_error_text(parts)
     return {
         "type": "custom_tool_call_output" if custom and quirks.custom_tools else "function_call_output",
         "call_id": result.call_id,
         "output": write_result(parts, notes, quirks),
-        **(own_extra(result.extra, WIRE, f"result {result.call_id}", notes) if result.extra else {}),
+        **(wire_extra(result.extra, WIRE, f"result {result.call_id}", notes) if result.extra else {}),
     }
 
 
 def write_opaque(part: Opaque, notes: list[str]) -> list[Body]:
-    block = own_block(part, notes)
+    block = wire_block(part, WIRE, notes)
     return [] if block is None else [block]

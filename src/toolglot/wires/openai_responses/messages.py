@@ -1,4 +1,4 @@
-"""A conversation is a flat list of items here. Those of one turn are one message inside."""
+"""A conversation is a flat list of items here. The items of one turn are one message in our format."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Any
 
 import msgspec
 
-from toolglot.core.history import link_results
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from toolglot.reading.shape import each_object, own_extra
-from toolglot.wires.openai_responses.beside import BESIDE, kept_beside, reattach
-from toolglot.wires.openai_responses.content import PART_KEYS, is_part, write_content, write_said
+from toolglot.core.result_matching import match_results
+from toolglot.io.request_validation import Body, read_each, wire_extra
+from toolglot.wires.openai_responses.content import PART_KEYS, is_part, write_content, write_output_text
 from toolglot.wires.openai_responses.items import (
     read_item,
     write_call,
@@ -19,7 +18,8 @@ from toolglot.wires.openai_responses.items import (
     write_output,
     write_reasoning,
 )
-from toolglot.wires.openai_responses.shapes import WIRE, Body
+from toolglot.wires.openai_responses.neighbour_state import NEIGHBOUR_STATE, kept_state_items, reattach
+from toolglot.wires.openai_responses.shapes import WIRE
 
 _JOINED: frozenset[Role] = frozenset({"assistant", "tool"})
 
@@ -29,10 +29,10 @@ _JOINED: frozenset[Role] = frozenset({"assistant", "tool"})
 
 def read_messages(value: list[Any]) -> tuple[Message, ...]:
     messages: list[Message] = []
-    turn: list[Part] = []  # of the message that is growing
+    turn: list[Part] = []  # the parts of the current message
     role: Role | None = None
     customs: set[str] = set()
-    for item_role, parts, extra in each_object(value, "input", read_item):
+    for item_role, parts, extra in read_each(value, "input", read_item):
         if item_role != role or role not in _JOINED:
             _end_turn(messages, role, turn)
             role, turn = item_role, []
@@ -46,7 +46,7 @@ def read_messages(value: list[Any]) -> tuple[Message, ...]:
             messages.append(Message(item_role, tuple(turn), extra=extra))
             role, turn = None, []
     _end_turn(messages, role, turn)
-    return link_results(messages)
+    return match_results(messages)
 
 
 def _end_turn(messages: list[Message], role: Role | None, turn: list[Part]) -> None:
@@ -55,9 +55,9 @@ def _end_turn(messages: list[Message], role: Role | None, turn: list[Part]) -> N
 
 
 def _without_type(result: ToolResult) -> ToolResult:
-    """The call tells already that the result is a custom tool's."""
-    own = {key: value for key, value in result.extra.get(WIRE, {}).items() if key != "type"}
-    return msgspec.structs.replace(result, extra={WIRE: own} if own else {})
+    """The call already shows that the result is a custom tool's."""
+    fields = {key: value for key, value in result.extra.get(WIRE, {}).items() if key != "type"}
+    return msgspec.structs.replace(result, extra={WIRE: fields} if fields else {})
 
 
 # -- writing
@@ -71,7 +71,7 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
             notes.append(f"{message.role} message: openai-responses has no place for a name; left out")
         if message.role == "assistant":
             if message.extra:
-                own_extra(message.extra, WIRE, "assistant message", notes)
+                wire_extra(message.extra, WIRE, "assistant message", notes)
             turn = _Turn(written, notes, quirks)
             for part in message.parts:
                 turn.add(part)
@@ -89,21 +89,21 @@ def write_messages(messages: tuple[Message, ...], notes: list[str], quirks: Quir
 
 
 def _write_plain(message: Message, written: list[Any], notes: list[str], quirks: Quirks) -> None:
-    said: list[Part] = []
+    content: list[Part] = []
     items: list[Body] = []
     for part in message.parts:
         if isinstance(part, Opaque) and not is_part(part.block):
             items += write_opaque(part, notes)
         else:
-            said.append(part)
-    if said or not message.parts:
+            content.append(part)
+    if content or not message.parts:
         role = message.role
         if role == "developer" and not quirks.developer_role:
             role = "system"
-        held: Body = {"type": "message", "role": role, "content": write_content(said, notes, quirks)}
+        obj: Body = {"type": "message", "role": role, "content": write_content(content, notes, quirks)}
         if message.extra:
-            held.update(own_extra(message.extra, WIRE, f"{role} message", notes))
-        written.append(held)
+            obj.update(wire_extra(message.extra, WIRE, f"{role} message", notes))
+        written.append(obj)
     written += items
 
 
@@ -114,14 +114,14 @@ class _Turn:
         self._written = written
         self._notes = notes
         self._quirks = quirks
-        self._alone = False  # reasoning was left out: then what follows it must not be known by its id
-        self._content: list[Body] | None = None  # of the message item that is growing
-        self._state: Body = {}  # what else that item says
+        self._alone = False  # reasoning was left out: then the next items must not have ids
+        self._content: list[Body] | None = None  # of the current message item
+        self._state: Body = {}  # the other fields of that item
 
     def add(self, part: Part) -> None:
         match part:
             case Text():
-                self._say(part)
+                self._add_text(part)
             case ToolCall():
                 self._call(part)
             case Reasoning():
@@ -132,29 +132,29 @@ class _Turn:
                 else:
                     self._items(write_opaque(part, self._notes))
             case _:
-                self._notes.append("assistant message: openai-responses has no place for its pictures and files; left out")
+                self._notes.append("assistant message: openai-responses has no place for its images and files; left out")
 
     def _items(self, items: list[Body]) -> None:
         if items:
             self._content = None
             self._written += items
 
-    def _own(self, part: Text | ToolCall, where: str) -> Body:
+    def _extra_fields(self, part: Text | ToolCall, where: str) -> Body:
         if not part.extra:
             return {}
-        self._items(kept_beside(part.extra))
-        own = own_extra(part.extra, WIRE, where, self._notes)
-        own.pop(BESIDE, None)
+        self._items(kept_state_items(part.extra))
+        fields = wire_extra(part.extra, WIRE, where, self._notes)
+        fields.pop(NEIGHBOUR_STATE, None)
         if self._alone:
-            own.pop("id", None)
-        return own
+            fields.pop("id", None)
+        return fields
 
-    def _say(self, part: Text) -> None:
-        state = {key: value for key, value in self._own(part, "text").items() if key not in PART_KEYS}
-        self._message(state).append(write_said(part))
+    def _add_text(self, part: Text) -> None:
+        state = {key: value for key, value in self._extra_fields(part, "text").items() if key not in PART_KEYS}
+        self._message(state).append(write_output_text(part))
 
     def _message(self, state: Body) -> list[Body]:
-        """The content of the message item that says just this of itself: the one that is growing, or a new one."""
+        """The content of a message item with this state: the current one, or a new one."""
         if self._content is None or state != self._state:
             content: list[Body] = []
             self._items([{"type": "message", "role": "assistant", "content": content, **state}])
@@ -162,15 +162,15 @@ class _Turn:
         return self._content
 
     def _call(self, call: ToolCall) -> None:
-        own = self._own(call, f"call {call.id}")
-        self._items([write_call(call, own, self._quirks)])
+        fields = self._extra_fields(call, f"call {call.id}")
+        self._items([write_call(call, fields, self._quirks)])
 
     def _think(self, part: Reasoning) -> None:
-        own = part.extra.get(WIRE)
-        if own:
-            self._items([write_reasoning(part.text, own)])
+        fields = part.extra.get(WIRE)
+        if fields:
+            self._items([write_reasoning(part.text, fields)])
             return
         self._alone = True
         foreign = ", ".join(sorted(part.extra))
-        why = f"its signature is for {foreign} alone" if foreign else "openai-responses takes only its own"
+        why = f"its signature is for {foreign} only" if foreign else "openai-responses accepts only what it signed"
         self._notes.append(f"reasoning: {why}; left out")

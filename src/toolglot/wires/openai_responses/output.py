@@ -1,6 +1,6 @@
-"""What a server answers: the output items, and the response object around them.
+"""The response object and its output items.
 
-Every field that the API's own type requires is there, for clients insist on them.
+Every field that the API's type requires is written, because clients validate them.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from toolglot.core.envelope import seal
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
 from toolglot.core.reply import Decision, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
-from toolglot.reading.shape import own_extra
-from toolglot.wires.openai_family import FAMILY
-from toolglot.wires.openai_responses.beside import BESIDE, unsigned
-from toolglot.wires.openai_responses.content import PART_KEYS, write_said
+from toolglot.io.request_validation import Body, wire_extra
+from toolglot.wires.openai_common import FAMILY
+from toolglot.wires.openai_responses.content import PART_KEYS, write_output_text
 from toolglot.wires.openai_responses.items import write_call, write_opaque, write_reasoning
+from toolglot.wires.openai_responses.neighbour_state import NEIGHBOUR_STATE, unsigned
 from toolglot.wires.openai_responses.request import leading_instructions, write_text, write_thinking
 from toolglot.wires.openai_responses.shapes import (
     ERROR_CODE_OF_STATUS,
@@ -25,7 +25,6 @@ from toolglot.wires.openai_responses.shapes import (
     INCOMPLETE_OUT,
     REASON_IN,
     WIRE,
-    Body,
     make_id,
     write_usage,
 )
@@ -33,7 +32,7 @@ from toolglot.wires.openai_responses.tools import write_choice, write_tools
 
 _QUIRKS = Quirks()
 
-# What the API itself answers where a request said nothing.
+# The API's defaults.
 _DEFAULTS: Body = {
     "background": False,
     "instructions": None,
@@ -71,18 +70,18 @@ _ECHOED = (
 
 
 class Ids:
-    """The ids of one response's items: their own where they have one that is free, else made up."""
+    """The ids of one response's items: the original id if it is unused, else a generated one."""
 
     def __init__(self, response_id: str) -> None:
         self._response_id = response_id
         self._taken: set[str] = set()
 
     def take(self, kind: str, extra: Extra, index: int) -> str:
-        own = extra.get(WIRE, {}).get("id") if extra else None
-        if not isinstance(own, str) or not own or own in self._taken:
-            own = make_id(kind, self._response_id, index)
-        self._taken.add(own)
-        return own
+        item_id = extra.get(WIRE, {}).get("id") if extra else None
+        if not isinstance(item_id, str) or not item_id or item_id in self._taken:
+            item_id = make_id(kind, self._response_id, index)
+        self._taken.add(item_id)
+        return item_id
 
 
 def kind_of(part: Part) -> str:
@@ -94,66 +93,66 @@ def kind_of(part: Part) -> str:
 
 
 def write_item(part: Part, item_id: str, notes: list[str]) -> Body | None:
-    """One part as an output item, or None where there is no place for it."""
+    """One part as an output item; None if this API has no item for it."""
     match part:
         case Text():
             return _write_message(part, item_id, notes)
         case ToolCall():
-            own = _own(part.extra, f"call {part.id}", notes)
-            return write_call(part, {"status": "completed" if part.sealed else "incomplete", **own, "id": item_id}, _QUIRKS)
+            extras = _extra_fields(part.extra, f"call {part.id}", notes)
+            return write_call(part, {"status": "completed" if part.sealed else "incomplete", **extras, "id": item_id}, _QUIRKS)
         case Reasoning(text, extra):
-            own = dict(extra.get(WIRE, {}))
-            sealed = None if "encrypted_content" in own else seal(extra, but=WIRE)
+            extras = dict(extra.get(WIRE, {}))
+            sealed = None if "encrypted_content" in extras else seal(extra, but=WIRE)
             if sealed:
-                own["encrypted_content"] = sealed
-            return write_reasoning(text, {**own, "id": item_id})
+                extras["encrypted_content"] = sealed
+            return write_reasoning(text, {**extras, "id": item_id})
         case Opaque():
             return next(iter(write_opaque(part, notes)), None)
         case Media(kind="image", data=str(data)):
             return {"id": item_id, "type": "image_generation_call", "status": "completed", "result": data}
         case _:
-            notes.append("reply: openai-responses has no place for a sound, a file or an address; left out")
+            notes.append("reply: openai-responses has no place for audio, a file or a URL; left out")
             return None
 
 
-def _own(extra: Extra, where: str, notes: list[str]) -> Body:
+def _extra_fields(extra: Extra, where: str, notes: list[str]) -> Body:
     if not extra:
         return {}
-    own = own_extra(unsigned(extra), WIRE, where, notes)
-    own.pop(BESIDE, None)
-    return own
+    extras = wire_extra(unsigned(extra), WIRE, where, notes)
+    extras.pop(NEIGHBOUR_STATE, None)
+    return extras
 
 
 def _write_message(part: Text, item_id: str, notes: list[str]) -> Body:
-    said = write_said(part)
+    content = write_output_text(part)
     if part.channel != "refusal":
-        said.setdefault("logprobs", [])
-    own = _own(part.extra, "text", notes)
-    state = {key: value for key, value in own.items() if key not in PART_KEYS}
-    return {"type": "message", "role": "assistant", "status": "completed", "content": [said], **state, "id": item_id}
+        content.setdefault("logprobs", [])
+    extras = _extra_fields(part.extra, "text", notes)
+    state = {key: value for key, value in extras.items() if key not in PART_KEYS}
+    return {"type": "message", "role": "assistant", "status": "completed", "content": [content], **state, "id": item_id}
 
 
 # -- the response object: a head that never changes, and a tail that tells how it ended
 
 
-def response_head(answering: Answering, id: str | None, model: str | None, created: int | None) -> Body:
+def response_head(context: ResponseContext, id: str | None, model: str | None, created: int | None) -> Body:
     head: Body = {
-        "id": answering.id or id or "resp_0",
+        "id": context.id or id or "resp_0",
         "object": "response",
-        "created_at": answering.created or created or 0,
-        "model": answering.model or model or "",
+        "created_at": context.created or created or 0,
+        "model": context.model or model or "",
         **_DEFAULTS,
     }
-    if answering.request is not None:
-        head.update(_echo(answering.request))
+    if context.request is not None:
+        head.update(_echo(context.request))
     return head
 
 
 def _echo(request: Request) -> Body:
-    """What the client asked for. What gets lost on this way is no loss: nobody acts on it."""
+    """Fields of the request. Notes are dropped, because this is only an echo."""
     notes: list[str] = []
-    own = own_extra(request.extra, WIRE, "", notes, FAMILY)
-    told: Body = {
+    extras = wire_extra(request.extra, WIRE, "", notes, FAMILY)
+    fields: Body = {
         "instructions": leading_instructions(request.messages, notes) or None,
         "max_output_tokens": request.max_tokens,
         "parallel_tool_calls": request.parallel,
@@ -161,15 +160,15 @@ def _echo(request: Request) -> Body:
         "top_p": request.top_p,
         "user": request.user,
     }
-    echo = {key: value for key, value in told.items() if value is not None}
-    echo.update({key: own[key] for key in _ECHOED if own.get(key) is not None})
+    echo = {key: value for key, value in fields.items() if value is not None}
+    echo.update({key: extras[key] for key in _ECHOED if extras.get(key) is not None})
     if request.tools:
         echo["tools"] = write_tools(request.tools, notes, _QUIRKS)
     if request.choice is not None:
         echo["tool_choice"] = write_choice(request.choice, request.tools, notes, _QUIRKS)
     if request.thinking is not None:
         echo["reasoning"] = {"effort": None, "summary": None, **write_thinking(request.thinking, notes)}
-    text = write_text(request, own)
+    text = write_text(request, extras)
     if text:
         echo["text"] = {"format": {"type": "text"}, **text}
     return echo
@@ -184,7 +183,7 @@ def ended(stop: Stop, usage: Usage | None, refused: bool, extra: Body, head: Bod
         return failed(UpstreamError("the model ended its reply with an error", code=stop.raw))
     reason = stop.raw if stop.raw in REASON_IN else INCOMPLETE_OUT.get(stop.reason)
     if refused and stop.raw not in REASON_IN and stop.reason == "filter":
-        reason = None  # the refusal is the answer
+        reason = None  # a refusal is a complete answer
     return {
         **running(),
         "status": "incomplete" if reason else "completed",
@@ -196,7 +195,7 @@ def ended(stop: Stop, usage: Usage | None, refused: bool, extra: Body, head: Bod
 
 
 def cuts_text(tail: Body, decisions: tuple[Decision, ...]) -> bool:
-    """Whether the text that a response ends with was cut short; not where a call was, which did not leave."""
+    """Whether the text that a response ends with was cut short; not if a rejected call was."""
     details = tail["incomplete_details"]
     cut = details is not None and details["reason"] in _CUTS
     return cut and all(one.code != "rejected_truncated" for one in decisions)
@@ -204,5 +203,5 @@ def cuts_text(tail: Body, decisions: tuple[Decision, ...]) -> bool:
 
 def failed(error: UpstreamError) -> Body:
     code = error.code if error.code in ERROR_CODES else ERROR_CODE_OF_STATUS.get(error.status or 500, "server_error")
-    told: dict[str, Any] = {"code": code, "message": error.message, "param": None, "type": error.code}
-    return {**running(), "status": "failed", "error": told}
+    fields: dict[str, Any] = {"code": code, "message": error.message, "param": None, "type": error.code}
+    return {**running(), "status": "failed", "error": fields}

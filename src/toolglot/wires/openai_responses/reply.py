@@ -1,14 +1,13 @@
-"""A whole reply, and an error. Reading is the stream's reader; writing is what the stream's writer ends with."""
+"""Writes a whole reply, which is what a stream ends with. (The stream's reader reads it.)"""
 
 from __future__ import annotations
 
-from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Part, Text, ToolCall
 from toolglot.core.reply import Reply, Stop
-from toolglot.reading.shape import own_extra
-from toolglot.wires.openai_family import FAMILY
-from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
+from toolglot.io.request_validation import Body, wire_extra
+from toolglot.wires.openai_common import FAMILY
+from toolglot.wires.openai_responses.neighbour_state import sealed_neighbour_state, state_item
 from toolglot.wires.openai_responses.output import (
     Ids,
     cuts_text,
@@ -18,18 +17,13 @@ from toolglot.wires.openai_responses.output import (
     response_head,
     write_item,
 )
-from toolglot.wires.openai_responses.shapes import WIRE, Body
-from toolglot.wires.openai_responses.stream import read_events
+from toolglot.wires.openai_responses.shapes import WIRE
 
 
-def read_reply(body: Body, channel: str | None = None) -> Reply:
-    return fold(read_events(body, channel))
-
-
-def write_reply(reply: Reply, answering: Answering, notes: list[str]) -> Body:
-    head = response_head(answering, reply.id, reply.model, reply.created)
+def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Body:
+    head = response_head(context, reply.id, reply.model, reply.created)
     output = _write_output(reply.parts, Ids(head["id"]), notes)
-    extra = own_extra(reply.extra, WIRE, "reply", notes, FAMILY) if reply.extra else {}
+    extra = wire_extra(reply.extra, WIRE, "reply", notes, FAMILY) if reply.extra else {}
     if reply.error is not None:
         tail, cut = failed(reply.error), True
     else:
@@ -45,9 +39,9 @@ def _write_output(parts: tuple[Part, ...], ids: Ids, notes: list[str]) -> list[B
     output: list[Body] = []
     for part in parts:
         extra = getattr(part, "extra", {})
-        sealed = sealed_beside(extra) if isinstance(part, (Text, ToolCall)) else None
+        sealed = sealed_neighbour_state(extra) if isinstance(part, (Text, ToolCall)) else None
         if sealed is not None:
-            output.append({**reasoning_beside(sealed), "id": ids.take("reasoning", {}, len(output))})
+            output.append({**state_item(sealed), "id": ids.take("reasoning", {}, len(output))})
         item = write_item(part, ids.take(kind_of(part), extra, len(output)), notes)
         if item is not None:
             output.append(item)

@@ -1,4 +1,4 @@
-"""A whole request, both ways, as OpenAI Responses has it."""
+"""OpenAI Responses requests, reading and writing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,28 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Output, Request, Thinking
-from toolglot.reading.shape import a_boolean, a_string, an_object, misfit, or_none, own_extra, put_options, take_options
-from toolglot.wires.openai_family import EFFORT_IN, EFFORT_OUT, FAMILY, put_choice, split_extra
+from toolglot.io.request_validation import (
+    Body,
+    optional,
+    put_options,
+    require_boolean,
+    require_object,
+    require_string,
+    take_options,
+    wire_extra,
+    wrong_type,
+)
+from toolglot.wires.openai_common import EFFORT_IN, EFFORT_OUT, FAMILY, put_choice, split_extra
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
-from toolglot.wires.openai_responses.shapes import OPTION_KEYS, OPTIONS, WIRE, Body
-from toolglot.wires.openai_responses.tools import in_full, narrowed, read_choice, read_tools, write_choice, write_tools
+from toolglot.wires.openai_responses.shapes import OPTION_KEYS, OPTIONS, WIRE
+from toolglot.wires.openai_responses.tools import (
+    callable_tools,
+    read_choice,
+    read_tools,
+    with_full_names,
+    write_choice,
+    write_tools,
+)
 
 _FORMAT_KEYS = ("schema", "name", "description", "strict")
 
@@ -21,10 +38,10 @@ _FORMAT_KEYS = ("schema", "name", "description", "strict")
 
 def read_request(body: Body) -> Request:
     rest = dict(body)
-    model = a_string(rest.pop("model", None) or "", "model")
+    model = require_string(rest.pop("model", None) or "", "model")
     messages = _read_instructions(rest.pop("instructions", None)) + _read_input(rest.pop("input", None))
     tools = read_tools(rest.pop("tools", None))
-    choice = in_full(read_choice(rest.pop("tool_choice", None)), tools)
+    choice = with_full_names(read_choice(rest.pop("tool_choice", None)), tools)
     options = take_options(rest, OPTIONS)
     thinking = _read_thinking(rest.pop("reasoning", None))
     output, verbosity = _read_text(rest)
@@ -45,7 +62,7 @@ def read_request(body: Body) -> Request:
 def _read_instructions(value: Any) -> tuple[Message, ...]:
     if value is None or value == "":
         return ()
-    return (Message("system", (Text(a_string(value, "instructions")),)),)
+    return (Message("system", (Text(require_string(value, "instructions")),)),)
 
 
 def _read_input(value: Any) -> tuple[Message, ...]:
@@ -54,19 +71,19 @@ def _read_input(value: Any) -> tuple[Message, ...]:
     if isinstance(value, str):
         return (Message("user", (Text(value),)),)
     if not isinstance(value, list):
-        raise misfit("input", "a string or a list of items", value)
+        raise wrong_type("input", "a string or a list of items", value)
     return read_messages(value)
 
 
 def _read_thinking(value: Any) -> Thinking | None:
     if value is None:
         return None
-    more = {key: held for key, held in an_object(value, "reasoning").items() if held is not None}
+    more = {key: obj for key, obj in require_object(value, "reasoning").items() if obj is not None}
     effort = more.pop("effort", None)
     if effort is not None:
-        effort = EFFORT_IN.get(a_string(effort, "reasoning.effort"), effort)
+        effort = EFFORT_IN.get(require_string(effort, "reasoning.effort"), effort)
     show = True if "summary" in more or "generate_summary" in more else None
-    if more.get("summary") == "auto":  # what `show` is written as
+    if more.get("summary") == "auto":  # how `show` is written
         del more["summary"]
     if effort is None and show is None and not more:
         return None
@@ -77,10 +94,10 @@ def _read_text(rest: Body) -> tuple[Output | None, str | None]:
     value = rest.pop("text", None)
     if value is None:
         return None, None
-    more = dict(an_object(value, "text"))
+    more = dict(require_object(value, "text"))
     verbosity = more.pop("verbosity", None)
     if verbosity is not None:
-        a_string(verbosity, "text.verbosity")
+        require_string(verbosity, "text.verbosity")
     output = _read_format(more)
     if more:
         rest["text"] = more
@@ -88,30 +105,30 @@ def _read_text(rest: Body) -> tuple[Output | None, str | None]:
 
 
 def _read_format(more: Body) -> Output | None:
-    """Takes `format` out of what `text` holds; what is not understood stays there."""
-    held = more.pop("format", None)
-    if held is None:
+    """Removes `format` from `text`; unknown fields stay there."""
+    obj = more.pop("format", None)
+    if obj is None:
         return None
-    kind = an_object(held, "text.format").get("type")
+    kind = require_object(obj, "text.format").get("type")
     if kind not in ("json_schema", "json_object", "text"):
-        more["format"] = held
+        more["format"] = obj
         return None
-    unknown = {key: value for key, value in held.items() if key not in (*_FORMAT_KEYS, "type")}
+    unknown = {key: value for key, value in obj.items() if key not in (*_FORMAT_KEYS, "type")}
     if unknown:
         more["format"] = unknown
     if kind == "text":
         return None
     if kind == "json_object":
         return Output()
-    inner = held["json_schema"] if isinstance(held.get("json_schema"), dict) else held  # nested, as Chat has it
-    if inner is not held:
+    inner = obj["json_schema"] if isinstance(obj.get("json_schema"), dict) else obj  # nested, as in Chat
+    if inner is not obj:
         more.pop("format", None)
-    schema = an_object(inner.get("schema"), "text.format.schema")
+    schema = require_object(inner.get("schema"), "text.format.schema")
     return Output(
         schema,
-        or_none(a_string, inner.get("name"), "text.format.name"),
-        or_none(a_string, inner.get("description"), "text.format.description"),
-        or_none(a_boolean, inner.get("strict"), "text.format.strict"),
+        optional(require_string, inner.get("name"), "text.format.name"),
+        optional(require_string, inner.get("description"), "text.format.description"),
+        optional(require_boolean, inner.get("strict"), "text.format.strict"),
     )
 
 
@@ -127,7 +144,7 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
         messages = messages[1:]
     body["input"] = write_messages(messages, notes, quirks)
     if request.tools:
-        written = write_tools(narrowed(request.tools, request.choice, quirks), notes, quirks)
+        written = write_tools(callable_tools(request.tools, request.choice, quirks), notes, quirks)
         if written:
             body["tools"] = written
             chosen = write_choice(request.choice, request.tools, notes, quirks) if request.choice is not None else None
@@ -138,43 +155,43 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     if quirks.top_k:
         table["top_k"] = "top_k"
     put_options(request, table, body, WIRE, notes)
-    own = own_extra(request.extra, WIRE, "request", notes, FAMILY) if request.extra else {}
+    fields = wire_extra(request.extra, WIRE, "request", notes, FAMILY) if request.extra else {}
     body.pop("verbosity", None)  # it goes into `text`
-    text = write_text(request, own)
+    text = write_text(request, fields)
     if text:
         body["text"] = text
     if request.thinking:
         reasoning = write_thinking(request.thinking, notes)
         if reasoning:
             body["reasoning"] = reasoning
-    body.update(own)
+    body.update(fields)
     return body
 
 
 def leading_instructions(messages: tuple[Message, ...], notes: list[str]) -> str:
-    """The system prompt, where it leads and is nothing but text; an item otherwise."""
+    """The leading system prompt, if it is only text; otherwise it is an item."""
     if not messages or messages[0].role != "system" or messages[0].name is not None or WIRE in messages[0].extra:
         return ""
     parts = messages[0].parts
     if not parts or not all(type(part) is Text and WIRE not in part.extra for part in parts):
         return ""
-    own_extra(messages[0].extra, WIRE, "system message", notes)
+    wire_extra(messages[0].extra, WIRE, "system message", notes)
     texts: list[str] = []
     for part in parts:
         if isinstance(part, Text):
-            own_extra(part.extra, WIRE, "text", notes)
+            wire_extra(part.extra, WIRE, "text", notes)
             texts.append(part.text)
     return "\n\n".join(texts)
 
 
-def write_text(request: Request, own: Body) -> Body:
-    """`text`; takes what `own` holds of it."""
+def write_text(request: Request, fields: Body) -> Body:
+    """`text`; its extra fields are removed from `fields`."""
     text: Body = {}
     if request.verbosity is not None:
         text["verbosity"] = request.verbosity
     if request.output is not None:
         text["format"] = _write_format(request.output)
-    more = own.pop("text", None)
+    more = fields.pop("text", None)
     if isinstance(more, dict):
         form = more.get("format")
         if isinstance(form, dict):
@@ -187,25 +204,25 @@ def write_text(request: Request, own: Body) -> Body:
 def _write_format(output: Output) -> Body:
     if output.schema is None:
         return {"type": "json_object"}
-    held: Body = {"type": "json_schema", "name": output.name or "reply", "schema": output.schema}
+    obj: Body = {"type": "json_schema", "name": output.name or "reply", "schema": output.schema}
     if output.description is not None:
-        held["description"] = output.description
+        obj["description"] = output.description
     if output.strict is not None:
-        held["strict"] = output.strict
-    return held
+        obj["strict"] = output.strict
+    return obj
 
 
 def write_thinking(thinking: Thinking, notes: list[str]) -> Body:
-    held: Body = {}
+    obj: Body = {}
     if thinking.effort:
-        held["effort"] = EFFORT_OUT.get(thinking.effort, thinking.effort)
+        obj["effort"] = EFFORT_OUT.get(thinking.effort, thinking.effort)
     if thinking.show:
-        held["summary"] = "auto"
+        obj["summary"] = "auto"
     if thinking.extra:
-        own = own_extra(thinking.extra, WIRE, "thinking", notes)
-        if "generate_summary" in own:
-            held.pop("summary", None)
-        held.update(own)
+        fields = wire_extra(thinking.extra, WIRE, "thinking", notes)
+        if "generate_summary" in fields:
+            obj.pop("summary", None)
+        obj.update(fields)
     if thinking.budget is not None:
-        notes.append("thinking budget: openai-responses has efforts only; left out")
-    return held
+        notes.append("thinking budget: openai-responses supports only efforts; left out")
+    return obj

@@ -1,14 +1,13 @@
-"""OpenAI Responses: its words, as tables."""
+"""OpenAI Responses: keys and values as tables."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from toolglot.core.reply import Reason, Usage
+from toolglot.core.reply import StopReason, Usage
+from toolglot.io.reply_values import token_count
+from toolglot.io.request_validation import Body, unknown_keys
 
 WIRE = "openai-responses"
 
-Body = dict[str, Any]
 
 # key -> field
 OPTIONS = {
@@ -22,7 +21,7 @@ OPTIONS = {
 }
 OPTION_KEYS = {"max_tokens": "max_output_tokens", "temperature": "temperature", "top_p": "top_p", "user": "user"}
 
-# A response's fields that say nothing new: they are read elsewhere, or echo the request.
+# Fields of a response that are read elsewhere, or echo the request.
 # fmt: off
 ECHOES = frozenset({
     "access_programs", "background", "completed_at", "created_at", "error", "frequency_penalty", "id", "image",
@@ -35,17 +34,17 @@ ECHOES = frozenset({
 # fmt: on
 
 # `incomplete_details.reason`
-REASON_IN: dict[str, Reason] = {
+REASON_IN: dict[str, StopReason] = {
     "max_output_tokens": "length",
     "content_filter": "filter",
     "max_messages": "other",
     "steered": "pause",
 }
-INCOMPLETE_OUT: dict[Reason, str] = {"length": "max_output_tokens", "filter": "content_filter"}
+INCOMPLETE_OUT: dict[StopReason, str] = {"length": "max_output_tokens", "filter": "content_filter"}
 # statuses other than completed, incomplete and failed
-STATUS_IN: dict[str, Reason] = {"in_progress": "pause", "queued": "pause"}
+STATUS_IN: dict[str, StopReason] = {"in_progress": "pause", "queued": "pause"}
 
-# Words of `response.error.code` that clients look for; all else is told by the status.
+# Values of `response.error.code` that clients check; for others, the code follows the status.
 # fmt: off
 ERROR_CODES = frozenset({
     "server_error", "rate_limit_exceeded", "invalid_prompt", "bio_policy", "vector_store_timeout", "invalid_image",
@@ -61,37 +60,35 @@ _STEM = 40
 
 
 def make_id(kind: str, response_id: str, index: int) -> str:
-    """An item's id where it has none of its own. It says so, for nobody but us may refer to it."""
+    """The id of an item that has none. Its prefix marks it as generated: the API does not know it."""
     return f"{PREFIXES[kind]}_{_MADE}{response_id.removeprefix('resp_')[:_STEM]}_{index}"
 
 
 def item_state(item: Body, known: frozenset[str]) -> Body:
-    """What an item says beside its `known` keys. An id that `make_id` made means nothing and is dropped."""
-    if item.keys() <= known:
-        return {}
-    own = {key: value for key, value in item.items() if key not in known and value is not None}
-    if "id" in own and (not isinstance(own["id"], str) or own["id"].partition("_")[2].startswith(_MADE)):
-        del own["id"]
-    if own.get("status") in ("completed", "in_progress"):
-        del own["status"]
-    return own
+    """An item's other keys. An id that `make_id` generated is dropped."""
+    fields = unknown_keys(item, known)
+    if "id" in fields and (not isinstance(fields["id"], str) or fields["id"].partition("_")[2].startswith(_MADE)):
+        del fields["id"]
+    if fields.get("status") in ("completed", "in_progress"):
+        del fields["status"]
+    return fields
 
 
-def read_usage(held: Body) -> Usage:
-    entered, left = held.get("input_tokens_details"), held.get("output_tokens_details")
+def read_usage(obj: Body) -> Usage:
+    entered, left = obj.get("input_tokens_details"), obj.get("output_tokens_details")
     entered = entered if isinstance(entered, dict) else {}
     left = left if isinstance(left, dict) else {}
     return Usage(
-        count(held.get("input_tokens")),
-        count(held.get("output_tokens")),
-        count(entered.get("cached_tokens")),
-        count(entered.get("cache_write_tokens")),
-        count(left.get("reasoning_tokens")),
+        token_count(obj.get("input_tokens")),
+        token_count(obj.get("output_tokens")),
+        token_count(entered.get("cached_tokens")),
+        token_count(entered.get("cache_write_tokens")),
+        token_count(left.get("reasoning_tokens")),
     )
 
 
 def write_usage(usage: Usage) -> Body:
-    """Every count is required here: what was not told is 0."""
+    """Every count is required here: an unknown one is 0."""
     entered, left = usage.input or 0, usage.output or 0
     return {
         "input_tokens": entered,
@@ -103,7 +100,3 @@ def write_usage(usage: Usage) -> Body:
         "output_tokens_details": {"reasoning_tokens": usage.reasoning or 0},
         "total_tokens": entered + left,
     }
-
-
-def count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,4 +1,4 @@
-"""Reading OpenAI Responses' stream, and its whole replies, which are its last event alone."""
+"""Reads OpenAI Responses' streams, and whole replies, which have the form of the last event."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from typing import Any
 from toolglot.core.events import Event
 from toolglot.core.messages import Extra, Reasoning
 from toolglot.errors import UpstreamError
-from toolglot.reading.blocks import Blocks
-from toolglot.reading.faults import error_in
-from toolglot.reading.framed import Framed, read_whole
-from toolglot.text.sse import SseFrames
-from toolglot.wires.openai_family import split_extra
-from toolglot.wires.openai_responses.shapes import ECHOES, REASON_IN, STATUS_IN, WIRE, Body, count, read_usage
+from toolglot.io.block_builder import BlockBuilder
+from toolglot.io.reply_values import merge_usage
+from toolglot.io.request_validation import Body
+from toolglot.io.sse import SseFrames
+from toolglot.io.stream_reader import StreamReader, read_whole_reply
+from toolglot.io.upstream_errors import find_error
+from toolglot.wires.openai_common import split_extra
+from toolglot.wires.openai_responses.shapes import ECHOES, REASON_IN, STATUS_IN, WIRE, read_usage
 from toolglot.wires.openai_responses.stream_items import KINDS, CallItem, Item, MessageItem, ReasoningItem
 
 Doing = tuple[str | None, type[Item], Callable[[Any, Body], None]]
 
-# event -> the item it makes where none was announced, the kind of item it is for, and what it does there
+# event -> the item type it creates if none was announced, the class it applies to, and its method
 _EVENTS: dict[str, Doing] = {
     "response.output_text.delta": ("message", MessageItem, MessageItem.text),
     "response.output_text.done": ("message", MessageItem, MessageItem.text_done),
@@ -46,27 +48,27 @@ _TERMINAL = {
 }
 
 
-def reader(channel: str | None = None) -> Framed:
-    return Framed(SseFrames(), ResponseChunks(channel))
+def reader(channel: str | None = None) -> StreamReader:
+    return StreamReader(SseFrames(), ResponseChunks(channel))
 
 
 def read_events(body: Body, channel: str | None = None) -> list[Event]:
-    """Those of a whole reply."""
-    return read_whole(ResponseChunks(channel), body)
+    """The events of a whole reply."""
+    return read_whole_reply(ResponseChunks(channel), body)
 
 
 class ResponseChunks:
     """One event, or a whole response, at a time."""
 
     def __init__(self, channel: str | None = None) -> None:
-        self.blocks = Blocks()
+        self.blocks = BlockBuilder()
         self._channel = channel
         self._items: dict[Any, Item] = {}  # by output_index; by id where that is missing
         self._key_of_id: dict[str, Any] = {}
         self._order: list[Item] = []
-        self._speaker: Item | None = None
-        self._held: dict[Any, list[tuple[str, Body]]] = {}  # events of items that wait for the speaker
-        self._beside: list[str] = []  # sealed state that waits for its owner
+        self._current: Item | None = None
+        self._waiting: dict[Any, list[tuple[str, Body]]] = {}  # events of items that wait for the current one
+        self._beside: list[str] = []  # sealed state of an item to come
         self.blocks.at_end.append(self._release)
 
     def take(self, chunk: Body, event: str | None = None) -> None:
@@ -77,25 +79,28 @@ class ResponseChunks:
             self._route(kind, chunk)
         elif kind in _HEADS:
             if isinstance(chunk.get("response"), dict):
-                self.blocks.start(*_head(chunk["response"]))
+                self._start(chunk["response"])
         elif kind in _TERMINAL:
             response = chunk.get("response")
             self._terminal(response if isinstance(response, dict) else {}, _TERMINAL[kind])
         elif not kind.startswith("response."):
             self._whole(chunk, event)
 
-    # -- items: who may speak
+    def _start(self, response: Body) -> None:
+        self.blocks.start(response.get("id"), response.get("model"), response.get("created_at"))
+
+    # -- items: one at a time
 
     def _route(self, kind: str, chunk: Body) -> None:
         key = self._key(chunk)
-        speaker = self._speaker
-        if speaker is not None and speaker.key != key:
-            if not speaker.resting:
-                self._held.setdefault(key, []).append((kind, chunk))
+        current = self._current
+        if current is not None and current.key != key:
+            if not current.resting:
+                self._waiting.setdefault(key, []).append((kind, chunk))
                 return
-            self._conclude(speaker, None, complete=False)
+            self._conclude(current, None, complete=False)
         self._do(kind, key, chunk)
-        if self._held and self._speaker is None:
+        if self._waiting and self._current is None:
             self._advance()
 
     def _key(self, chunk: Body) -> Any:
@@ -109,10 +114,10 @@ class ResponseChunks:
         return self._order[-1].key if self._order and "item" not in chunk else len(self._order)
 
     def _advance(self) -> None:
-        """The next in line: those that are done flow out whole, the first that speaks on becomes the speaker."""
-        while self._held and self._speaker is None:
-            key = next(iter(self._held))
-            for kind, chunk in self._held.pop(key):
+        """The next items: complete ones are emitted as a whole, the first incomplete one becomes current."""
+        while self._waiting and self._current is None:
+            key = next(iter(self._waiting))
+            for kind, chunk in self._waiting.pop(key):
                 self._do(kind, key, chunk)
 
     def _do(self, kind: str, key: Any, chunk: Body) -> None:
@@ -134,7 +139,7 @@ class ResponseChunks:
     def _announced(self, kind: str, key: Any, item: Item | None, body: Body) -> None:
         finishing = kind == _DONE
         if item is not None and not _same(item, body, finishing=finishing):
-            if not item.done:  # its place is taken by another: then it is over
+            if not item.done:  # another item has its index: then it is complete
                 self._conclude(item, None, complete=True)
             item = None
         if item is None:
@@ -150,12 +155,12 @@ class ResponseChunks:
         self._order.append(item)
         if isinstance(body.get("id"), str):
             self._key_of_id[body["id"]] = key
-        if item.speaks:
-            self._speaker = item
+        if item.exclusive:
+            self._current = item
         return item
 
     def _conclude(self, item: Item, final: Body | None, *, complete: bool) -> None:
-        """The end of an item: its last word, or, where the response is complete, its first."""
+        """Ends an item with its final form or, if the response is complete, with its first one."""
         if final is not None:
             item.finish(final)
         elif complete:
@@ -163,8 +168,8 @@ class ResponseChunks:
         else:
             item.cut()
         item.done = True
-        if self._speaker is item:
-            self._speaker = None
+        if self._current is item:
+            self._current = None
 
     # -- the end
 
@@ -176,25 +181,25 @@ class ResponseChunks:
             self._do(_DONE, len(self._order), {"item": chunk})
 
     def _terminal(self, response: Body, status: str, event: str | None = None) -> None:
-        self.blocks.start(*_head(response))
+        self._start(response)
         output = response.get("output")
         bodies: list[Body] = []
         for body in output if isinstance(output, list) else ():
             if isinstance(body, dict):
                 bodies.append(body)
             else:
-                self.blocks.malformed("an item of the output is no object", body)
+                self.blocks.malformed("an item of the output is not an object", body)
         self._settle(bodies, complete=status == "completed")
         if event == "error":
-            return  # whoever saw the error says so
+            return  # the caller reports the error
         if status == "failed":
-            error = error_in({"error": response.get("error")})
-            self.blocks.fault(error or UpstreamError("the response failed", code="server_error"))
+            error = find_error({"error": response.get("error")})
+            self.blocks.fail(error or UpstreamError("the response failed", code="server_error"))
             return
-        usage = response.get("usage")
-        counted = read_usage(usage) if isinstance(usage, dict) else None
+        usage: Body = {}
+        merge_usage(usage, response.get("usage"))
         reason, raw = self._reason(response, status)
-        self.blocks.finish(reason, raw, counted, extra=_kept(response))
+        self.blocks.finish(reason, raw, read_usage(usage), extra=_kept(response))
 
     def _reason(self, response: Body, status: str) -> tuple[Any, str]:
         if status == "incomplete":
@@ -207,11 +212,11 @@ class ResponseChunks:
         return STATUS_IN.get(status, "other"), status
 
     def _settle(self, output: list[Body], *, complete: bool) -> None:
-        """Brings every item to its end; `output` may hold the last word on it, or items that never streamed."""
+        """Ends every item; `output` may contain its final form, or items that never streamed."""
         finals = _Finals(output)
-        while self._speaker is not None or self._held:
-            if self._speaker is not None:
-                self._conclude(self._speaker, finals.of(self._speaker), complete=complete)
+        while self._current is not None or self._waiting:
+            if self._current is not None:
+                self._conclude(self._current, finals.of(self._current), complete=complete)
             self._advance()
         for item in self._order:
             final = finals.of(item)
@@ -221,23 +226,23 @@ class ResponseChunks:
             self._conclude(self._create(len(self._order), body), body, complete=complete)
 
     def _release(self) -> None:
-        """Whatever ends the stream, nothing stays held."""
+        """At any end of the stream, everything that waits is emitted."""
         self._settle([], complete=False)
         while self._beside:
             self.blocks.part(Reasoning("", {WIRE: {"encrypted_content": self._beside.pop(0)}}))
 
     def done(self) -> None:
-        """An end marker, though this API has none: good enough where nothing is left open."""
-        if self._order and not self.blocks.ended and all(item.done for item in self._order) and not self._held:
-            self.blocks.notes.append("the provider gave no terminal event")
+        """An end marker, which this API does not have: accepted if nothing is open."""
+        if self._order and not self.blocks.ended and all(item.done for item in self._order) and not self._waiting:
+            self.blocks.notes.append("the provider sent no terminal event")
             self.blocks.finish("stop")
 
     def cut(self) -> None:
-        """What is still held is given at the end."""
+        """What still waits is emitted at the end."""
 
 
 class _Finals:
-    """Which item of the final output is which of those that streamed: by id, by call id, by position."""
+    """Matches items of the final output with those that streamed: by id, by call id, by position."""
 
     def __init__(self, output: list[Body]) -> None:
         self._output = output
@@ -266,7 +271,7 @@ class _Finals:
 
 
 def _same(item: Item, body: Body, *, finishing: bool) -> bool:
-    """Whether an announcement is of the item known in that place, and not of another that took it."""
+    """Whether an event is about the known item at that index, and not about another one."""
     if item.first.get("type") != body.get("type"):
         return False
     if finishing and not item.finished:
@@ -275,17 +280,8 @@ def _same(item: Item, body: Body, *, finishing: bool) -> bool:
     return known == body.get("id") if known is not None else item.first == body
 
 
-def _head(response: Body) -> tuple[str | None, str | None, int | None]:
-    id, model, created = response.get("id"), response.get("model"), response.get("created_at")
-    return (
-        id if isinstance(id, str) and id else None,
-        model if isinstance(model, str) and model else None,
-        count(int(created) if isinstance(created, float) and abs(created) < 1e15 else created),
-    )
-
-
 def _kept(response: Body) -> Extra:
-    own = {key: value for key, value in response.items() if key not in ECHOES and value is not None}
-    if own.get("service_tier") == "default":
-        del own["service_tier"]
-    return split_extra(own, WIRE)
+    fields = {key: value for key, value in response.items() if key not in ECHOES and value is not None}
+    if fields.get("service_tier") == "default":
+        del fields["service_tier"]
+    return split_extra(fields, WIRE)

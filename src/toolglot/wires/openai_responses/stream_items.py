@@ -1,7 +1,7 @@
-"""The items of a response as they arrive: each kind knows how its pieces become blocks.
+"""The items of a response while they stream. Each class turns its events into blocks.
 
-The last word on an item (`output_item.done`) is the right one. What streamed before is not repeated; what is missing
-from it is added; where the two contradict each other, a note says so.
+The final form of an item (`output_item.done`) is authoritative. What streamed before is not repeated; what is missing
+is added; if the two differ, a note is added.
 """
 
 from __future__ import annotations
@@ -9,37 +9,39 @@ from __future__ import annotations
 from typing import Any
 
 from toolglot.core.messages import Extra, Opaque
-from toolglot.reading.blocks import Blocks
-from toolglot.reading.open_call import OpenCall
-from toolglot.text.json_text import dumps
-from toolglot.wires.openai_responses.beside import BESIDE, belongs_to_next
+from toolglot.io.block_builder import BlockBuilder
+from toolglot.io.json_codec import dumps
+from toolglot.io.reply_values import identifier
+from toolglot.io.request_validation import Body
+from toolglot.io.streamed_call import StreamedCall
 from toolglot.wires.openai_responses.content import part_state
 from toolglot.wires.openai_responses.items import CALLS, call_state, message_state, read_reasoning
-from toolglot.wires.openai_responses.shapes import WIRE, Body
+from toolglot.wires.openai_responses.neighbour_state import NEIGHBOUR_STATE, belongs_to_next
+from toolglot.wires.openai_responses.shapes import WIRE
 
 _UNFINISHED = ("incomplete", "in_progress")
 
 
 class Item:
-    """`speaks`: others wait until it is done, so that blocks come in the order of the output."""
+    """`exclusive`: others wait until it is done, so that blocks come in the order of the output."""
 
-    speaks = True
+    exclusive = True
 
-    def __init__(self, key: Any, first: Body, blocks: Blocks, channel: str | None, beside: list[str]) -> None:
+    def __init__(self, key: Any, first: Body, blocks: BlockBuilder, channel: str | None, beside: list[str]) -> None:
         self.key = key
         self.first = first
         self.done = False
-        self.finished = False  # its last word was heard
-        self.resting = False  # its text is complete, though its end was not told
+        self.finished = False  # its final form came
+        self.resting = False  # its text is complete, but its end was not sent
         self._blocks = blocks
         self._channel = channel
-        self._beside = beside  # sealed state that belongs to the text or call that comes next
+        self._beside = beside  # sealed state of the next text or call
 
-    def _with_beside(self, own: Body) -> Body:
-        return {**own, BESIDE: self._beside.pop()} if self._beside else dict(own)
+    def _with_neighbour_state(self, fields: Body) -> Body:
+        return {**fields, NEIGHBOUR_STATE: self._beside.pop()} if self._beside else dict(fields)
 
     def finish(self, body: Body, *, complete: bool = False) -> None:
-        """The last word on it. `complete`: the response is, so this first word on it was also the last."""
+        """Takes the final form. `complete`: the response is complete, so the first form is also the final one."""
         self._blocks.part(Opaque(WIRE, body))
 
     def cut(self) -> None:
@@ -47,7 +49,7 @@ class Item:
         self._blocks.part(Opaque(WIRE, self.first))
 
     def _missing(self, sent: list[str], final: object) -> str:
-        """What of the final text has not streamed."""
+        """The rest of the final text that has not streamed."""
         if not isinstance(final, str) or not final:
             return ""
         if not sent:
@@ -56,26 +58,26 @@ class Item:
         sent[:] = [streamed]
         if final.startswith(streamed):
             return final[len(streamed) :]
-        self._blocks.notes.append("what streamed of an item differs from its final form; the streamed form stands")
+        self._blocks.notes.append("an item's streamed form differs from its final form; the streamed form is used")
         return ""
 
 
 class MessageItem(Item):
-    def __init__(self, key: Any, first: Body, blocks: Blocks, channel: str | None, beside: list[str]) -> None:
+    def __init__(self, key: Any, first: Body, blocks: BlockBuilder, channel: str | None, beside: list[str]) -> None:
         super().__init__(key, first, blocks, channel, beside)
-        self._own = _message_state(first)
-        self._told: Body = {}  # what Open said of the block
+        self._extra_fields = _message_state(first)
+        self._announced: Body = {}  # the extra of the Open event
         self._sent: dict[Any, list[str]] = {}
-        self._parts: dict[Any, Body] = {}  # the last word on each part
+        self._parts: dict[Any, Body] = {}  # the final form of each part
         self._at: Any = None
         self._open = False
         self.refused = False
 
     def text(self, chunk: Body) -> None:
-        self._say(chunk.get("content_index"), chunk.get("delta"), self._channel)
+        self._emit(chunk.get("content_index"), chunk.get("delta"), self._channel)
 
     def refusal(self, chunk: Body) -> None:
-        self._say(chunk.get("content_index"), chunk.get("delta"), "refusal")
+        self._emit(chunk.get("content_index"), chunk.get("delta"), "refusal")
 
     def text_done(self, chunk: Body) -> None:
         self._complete(chunk.get("content_index"), chunk.get("text"), self._channel)
@@ -95,7 +97,7 @@ class MessageItem(Item):
             self.resting = True
 
     def finish(self, body: Body, *, complete: bool = False) -> None:
-        self._own = _message_state(body)
+        self._extra_fields = _message_state(body)
         content = body.get("content")
         if isinstance(content, str):
             content = [{"type": "output_text", "text": content}]
@@ -122,9 +124,9 @@ class MessageItem(Item):
         at = _index(at)
         missing = self._missing(self._sent.get(at, []), final)
         if missing:
-            self._say(at, missing, channel)
+            self._emit(at, missing, channel)
 
-    def _say(self, at: Any, piece: object, channel: str | None) -> None:
+    def _emit(self, at: Any, piece: object, channel: str | None) -> None:
         if not isinstance(piece, str) or not piece:
             return
         at = _index(at)
@@ -137,63 +139,63 @@ class MessageItem(Item):
     def _begin_part(self, at: Any, channel: str | None) -> None:
         self._end_part()
         self.refused = self.refused or channel == "refusal"
-        self._told = self._with_beside(self._own)
-        self._blocks.open_text(channel, {WIRE: self._told} if self._told else {})
+        self._announced = self._with_neighbour_state(self._extra_fields)
+        self._blocks.open_text(channel, {WIRE: self._announced} if self._announced else {})
         self._sent.setdefault(at, [])
         self._at, self._open = at, True
 
     def _end_part(self) -> None:
         if self._open and self._blocks.open_kind == "text":
-            _tell(self._blocks, self._told, {**self._own, **part_state(self._parts.get(self._at, {}))})
+            _emit_changes(self._blocks, self._announced, {**self._extra_fields, **part_state(self._parts.get(self._at, {}))})
             self._blocks.end_block()
         self._open = False
 
 
 class ReasoningItem(Item):
-    def __init__(self, key: Any, first: Body, blocks: Blocks, channel: str | None, beside: list[str]) -> None:
+    def __init__(self, key: Any, first: Body, blocks: BlockBuilder, channel: str | None, beside: list[str]) -> None:
         super().__init__(key, first, blocks, channel, beside)
-        self._told = {key: value for key, value in read_reasoning(first)[1].items() if key == "id"}
-        self._form: str | None = None  # summary or content: which of the two is shown
+        self._announced = {key: value for key, value in read_reasoning(first)[1].items() if key == "id"}
+        self._form: str | None = None  # summary or content: the one that is emitted
         self._at: Any = None
         self._sent: list[str] = []
         self._seen: set[Any] = set()
         self._open = False
 
     def summary(self, chunk: Body) -> None:
-        self._say("summary", chunk.get("summary_index"), chunk.get("delta"))
+        self._emit("summary", chunk.get("summary_index"), chunk.get("delta"))
 
     def content(self, chunk: Body) -> None:
-        self._say("content", chunk.get("content_index"), chunk.get("delta"))
+        self._emit("content", chunk.get("content_index"), chunk.get("delta"))
 
     def summary_done(self, chunk: Body) -> None:
         if _index(chunk.get("summary_index")) not in self._seen:
-            self._say("summary", chunk.get("summary_index"), chunk.get("text"))
+            self._emit("summary", chunk.get("summary_index"), chunk.get("text"))
 
     def content_done(self, chunk: Body) -> None:
         if _index(chunk.get("content_index")) not in self._seen:
-            self._say("content", chunk.get("content_index"), chunk.get("text"))
+            self._emit("content", chunk.get("content_index"), chunk.get("text"))
 
     def finish(self, body: Body, *, complete: bool = False) -> None:
-        text, own = read_reasoning(body, self._form)
-        if not text and not self._open and belongs_to_next(own.get("encrypted_content")):
-            self._beside.append(own["encrypted_content"])
+        text, fields = read_reasoning(body, self._form)
+        if not text and not self._open and belongs_to_next(fields.get("encrypted_content")):
+            self._beside.append(fields["encrypted_content"])
             return
         missing = self._missing(self._sent, text)
-        if missing or own:
+        if missing or fields:
             self._begin()
         if missing:
             self._blocks.reasoning(missing)
-        self._end(own)
+        self._end(fields)
 
     def cut(self) -> None:
         self._end({})
 
-    def _say(self, form: str, at: Any, piece: object) -> None:
+    def _emit(self, form: str, at: Any, piece: object) -> None:
         if not isinstance(piece, str) or not piece:
             return
         self._form = self._form or form
         if form != self._form:
-            return  # the other form: the item's last word keeps it
+            return  # the other form: kept in the item's final form
         at = _index(at)
         self._begin()
         self._seen.add(at)
@@ -207,24 +209,24 @@ class ReasoningItem(Item):
     def _begin(self) -> None:
         if not self._open:
             self._open = True
-            self._blocks.open_reasoning({WIRE: dict(self._told)} if self._told else {})
+            self._blocks.open_reasoning({WIRE: dict(self._announced)} if self._announced else {})
 
-    def _end(self, own: Body) -> None:
+    def _end(self, fields: Body) -> None:
         if self._open and self._blocks.open_kind == "reasoning":
-            _tell(self._blocks, self._told, own)
+            _emit_changes(self._blocks, self._announced, fields)
             self._blocks.end_block()
 
 
 class CallItem(Item):
-    """Calls may interleave: they wait for nobody but an item that speaks."""
+    """Calls may interleave: they wait only for an exclusive item."""
 
-    speaks = False
+    exclusive = False
 
-    def __init__(self, key: Any, first: Body, blocks: Blocks, channel: str | None, beside: list[str]) -> None:
+    def __init__(self, key: Any, first: Body, blocks: BlockBuilder, channel: str | None, beside: list[str]) -> None:
         super().__init__(key, first, blocks, channel, beside)
-        self._call: OpenCall | FreeText | None = None
+        self._call: StreamedCall | FreeText | None = None
         self._sent: list[str] = []
-        self._told: Body = {}
+        self._announced: Body = {}
         self._open(first)
 
     def arguments(self, chunk: Body) -> None:
@@ -235,25 +237,25 @@ class CallItem(Item):
     def arguments_done(self, chunk: Body) -> None:
         if chunk.get("name"):
             self._open({**self.first, "name": chunk["name"]})
-        self._feed(self._missing(self._sent, _said(chunk)))
+        self._feed(self._missing(self._sent, _input_text(chunk)))
 
     def finish(self, body: Body, *, complete: bool = False) -> None:
         self._open({**self.first, **body})
         if self._call is None:
             self._nameless(body)
             return
-        self._feed(self._missing(self._sent, _said(body)))
+        self._feed(self._missing(self._sent, _input_text(body)))
         state = call_state(body)
         state.pop("status", None)
-        more = _news(self._told, state)
+        more = _changed(self._announced, state)
         if more:
-            self._call.state(more)
+            self._call.add_extra(more)
         if complete or body.get("status") not in _UNFINISHED or self._call.whole:
-            self._call.close()  # else it stays open, and the end of the stream cuts it short
+            self._call.close()  # otherwise it stays open, and the end of the stream cuts it short
 
     def cut(self) -> None:
         if self._call is None:
-            self._nameless(self.first)  # else it stays open: nobody said that it is whole
+            self._nameless(self.first)  # otherwise it stays open: it may be incomplete
 
     def _nameless(self, body: Body) -> None:
         self._blocks.malformed("a call came without a name", body)
@@ -269,27 +271,27 @@ class CallItem(Item):
         name = body.get("name")
         if self._call is not None or not isinstance(name, str) or not name:
             return
-        call_id = next((value for key in ("call_id", "id") if isinstance(value := body.get(key), str) and value), None)
+        call_id = identifier(body.get("call_id")) or identifier(body.get("id"))
         namespace = body.get("namespace")
         namespace = namespace if isinstance(namespace, str) and namespace else None
-        self._told = call_state(body)
-        self._told.pop("status", None)
-        opening = self._with_beside(self._told)
+        self._announced = call_state(body)
+        self._announced.pop("status", None)
+        opening = self._with_neighbour_state(self._announced)
         extra: Extra = {WIRE: opening} if opening else {}
         if CALLS.get(str(body.get("type"))):
             self._call = FreeText(self._blocks, name, call_id, namespace, extra)
         else:
-            self._call = OpenCall(self._blocks, name, call_id, namespace=namespace, extra=extra)
+            self._call = StreamedCall(self._blocks, name, call_id, namespace=namespace, extra=extra)
         for piece in self._sent:
             self._call.feed(piece)
 
 
 class FreeText:
-    """A custom tool's input, as the JSON text of `{"input": ...}` that it is inside."""
+    """A custom tool's input, as the JSON text of `{"input": ...}`, our format."""
 
-    whole = False  # nothing in the text tells its end
+    whole = False  # the text has no end marker
 
-    def __init__(self, blocks: Blocks, name: str, call_id: str | None, namespace: str | None, extra: Extra) -> None:
+    def __init__(self, blocks: BlockBuilder, name: str, call_id: str | None, namespace: str | None, extra: Extra) -> None:
         self._blocks = blocks
         self._index = blocks.open_call(name, call_id, namespace=namespace, custom=True, extra=extra)
         self._extra: Extra = {}
@@ -298,7 +300,7 @@ class FreeText:
     def feed(self, text: str) -> None:
         self._blocks.call_text(self._index, dumps(text)[1:-1])
 
-    def state(self, extra: Extra) -> None:
+    def add_extra(self, extra: Extra) -> None:
         self._extra = extra
 
     def close(self) -> None:
@@ -315,7 +317,7 @@ KINDS: dict[str, type[Item]] = {
 
 
 def _message_state(body: Body) -> Body:
-    """That it was cut the stop says."""
+    """The stop reason shows that it was cut short."""
     state = message_state(body)
     state.pop("status", None)
     return state
@@ -325,20 +327,20 @@ def _index(value: Any) -> Any:
     return value if isinstance(value, int) else 0
 
 
-def _said(body: Body) -> Any:
+def _input_text(body: Body) -> Any:
     value = body.get("arguments")
     if value is None:
         value = body.get("input")
     return dumps(value) if isinstance(value, dict) else value
 
 
-def _news(told: Body, state: Body) -> Extra:
-    """What the end of a block tells beyond its beginning."""
-    news = {key: value for key, value in state.items() if told.get(key) != value} if state else {}
-    return {WIRE: news} if news else {}
+def _changed(announced: Body, state: Body) -> Extra:
+    """The fields that changed since the block was opened."""
+    changed = {key: value for key, value in state.items() if announced.get(key) != value} if state else {}
+    return {WIRE: changed} if changed else {}
 
 
-def _tell(blocks: Blocks, told: Body, state: Body) -> None:
-    news = _news(told, state)
-    if news:
-        blocks.state(news)
+def _emit_changes(blocks: BlockBuilder, announced: Body, state: Body) -> None:
+    changed = _changed(announced, state)
+    if changed:
+        blocks.add_extra(changed)

@@ -1,7 +1,7 @@
-"""Tools and the choice among them, as OpenAI Responses has them: flat, and in namespaces.
+"""OpenAI Responses tools and tool choice: flat, and in namespaces.
 
-`strict` is always written, for leaving it out makes the server try strict schemas. `false` is what every other wire
-means by silence, so it is read as None, and None is written as `false`.
+`strict` is always written, because without it the server tries strict schemas. On every other wire, an absent `strict`
+means `false`: so `false` is read as None, and None is written as `false`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,21 @@ import msgspec
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, join_name
-from toolglot.core.tools import Choice, Tool, as_function
-from toolglot.reading.shape import a_list, a_string, an_object, each_object, misfit, or_none, own_extra
-from toolglot.reading.tools_written import server_tool, written_once
-from toolglot.wires.openai_family import FAMILY
-from toolglot.wires.openai_responses.shapes import WIRE, Body
+from toolglot.core.tools import Choice, Tool
+from toolglot.io.request_validation import (
+    Body,
+    optional,
+    read_each,
+    require_list,
+    require_object,
+    require_string,
+    unknown_extra,
+    wire_extra,
+    wrong_type,
+)
+from toolglot.io.tools_writer import choice_is_supported, supported_strict, tools_writer
+from toolglot.wires.openai_common import FAMILY
+from toolglot.wires.openai_responses.shapes import WIRE
 
 _FUNCTION_KEYS = frozenset({"type", "name", "description", "parameters", "strict"})
 _CUSTOM_KEYS = frozenset({"type", "name", "description", "format"})
@@ -30,110 +40,90 @@ _MODES = {"auto": "auto", "none": "none", "required": "required", "any": "requir
 def read_tools(value: Any) -> tuple[Tool, ...]:
     if not value:
         return ()
-    return tuple(tool for tools in each_object(value, "tools", _read_tool) for tool in tools)
+    return tuple(tool for tools in read_each(value, "tools", _read_tool) for tool in tools)
 
 
-def _read_tool(held: Body) -> list[Tool]:
-    if held.get("type") != "namespace" or not held.get("tools"):
-        return [_read_one(held, None)]
-    namespace = a_string(held.get("name"), "name")
-    tools: list[Tool] = each_object(held["tools"], "tools", lambda inner: _read_one(inner, namespace))
-    about = {key: value for key, value in held.items() if key not in _NAMESPACE_KEYS}
+def _read_tool(obj: Body) -> list[Tool]:
+    if obj.get("type") != "namespace" or not obj.get("tools"):
+        return [_read_one(obj, None)]
+    namespace = require_string(obj.get("name"), "name")
+    tools: list[Tool] = read_each(obj["tools"], "tools", lambda inner: _read_one(inner, namespace))
+    about = {key: value for key, value in obj.items() if key not in _NAMESPACE_KEYS}
     at = next((at for at, tool in enumerate(tools) if tool.kind != "server"), None)
     if at is None:
-        return [_read_one(held, None)]
-    if about:  # what is said of the namespace stays with its first tool
-        own = {**tools[at].extra.get(WIRE, {}), "namespace": about}
-        tools[at] = msgspec.structs.replace(tools[at], extra={WIRE: own})
+        return [_read_one(obj, None)]
+    if about:  # the namespace's fields stay with its first tool
+        fields = {**tools[at].extra.get(WIRE, {}), "namespace": about}
+        tools[at] = msgspec.structs.replace(tools[at], extra={WIRE: fields})
     return tools
 
 
-def _read_one(held: Body, namespace: str | None) -> Tool:
-    kind = held.get("type", "function")
+def _read_one(obj: Body, namespace: str | None) -> Tool:
+    kind = obj.get("type", "function")
     if kind == "function":
-        if isinstance(held.get("function"), dict):  # nested, as Chat has it: sent by many all the same
-            held = {**held["function"], "type": "function"}
-        schema = held.get("parameters")
+        if isinstance(obj.get("function"), dict):  # nested, as in Chat: many clients send it
+            obj = {**obj["function"], "type": "function"}
+        schema = obj.get("parameters")
         if schema is not None:
-            an_object(schema, "parameters")
-        strict = True if held.get("strict") is True else None
-        name, extra = a_string(held.get("name"), "name"), _rest(held, _FUNCTION_KEYS)
-        return Tool(name, _description(held), schema, strict, namespace=namespace, extra=extra)
+            require_object(schema, "parameters")
+        strict = True if obj.get("strict") is True else None
+        name, extra = require_string(obj.get("name"), "name"), unknown_extra(obj, _FUNCTION_KEYS, WIRE)
+        return Tool(name, _description(obj), schema, strict, namespace=namespace, extra=extra)
     if kind == "custom":
-        form = held.get("format")
+        form = obj.get("format")
         return Tool(
-            a_string(held.get("name"), "name"),
-            _description(held),
+            require_string(obj.get("name"), "name"),
+            _description(obj),
             kind="custom",
             namespace=namespace,
             format=form if isinstance(form, dict) else None,
-            extra=_rest(held, _CUSTOM_KEYS),
+            extra=unknown_extra(obj, _CUSTOM_KEYS, WIRE),
         )
-    return Tool(str(kind), kind="server", namespace=namespace, extra={WIRE: held})
+    return Tool(str(kind), kind="server", namespace=namespace, extra={WIRE: obj})
 
 
-def _description(held: Body) -> str | None:
-    return or_none(a_string, held.get("description"), "description")  # type: ignore[no-any-return]
-
-
-def _rest(held: Body, known: frozenset[str]) -> Extra:
-    if held.keys() <= known:
-        return {}
-    return {WIRE: {key: value for key, value in held.items() if key not in known}}
+def _description(obj: Body) -> str | None:
+    return optional(require_string, obj.get("description"), "description")  # type: ignore[no-any-return]
 
 
 # -- writing
 
 
-@written_once
-def write_tools(tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> list[Any]:
-    written: list[Any] = []
+def _write_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body:
+    obj: Body = {"type": tool.kind, "name": tool.name}
+    if tool.description is not None:
+        obj["description"] = tool.description
+    if tool.kind == "custom":
+        if tool.format is not None:
+            obj["format"] = tool.format
+    else:
+        obj["parameters"] = tool.schema
+        obj["strict"] = bool(supported_strict(tool, notes, quirks))
+    if tool.extra:
+        obj.update(wire_extra(tool.extra, WIRE, f"tool {tool.name}", notes, FAMILY))
+    return obj
+
+
+def _group(tools: list[tuple[Tool, Body]]) -> list[Body]:
+    """Tools with a namespace go into one object per namespace, at the position of the first."""
+    written: list[Body] = []
     groups: dict[str, Body] = {}
-    for tool in tools:
-        about: Body = {}
-        held = _write_tool(tool, about, notes, quirks)
-        if held is None:
+    for tool, body in tools:
+        name = tool.namespace
+        if name is None:
+            written.append(body)
             continue
-        if tool.namespace is None:
-            written.append(held)
-            continue
-        group = groups.get(tool.namespace)
+        group = groups.get(name)
         if group is None:
-            group = groups[tool.namespace] = {
-                "type": "namespace",
-                "name": tool.namespace,
-                "description": tool.namespace,
-                "tools": [],
-            }
+            group = groups[name] = {"type": "namespace", "name": name, "description": name, "tools": []}
             written.append(group)
-        group["tools"].append(held)
-        group.update(about)
+        group["tools"].append(body)
+        if tool.kind != "server" and isinstance(body.get("namespace"), dict):  # see _read_tool
+            group.update(body.pop("namespace"))
     return written
 
 
-def _write_tool(tool: Tool, about: Body, notes: list[str], quirks: Quirks) -> Body | None:
-    """`about` takes what the tool knows of its namespace."""
-    if tool.kind == "server":
-        return server_tool(tool, WIRE, notes, quirks)
-    if tool.kind == "custom" and not quirks.custom_tools:
-        tool = as_function(tool)
-        notes.append(f"tool {tool.name}: a free-text tool goes as a function with one string")
-    held: Body = {"type": tool.kind, "name": tool.name}
-    if tool.description is not None:
-        held["description"] = tool.description
-    if tool.kind == "custom":
-        if tool.format is not None:
-            held["format"] = tool.format
-    else:
-        held["parameters"] = tool.schema
-        held["strict"] = bool(tool.strict) and quirks.strict
-        if tool.strict and not quirks.strict:
-            notes.append(f"tool {tool.name}: strict is not known there; left out")
-    if tool.extra:
-        held.update(own_extra(tool.extra, WIRE, f"tool {tool.name}", notes, FAMILY))
-        if tool.namespace is not None and isinstance(held.get("namespace"), dict):
-            about.update(held.pop("namespace"))
-    return held
+write_tools = tools_writer(WIRE, _write_tool, custom_tools=True, arrange=_group)
 
 
 # -- choice
@@ -145,38 +135,38 @@ def read_choice(value: Any) -> Choice | None:
     if isinstance(value, str):
         mode = _MODES.get(value)
         if mode is None:
-            raise misfit("tool_choice", "auto, none, required or a tool", value)
+            raise wrong_type("tool_choice", "auto, none, required or a tool", value)
         return Choice(mode)  # type: ignore[arg-type]
-    held = an_object(value, "tool_choice")
-    kind = held.get("type")
+    obj = require_object(value, "tool_choice")
+    kind = obj.get("type")
     if kind == "allowed_tools":
-        return _read_allowed(held)
+        return _read_allowed(obj)
     if kind in ("function", "custom", None):
-        return Choice("required", (_chosen_name(held, "tool_choice"),))
-    return Choice("required", extra={WIRE: held})
+        return Choice("required", (_chosen_name(obj, "tool_choice"),))
+    return Choice("required", extra={WIRE: obj})
 
 
-def _read_allowed(held: Body) -> Choice:
-    inner = an_object(held.get("allowed_tools", held), "tool_choice.allowed_tools")
-    tools = a_list(inner.get("tools"), "tool_choice.tools")
+def _read_allowed(obj: Body) -> Choice:
+    inner = require_object(obj.get("allowed_tools", obj), "tool_choice.allowed_tools")
+    tools = require_list(inner.get("tools"), "tool_choice.tools")
     names: list[str] = []
     for at, tool in enumerate(tools):
         where = f"tool_choice.tools[{at}]"
-        if an_object(tool, where).get("type", "function") in ("function", "custom"):
+        if require_object(tool, where).get("type", "function") in ("function", "custom"):
             names.append(_chosen_name(tool, where))
-    extra: Extra = {WIRE: held} if len(names) < len(tools) else {}  # server tools among them have no name
+    extra: Extra = {WIRE: obj} if len(names) < len(tools) else {}  # server tools among them have no name
     return Choice("required" if inner.get("mode") == "required" else "auto", tuple(names), extra)
 
 
-def _chosen_name(held: Body, where: str) -> str:
-    inner = held.get("function") or held.get("custom") or held
-    inner = an_object(inner, where)
+def _chosen_name(obj: Body, where: str) -> str:
+    inner = obj.get("function") or obj.get("custom") or obj
+    inner = require_object(inner, where)
     namespace = inner.get("namespace")
-    return join_name(namespace if isinstance(namespace, str) else None, a_string(inner.get("name"), f"{where}.name"))
+    return join_name(namespace if isinstance(namespace, str) else None, require_string(inner.get("name"), f"{where}.name"))
 
 
-def in_full(choice: Choice | None, tools: tuple[Tool, ...]) -> Choice | None:
-    """A choice names tools without their namespaces here; inside, names are full."""
+def with_full_names(choice: Choice | None, tools: tuple[Tool, ...]) -> Choice | None:
+    """A choice has tool names without namespaces here; our format has full names."""
     if choice is None or not choice.names or all(tool.namespace is None for tool in tools):
         return choice
     known = {tool.full_name for tool in tools}
@@ -186,13 +176,12 @@ def in_full(choice: Choice | None, tools: tuple[Tool, ...]) -> Choice | None:
 
 
 def write_choice(choice: Choice, tools: tuple[Tool, ...], notes: list[str], quirks: Quirks) -> Any:
-    if not quirks.tool_choice and choice != Choice():
-        notes.append(f"tool_choice {choice.mode}: the server does not know it; left out")
+    if not choice_is_supported(choice, notes, quirks):
         return None
     if choice.extra:
-        own = own_extra(choice.extra, WIRE, "tool_choice", notes)
-        if own:
-            return own
+        fields = wire_extra(choice.extra, WIRE, "tool_choice", notes)
+        if fields:
+            return fields
     if not choice.names:
         return choice.mode
     known = {tool.full_name: tool for tool in tools} | {tool.name: tool for tool in tools}
@@ -200,7 +189,7 @@ def write_choice(choice: Choice, tools: tuple[Tool, ...], notes: list[str], quir
     if choice.mode == "required" and len(named) == 1:
         return named[0]
     if not quirks.allowed_tools:
-        notes.append("tool_choice: the server takes no subset of tools; narrowed by leaving tools out")
+        notes.append("tool_choice: the server does not support a subset of tools; other tools were left out")
         return choice.mode
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
 
@@ -210,8 +199,8 @@ def _named(name: str, tool: Tool | None, quirks: Quirks) -> Body:
     return {"type": kind, "name": tool.name if tool is not None else name}
 
 
-def narrowed(tools: tuple[Tool, ...], choice: Choice | None, quirks: Quirks) -> tuple[Tool, ...]:
-    """The tools that may be called, where the server itself can't be told which."""
+def callable_tools(tools: tuple[Tool, ...], choice: Choice | None, quirks: Quirks) -> tuple[Tool, ...]:
+    """The tools that may be called, if the server does not support the choice."""
     if choice is None or not choice.names or choice.extra.get(WIRE):
         return tools
     forced = choice.mode == "required" and len(choice.names) == 1

@@ -1,17 +1,18 @@
-"""Writing OpenAI Responses' stream: every event that clients know, each with its number; the last holds everything."""
+"""Writes OpenAI Responses' stream: every event with its number; the last one contains the whole response."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
+from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
 from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Part, Text, ToolCall
-from toolglot.reading.shape import own_extra
-from toolglot.text.json_text import encode
-from toolglot.wires.openai_family import FAMILY
-from toolglot.wires.openai_responses.beside import reasoning_beside, sealed_beside
+from toolglot.io.event_writer import EventWriter
+from toolglot.io.json_codec import encode
+from toolglot.io.request_validation import Body, wire_extra
+from toolglot.wires.openai_common import FAMILY
+from toolglot.wires.openai_responses.neighbour_state import sealed_neighbour_state, state_item
 from toolglot.wires.openai_responses.output import (
     Ids,
     cuts_text,
@@ -21,7 +22,7 @@ from toolglot.wires.openai_responses.output import (
     running,
     write_item,
 )
-from toolglot.wires.openai_responses.shapes import WIRE, Body, make_id
+from toolglot.wires.openai_responses.shapes import WIRE, make_id
 
 _REFUSAL = {"type": "refusal", "refusal": ""}
 _TEXT = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
@@ -29,7 +30,7 @@ _TEXT = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
 _ANNOUNCED = ("text", "reasoning", "call")
 _ID_KINDS = {"refusal": "text"}
 
-# kind of block -> its delta's event, and what stands in it beside the item's place. The others leave whole.
+# kind of block -> its delta event and that event's other fields. Other kinds are written as a whole.
 _DELTAS: dict[str, tuple[str, Body]] = {
     "text": ("response.output_text.delta", {"content_index": 0, "logprobs": []}),
     "refusal": ("response.refusal.delta", {"content_index": 0}),
@@ -38,10 +39,9 @@ _DELTAS: dict[str, tuple[str, Body]] = {
 }
 
 
-class ResponsesWriter:
-    def __init__(self, answering: Answering, notes: list[str]) -> None:
-        self._answering = answering
-        self._notes = notes
+class ResponsesWriter(EventWriter):
+    def __init__(self, context: ResponseContext, notes: list[str]) -> None:
+        super().__init__(context, notes)
         self._sequence = 0
         self._head: Body = {}
         self._head_json = b""
@@ -50,30 +50,12 @@ class ResponsesWriter:
         self._output: dict[int, bytes] = {}
         self._next = 0  # output_index
         self._refused = False
-        self._said: _Said | None = None
-
-    def feed(self, event: Event) -> bytes:
-        match event:
-            case Delta(index, text):
-                return self._delta(self._open[index], text)
-            case Open():
-                return self._end_said() + self._opened(event)
-            case Close():
-                return self._end_said() + self._closed(event)
-            case Start():
-                return self._start(event)
-            case Finish():
-                return self._finish(event)
-            case Fault():
-                return self._end_said(cut=True) + self._terminal(failed(event.error))
-
-    def close(self) -> bytes:
-        return b""
+        self._pending: _PendingMessage | None = None
 
     # -- the response around the items
 
-    def _start(self, event: Start) -> bytes:
-        self._head = response_head(self._answering, event.id, event.model, event.created)
+    def on_start(self, event: Start) -> bytes:
+        self._head = response_head(self._context, event.id, event.model, event.created)
         self._head_json = encode(self._head)[:-1]
         self._ids = Ids(self._head["id"])
         response = self._response(running())
@@ -83,30 +65,32 @@ class ResponsesWriter:
         output = b",".join(item for _, item in sorted(self._output.items()))
         return b',"response":' + self._head_json + b',"output":[' + output + b"]," + encode(tail)[1:]
 
-    def _finish(self, event: Finish) -> bytes:
-        extra = own_extra(event.extra, WIRE, "reply", self._notes, FAMILY) if event.extra else {}
-        tail = ended(event.stop, event.usage, self._refused, extra, self._head or {"created_at": 0})
-        return self._end_said(cut=cuts_text(tail, event.decisions)) + self._terminal(tail)
+    def on_finish(self, event: Finish) -> bytes:
+        extra = wire_extra(event.extra, WIRE, "reply", self._notes, FAMILY) if event.extra else {}
+        tail = ended(event.stop, event.usage, self._refused, extra, self._head)
+        return self._end_message(cut=cuts_text(tail, event.decisions)) + self._terminal(tail)
+
+    def on_error(self, event: Fault) -> bytes:
+        return self._end_message(cut=True) + self._terminal(failed(event.error))
 
     def _terminal(self, tail: Body) -> bytes:
-        begun = b"" if self._head else self._start(Start())
         if "service_tier" in tail:  # known only now
             self._head_json = encode({key: value for key, value in self._head.items() if key not in tail})[:-1]
-        return begun + self._event(f"response.{tail['status']}", self._response(tail))
+        return self._event(f"response.{tail['status']}", self._response(tail))
 
     def _event(self, kind: str, rest: bytes) -> bytes:
-        """`rest` is what follows in the object, from its comma on, and without its end."""
+        """`rest`: the rest of the object, with a leading comma, without the closing brace."""
         name, number = kind.encode(), self._sequence
         self._sequence += 1
         return b'event: %b\ndata: {"type":"%b","sequence_number":%d%b}\n\n' % (name, name, number, rest)
 
     # -- items
 
-    def _opened(self, event: Open) -> bytes:
-        begun = b"" if self._head else self._start(Start())
+    def on_open(self, event: Open) -> bytes:
+        begun = self._end_message()
         block = self._open[event.index] = _Block(event)
         if event.extra and event.kind in ("text", "call"):
-            begun += self._beside(sealed_beside(event.extra))
+            begun += self._beside(sealed_neighbour_state(event.extra))
         return begun + self._announce(block) if event.kind in _ANNOUNCED else begun
 
     def _announce(self, block: _Block) -> bytes:
@@ -132,18 +116,19 @@ class ResponsesWriter:
         return self._event("response.output_item.added", b',"output_index":%d,"item":%b' % (place, encode(item)))
 
     def _item_done(self, place: int, item: Body) -> bytes:
-        held = self._output[place] = encode(item)
-        return self._event("response.output_item.done", b',"output_index":%d,"item":%b' % (place, held))
+        obj = self._output[place] = encode(item)
+        return self._event("response.output_item.done", b',"output_index":%d,"item":%b' % (place, obj))
 
     def _beside(self, sealed: str | None) -> bytes:
-        """Another vendor's state on a text or a call, as an item of its own."""
+        """Another vendor's state on a text or a call, as a separate item."""
         if sealed is None:
             return b""
         place = self._next
-        item = {**reasoning_beside(sealed), "id": self._ids.take("reasoning", {}, place)}
+        item = {**state_item(sealed), "id": self._ids.take("reasoning", {}, place)}
         return self._item_added({"type": "reasoning", "id": item["id"], "summary": []}) + self._item_done(place, item)
 
-    def _delta(self, block: _Block, text: str) -> bytes:
+    def on_delta(self, index: int, text: str) -> bytes:
+        block = self._open[index]
         block.pieces.append(text)
         if block.kind not in _DELTAS:
             return b""
@@ -162,7 +147,10 @@ class ResponsesWriter:
             encode(text),
         )
 
-    def _closed(self, event: Close) -> bytes:
+    def on_close(self, event: Close) -> bytes:
+        return self._end_message() + self._close_block(event)
+
+    def _close_block(self, event: Close) -> bytes:
         block = self._open.pop(event.index)
         text = "".join(block.pieces)
         part = fold((block.open, Delta(event.index, text), event)).parts[0]
@@ -170,28 +158,28 @@ class ResponsesWriter:
             return self._write_whole(part)
         item = write_item(part, block.item_id, self._notes) or {}
         written = self._ends(block, text, item)
-        late = sealed_beside(event.extra, "last") if isinstance(part, (Text, ToolCall)) else None  # a signature
+        late = sealed_neighbour_state(event.extra, "last") if isinstance(part, (Text, ToolCall)) else None  # a signature
         if isinstance(part, Text):
-            self._said = _Said(block.place, item, late)
+            self._pending = _PendingMessage(block.place, item, late)
             return written
         return written + self._item_done(block.place, item) + self._beside(late)
 
-    def _end_said(self, *, cut: bool = False) -> bytes:
-        """The end of a message, which waits for what comes next: only that tells whether the message was cut."""
-        said, self._said = self._said, None
-        if said is None:
+    def _end_message(self, *, cut: bool = False) -> bytes:
+        """Ends a message. It waits for the next event, which shows whether the message was cut short."""
+        pending, self._pending = self._pending, None
+        if pending is None:
             return b""
-        item = {**said.item, "status": "incomplete"} if cut else said.item
-        return self._item_done(said.place, item) + self._beside(said.late)
+        item = {**pending.item, "status": "incomplete"} if cut else pending.item
+        return self._item_done(pending.place, item) + self._beside(pending.late)
 
     def _write_whole(self, part: Part) -> bytes:
-        """A picture, or a block of this wire's own: nothing of it was known before its end."""
+        """An image or an opaque block, which is written at its end."""
         place = self._next
         item = write_item(part, make_id("media", self._head["id"], place), self._notes)
         return b"" if item is None else self._item_added(item) + self._item_done(place, item)
 
     def _ends(self, block: _Block, text: str, item: Body) -> bytes:
-        """The events that repeat what has streamed. A custom call's free text is known once its JSON is: it leaves whole."""
+        """The events that repeat what has streamed. A custom call's text comes from its JSON, so it is written as a whole."""
         match block.kind:
             case "text":
                 part = {**_TEXT, "text": text}
@@ -213,12 +201,12 @@ class ResponsesWriter:
         return b""
 
 
-class _Said(NamedTuple):
+class _PendingMessage(NamedTuple):
     """A message whose text is complete."""
 
     place: int
     item: Body
-    late: str | None  # state that goes behind it
+    late: str | None  # state that follows it
 
 
 class _Block:
@@ -240,12 +228,12 @@ class _Block:
         self.delta_head = b""
 
     def about(self, **more: Any) -> bytes:
-        """The place of the item, and what else an event says, as the rest of its object."""
+        """The item's id and index, and an event's other fields, as the rest of its object."""
         return b"," + encode({"item_id": self.item_id, "output_index": self.place, **more})[1:-1]
 
 
 def _first_form(opened: Open, block: _Block) -> Body:
-    """An item as it is announced: nothing in it yet."""
+    """An item as it is announced: still empty."""
     match block.kind:
         case "reasoning":
             return {"id": block.item_id, "type": "reasoning", "summary": []}

@@ -1,0 +1,267 @@
+"""The session: detect, plan, send, retry, validate, count. Client, gateway and probe send their requests through it.
+
+`response = await session.open(request, target)` is retried up to the first event, never after. `async for events in response`
+yields its events in batches. The last batch ends with Finish or Fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from toolglot.catalog.profiles import server_kind
+from toolglot.client.call_retry import Retried, may_retry, rejections, retry_calls
+from toolglot.client.detect import detect
+from toolglot.client.exchange import HttpRequest, Stream, build_http_request, fetch_events, new_call_id, open_stream
+from toolglot.client.keys import without_key
+from toolglot.client.mode_stats import ModeStats, was_good
+from toolglot.client.retry import Policy as RetryPolicy
+from toolglot.client.retry import with_retries
+from toolglot.client.transport import Limits, Transport
+from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
+from toolglot.core.fold import fold, unfold_part
+from toolglot.core.reply import Decision, Reply, Stop, add_usage
+from toolglot.core.request import Request
+from toolglot.errors import UpstreamError
+from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.plan import Plan
+from toolglot.pipeline.request.route import Route
+from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode
+from toolglot.pipeline.response.call_validator import Policy
+from toolglot.pipeline.response.grounding import REPEATED
+from toolglot.pipeline.response.response_pipeline import ResponsePipeline
+from toolglot.pipeline.response.validate_calls import Calls
+
+_LIMITS = Limits()
+_RETRIES = RetryPolicy()
+_ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
+
+
+class Target(msgspec.Struct, frozen=True):
+    """One model on one server, and the options of a request to it."""
+
+    route: Route
+    headers: Mapping[str, str]  # with the API key
+    ask: str = "auto"
+    policy: Policy = "balanced"
+    calls: Calls = "hold"
+    call_retries: int = 0  # how often rejected calls may be retried
+    server: str = ""  # its name in the mode statistics; "": nothing is counted
+
+    def __repr__(self) -> str:
+        return f"<Target {self.route.provider.name}/{self.route.model}>"  # the headers contain the key
+
+
+class Session(msgspec.Struct, frozen=True):
+    """What all requests share: transport, limits, retry policy, statistics."""
+
+    transport: Transport
+    limits: Limits = _LIMITS
+    retries: RetryPolicy = _RETRIES
+    detects: bool = True  # query servers that describe their models
+    mode_stats: ModeStats | None = None
+
+    async def open(
+        self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
+    ) -> Response:
+        """Send the request and wait for the first event of a stream, or for the whole response. Raises UpstreamError."""
+        target = await self.detected(request, target)
+        response = self.prepare(request, target, nonce=nonce, larger_context=larger_context)
+        await response.begin()
+        return response
+
+    def prepare(self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False) -> Response:
+        """A response for a request that is not sent yet: `begin` sends it."""
+        http_request = self.http_request(request, target, nonce=nonce, larger_context=larger_context)
+        return Response(self, request, target, http_request)
+
+    async def detected(self, request: Request, target: Target) -> Target:
+        """The target with the profile that the server reports, where that decides the tool mode."""
+        row = target.route.provider
+        if not self.detects or not request.tools or target.ask != "auto" or server_kind(row.name) == "hosted":
+            return target
+        profile = await detect(target.route.model, row, self.transport, headers=target.headers)
+        return msgspec.structs.replace(target, route=msgspec.structs.replace(target.route, profile=profile))
+
+    def http_request(
+        self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
+    ) -> HttpRequest:
+        """Plan a request and write its bytes."""
+        route = target.route
+        stream = request.stream and route.profile.supports_streaming
+        request = msgspec.structs.replace(request, model=route.model, stream=stream, stream_usage=stream)
+        mode_counts: Mapping[str, ModeCount] = {}
+        if self.mode_stats is not None and target.server and request.tools and target.ask == "auto":
+            mode_counts = self.mode_stats.mode_counts(target.server, route.model)
+        plan = fit_request(request, route, ask=target.ask, nonce=nonce, larger_context=larger_context, mode_counts=mode_counts)
+        return build_http_request(plan, self.transport, target.headers, self.limits)
+
+    def remember(self, plan: Plan, target: Target, calls: int, decisions: tuple[Decision, ...]) -> None:
+        """Count a good or a bad call. A reply without a call says nothing about the tool mode."""
+        if self.mode_stats is None or not target.server or not plan.tools:
+            return
+        good = was_good(calls, (decision.code for decision in decisions))
+        if good is not None:
+            self.mode_stats.note(target.server, plan.route.model, plan.tool_mode.name, good)
+
+
+class Response:
+    """A response that has begun. Iterate it once, for its events in batches; `aclose` ends it early."""
+
+    def __init__(self, session: Session, request: Request, target: Target, http_request: HttpRequest) -> None:
+        self._session, self._request, self.target, self._http_request = session, request, target, http_request
+        self.plan = http_request.plan
+        self._pipeline = self._new_pipeline(self.plan)
+        self._stream: Stream | None = None
+        self._ready: list[Event] = []  # the batch to yield next
+        self._retries = target.call_retries if target.calls == "hold" and self.plan.tools else 0
+        self._emitted: list[Event] = []  # kept only where calls may be retried
+        self._no_tool: Finish | None = None  # the end of a constrained response without a call
+        self._offset = 0  # blocks emitted before it
+        self._ended = False
+        self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
+        self.received: list[Event] | None = None  # set it to a list to collect the events of the first response unprocessed
+        self.rejected: tuple[Decision, ...] = ()  # calls that stay rejected, after all retries
+        self.retried = 0  # how many retries were sent for rejected calls
+
+    def _new_pipeline(self, plan: Plan) -> ResponsePipeline:
+        return ResponsePipeline(plan, policy=self.target.policy, calls=self.target.calls, make_id=new_call_id)
+
+    async def begin(self) -> None:
+        """Send the request and wait for the first event of a stream, or for the whole response."""
+        if self.plan.request.stream:
+            self._stream = await self._open_stream()
+            return
+        batch = await self._fetch()
+        if self._no_tool is not None:
+            batch += await self._fetch()
+        if not batch or not isinstance(batch[-1], Finish | Fault):
+            batch.append(Fault(UpstreamError("the response has no end", 502, "bad_answer")))
+        self._ready = batch
+
+    async def _open_stream(self) -> Stream:
+        return await with_retries(lambda: open_stream(self._http_request), self._session.retries)
+
+    async def _fetch(self) -> list[Event]:
+        return self._process(await with_retries(lambda: fetch_events(self._http_request), self._session.retries))
+
+    def __aiter__(self) -> Response:
+        return self
+
+    async def __anext__(self) -> list[Event]:
+        """The next batch. A broken connection is a Fault; buffered text is emitted before it."""
+        while not self._ended:
+            batch = self._ready or await self._receive()
+            self._ready = []
+            if not batch:
+                continue
+            if type(batch[-1]) in (Finish, Fault):
+                if len(batch) == 1:
+                    self._ended = True
+                    return await self._finish(batch[0])
+                self._ready = [batch.pop()]  # a retry takes time: emit what is there first
+            if self._retries:
+                self._emitted += batch
+            return batch
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        if self._stream is not None:
+            await self._stream.aclose()
+
+    async def _receive(self) -> list[Event]:
+        events = await self._stream.next() if self._stream is not None else None
+        if events is None:
+            self._ended = True
+            return []
+        is_first = self._no_tool is None
+        batch = self._process(events)
+        if is_first and self._no_tool is not None:
+            await self.aclose()
+            try:
+                self._stream = await self._open_stream()
+            except UpstreamError as error:
+                batch.append(Fault(error.with_traceback(None)))
+        return batch
+
+    def _process(self, events: list[Event]) -> list[Event]:
+        """Run the upstream's events through the pipeline. After `no_tool` the text answer continues the same response."""
+        last = events[-1] if events else None
+        if type(last) is Fault:  # some servers repeat the key in their error
+            events = [*events[:-1], msgspec.structs.replace(last, error=without_key(last.error, self._http_request.headers))]
+        if self._no_tool is not None:
+            return _continued(self._pipeline.feed(events), self._no_tool, self._offset)
+        if self.received is not None:
+            self.received += events
+        batch = self._pipeline.feed(events)
+        end = batch[-1] if batch else None
+        if isinstance(end, Finish) and self.plan.plain is not None and self._needs_text(end):
+            batch, self._no_tool = batch[:-1], _without_repeats(end)
+            self._offset = self._pipeline.blocks
+            plan = msgspec.structs.replace(
+                self.plan, request=self.plan.plain, tool_mode=_ANSWER_ONLY, text_dialect=None, plain=None, notes=()
+            )
+            self._http_request = build_http_request(plan, self._session.transport, self.target.headers, self._session.limits)
+            self._pipeline = self._new_pipeline(self._http_request.plan)
+        return batch
+
+    def _needs_text(self, end: Finish) -> bool:
+        """The model made no call, or only calls that already have results: a text answer is still missing."""
+        rejected = rejections(end.decisions)
+        only_repeats = bool(rejected) and not self._pipeline.calls and all(one.code == REPEATED for one in rejected)
+        return self._pipeline.no_tool or only_repeats
+
+    async def _finish(self, last: Event) -> list[Event]:
+        """The calls that a retry gave, then the end."""
+        if not isinstance(last, Finish):
+            return [last]
+        calls = self._pipeline.calls
+        if not self.is_retry:
+            self._session.remember(self.plan, self.target, calls, self._pipeline.decisions)
+        missing = self.rejected = rejections(last.decisions)
+        if self._request.parallel is False:  # one call is enough
+            missing = () if calls else missing[:1]
+        if not self._retries or not missing or not may_retry(last, self._request):
+            return [last]
+        retried = await retry_calls(self._send_again, self._request, fold(self._emitted), missing, self._retries)
+        self.retried, self.rejected = retried.attempts, retried.rejected
+        return self._with_retried(last, retried)
+
+    async def _send_again(self, request: Request) -> Reply:
+        """One more request, not streamed and without further retries of its calls."""
+        target = msgspec.structs.replace(self.target, call_retries=0)
+        response = self._session.prepare(msgspec.structs.replace(request, stream=False), target)
+        response.is_retry = True
+        await response.begin()
+        return fold([event async for batch in response for event in batch])
+
+    def _with_retried(self, last: Finish, retried: Retried) -> list[Event]:
+        events: list[Event] = []
+        for number, call in enumerate(retried.calls):
+            events += unfold_part(self._offset + self._pipeline.blocks + number, call)
+        stop = Stop("calls", last.stop.raw) if retried.calls else last.stop
+        usage, notes = add_usage(last.usage, retried.usage), (*last.notes, *retried.notes)
+        decisions = (*last.decisions, *retried.decisions)
+        return [*events, msgspec.structs.replace(last, stop=stop, usage=usage, notes=notes, decisions=decisions)]
+
+
+def _without_repeats(end: Finish) -> Finish:
+    """The same end, with repeated calls marked so that they are not retried."""
+    decisions = tuple(Decision("repeated_call", one.message) if one.code == REPEATED else one for one in end.decisions)
+    return msgspec.structs.replace(end, decisions=decisions)
+
+
+def _continued(events: list[Event], first: Finish, offset: int) -> list[Event]:
+    """The second response as the rest of the first: no Start, block numbers go on, usage is summed."""
+    rest: list[Event] = []
+    for event in events:
+        if isinstance(event, Open | Delta | Close):
+            rest.append(msgspec.structs.replace(event, index=event.index + offset) if offset else event)
+        elif isinstance(event, Finish):
+            usage = add_usage(first.usage, event.usage)
+            decisions, notes = (*first.decisions, *event.decisions), (*first.notes, *event.notes)
+            rest.append(msgspec.structs.replace(event, usage=usage, decisions=decisions, notes=notes))
+        elif not isinstance(event, Start):
+            rest.append(event)
+    return rest

@@ -1,0 +1,74 @@
+"""`Client`: AsyncClient for programs without an event loop.
+
+It runs an AsyncClient on an event loop in a separate thread, so it also works inside a running loop (a notebook).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+
+from toolglot.client.async_client import AsyncClient
+from toolglot.client.loop_thread import LoopThread
+from toolglot.core.events import Event
+from toolglot.core.reply import Reply
+from toolglot.errors import CallerError
+
+T = TypeVar("T")
+
+
+class Client:
+    """AsyncClient with blocking methods. Thread-safe."""
+
+    def __init__(self, model: str | None = None, **options: Any) -> None:
+        self._thread = LoopThread("toolglot-client")
+        clients: list[AsyncClient] = []
+        self._close = weakref.finalize(self, _close_all, self._thread, clients)  # also when it is garbage-collected
+        try:
+            self._client = self._run(_create(model, options))
+            clients.append(self._client)
+        except BaseException:
+            self._close()
+            raise
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Requests that other threads still wait for are cancelled."""
+        self._close()
+
+    def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
+        return self._run(self._client.complete(messages, model, tools, **options))
+
+    def stream(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Iterator[Event]:
+        events = self._client.stream(messages, model, tools, **options)
+        try:
+            while (event := self._run(_next(events))) is not None:
+                yield event
+        finally:
+            self._thread.clean_up(events.aclose())  # type: ignore[attr-defined]
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return self._thread.run(work)
+        except CancelledError:
+            raise CallerError("the client is closed: create a new one", "client") from None
+
+
+def _close_all(thread: LoopThread, clients: list[AsyncClient]) -> None:
+    """Connections, loop and thread. It has no reference to the Client, which could not be garbage-collected otherwise."""
+    thread.end(clients[0].aclose if clients else None)
+
+
+async def _create(model: str | None, options: dict[str, Any]) -> AsyncClient:
+    return AsyncClient(model, **options)
+
+
+async def _next(events: Any) -> Event | None:
+    return await anext(events, None)

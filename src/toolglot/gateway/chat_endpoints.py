@@ -1,0 +1,270 @@
+"""The five chat endpoints, and how every endpoint reads a request body."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from toolglot.client.session import Session
+from toolglot.core.interfaces import ResponseContext, Writer
+from toolglot.core.messages import Message
+from toolglot.core.request import Request
+from toolglot.core.result_matching import match_results
+from toolglot.errors import CallerError, UpstreamError
+from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
+from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.records import Record
+from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
+from toolglot.gateway.routing import Candidate
+from toolglot.gateway.state import Gateway, Live
+from toolglot.gateway.upstream_request import Client, Opened, RateLimitTransport, open_response
+from toolglot.io.json_codec import JSON_ERRORS, decode, encode, replace_surrogate_escapes
+from toolglot.pipeline.request.request_bytes import read_request_bytes
+from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
+
+_MAX_FORWARDED_HEADER = 1000  # characters
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class EndpointCall(msgspec.Struct, frozen=True):
+    """The arguments of an endpoint."""
+
+    gateway: Gateway
+    live: Live
+    exchange: HttpExchange
+    frontend: Frontend
+    owner: str
+    record: Record
+    path_params: dict[str, str] = {}
+
+
+# -- reading the request
+
+
+async def read_body(call: EndpointCall) -> bytes:
+    body = await _body(call)
+    _check_depth(body, call.live.config.server.max_depth)
+    return body
+
+
+async def _body(call: EndpointCall) -> bytes:
+    server = call.live.config.server
+    return await call.exchange.body(server.max_body, server.client_timeout)
+
+
+def _check_depth(body: bytes, max_depth: int) -> None:
+    if too_deep(body, max_depth):
+        raise CallerError(f"the body is nested deeper than {max_depth} levels")
+
+
+def too_deep(data: bytes, max_depth: int) -> bool:
+    """Whether JSON is nested too deeply, without parsing it: later code recurses over it.
+
+    Bracket pairs are removed one level per pass. Strings are removed only if their brackets could matter.
+    """
+    if data.count(b"{") + data.count(b"[") <= max_depth:
+        return False
+    return _brackets_too_deep(data, max_depth) and _brackets_too_deep(_STRING.sub(b"", data), max_depth)
+
+
+def _brackets_too_deep(data: bytes, levels: int) -> bool:
+    brackets = data.translate(None, _NOT_BRACKETS)
+    while levels and len(brackets) > levels:  # each level has at least one bracket
+        shorter = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(shorter) == len(brackets):
+            break
+        brackets, levels = shorter, levels - 1
+    return len(brackets) > levels
+
+
+def read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Request, bytes]:
+    """The request and its body. Some clients split a surrogate pair, so lone surrogates are replaced where needed."""
+    try:
+        return _request(call, body, **overrides), body
+    except CallerError:
+        valid = replace_surrogate_escapes(body)
+        if valid == body:
+            raise
+    return _request(call, valid, **overrides), valid
+
+
+def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
+    server = call.live.config.server
+    check = partial(_check_depth, max_depth=server.max_depth)
+    try:
+        request = read_request_bytes(body, call.frontend.wire_format, check, **overrides)
+    except RecursionError:
+        raise CallerError("the body is nested too deeply") from None
+    if len(request.tools) > server.max_tools:
+        raise CallerError(f"{len(request.tools)} tools; the limit is {server.max_tools}", "tools")
+    if not request.model:
+        raise CallerError("is missing", "model")
+    return request
+
+
+# -- the chat endpoint
+
+
+async def chat(call: EndpointCall) -> None:
+    body = await _body(call)
+    overrides: dict[str, Any] = {}
+    if "verb" in call.path_params:
+        streams = call.path_params["verb"] == "streamGenerateContent"
+        overrides = {"model": call.path_params["model"], "stream": streams}
+    request, body = read_request(call, body, **overrides)
+    if call.frontend is CHAT and uses_legacy_functions(request):  # that response format has room for one call
+        request = msgspec.structs.replace(request, parallel=False)
+    call.record.model, call.record.stream = request.model, request.stream
+    if call.frontend is OLLAMA and not request.messages:
+        await _load_model(call, request)
+        return
+    thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
+    upstream_request = thread.with_history(request) if thread is not None else request
+    candidates = call.live.routing.candidates(request.model)
+    call.exchange.watch_disconnect()
+    _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
+    opened = await open_response(_session(call), _client(call), upstream_request, candidates)
+    _record_opened(call.record, opened)
+    stored_thread = thread if thread is not None and thread.stores else None
+    content = call.live.config.server.record
+    keep_events = content or stored_thread is not None
+    response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content)
+    try:
+        await (_stream if request.stream else _whole)(call, request, opened, response, stored_thread)
+    finally:
+        await opened.response.aclose()  # also if the client disconnects before the first chunk is read
+    if content:
+        call.record.content = {"request": decode(body), "reply": msgspec.to_builtins(response.reply().parts)}
+
+
+async def _load_model(call: EndpointCall, request: Request) -> None:
+    """Ollama's clients send a request without messages to load a model. Nothing is sent upstream."""
+    call.live.routing.candidates(request.model)
+    call.record.status = 200
+    created = datetime.fromtimestamp(call.record.began, UTC).isoformat().replace("+00:00", "Z")
+    message = {"role": "assistant", "content": ""}
+    last = {"model": request.model, "created_at": created, "message": message, "done_reason": "load", "done": True}
+    await call.exchange.json(last)
+
+
+def _session(call: EndpointCall) -> Session:
+    """A session that copies the upstream's rate-limit headers for clients of the same vendor."""
+    session, prefix = call.live.session, call.frontend.rate_limit_prefix
+    if prefix is None:
+        return session
+    return msgspec.structs.replace(session, transport=RateLimitTransport(session.transport, call.exchange, prefix))
+
+
+def _client(call: EndpointCall) -> Client:
+    """With the vendor's beta header, because some request fields need it."""
+    name = call.frontend.forwarded_header
+    value = call.exchange.header(name)[:_MAX_FORWARDED_HEADER] if name is not None else ""
+    return Client(call.frontend.wire.name, {name.decode(): value} if name is not None and value else {})
+
+
+def _context(call: EndpointCall, request: Request) -> ResponseContext:
+    response_id, created = call.frontend.id_prefix + call.exchange.id, int(call.record.began)
+    return ResponseContext(response_id, request.model, created, request.stream_usage, request)
+
+
+async def _whole(
+    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+) -> None:
+    context = _context(call, request)
+    body = await response.whole(context)
+    if thread is not None:
+        await thread.save(response, context)
+    call.record.status = 200
+    await call.exchange.respond(200, body, response_headers(opened, call.record))
+
+
+async def _stream(
+    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+) -> None:
+    exchange, frontend, server = call.exchange, call.frontend, call.live.config.server
+    context = _context(call, request)
+    save = None if thread is None else partial(thread.save, response, context)
+    as_array = frontend is GEMINI and exchange.query_value("alt") != "sse"
+    notes: list[str] = []
+    writer: Writer = frontend.wire.writer(context, notes)
+    if as_array:
+        writer = JsonArrayWriter(writer)
+    call.record.status = 200
+    call.record.first = time.time() - call.record.began
+    await start_stream(exchange, frontend, opened, as_array)
+    ping = frontend.ping(context.model or "")
+    async with ClientStream(exchange, ping, server.ping, server.client_timeout) as stream:
+        await response.stream(writer, notes, stream, save)
+    await exchange.end()
+
+
+def _record_candidate(record: Record, candidate: Candidate) -> None:
+    route = candidate.target.route
+    record.upstream, record.target, record.upstream_wire = candidate.upstream.name, route.model, route.wire.name
+
+
+def _record_opened(record: Record, opened: Opened) -> None:
+    _record_candidate(record, opened.candidate)
+    record.tool_mode, record.tried = opened.response.plan.tool_mode.name, opened.failed
+
+
+# -- stored conversations of the Responses API
+
+
+class _ThreadFields(msgspec.Struct):
+    instructions: Any = None
+    previous_response_id: str | None = None
+    store: bool | None = None
+
+
+class ResponsesThread:
+    """A conversation of the Responses API that the gateway stores: its history, and the new messages."""
+
+    def __init__(self, call: EndpointCall, body: bytes) -> None:
+        self._call = call
+        try:
+            self._fields = msgspec.json.decode(body, type=_ThreadFields)
+        except JSON_ERRORS as error:
+            raise CallerError(str(error)) from None
+        self._new_messages: tuple[Message, ...] = ()
+
+    @property
+    def stores(self) -> bool:
+        return self._fields.store is not False
+
+    def with_history(self, request: Request) -> Request:
+        """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
+        leading = 1 if self._fields.instructions else 0
+        instructions, self._new_messages = request.messages[:leading], request.messages[leading:]
+        previous = self._fields.previous_response_id
+        if not previous:
+            return request
+        history = self._call.gateway.store.history(previous, self._call.owner)
+        if history is None:
+            message = f"previous_response_id: response {previous[:100]!r} not found"
+            raise UpstreamError(message, 400, "previous_response_not_found")
+        wire_extra = request.extra.get("openai-responses", {})
+        wire_extra = {key: value for key, value in wire_extra.items() if key != "previous_response_id"}
+        messages = match_results((*instructions, *history, *self._new_messages))
+        return msgspec.structs.replace(request, messages=messages, extra={**request.extra, "openai-responses": wire_extra})
+
+    async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
+        """Runs before the end of the response is sent: the client may continue the conversation right after it."""
+        reply = response.reply()
+        if reply.error is not None:
+            return
+        messages = (*self._new_messages, Message("assistant", reply.parts))
+        body = encode(self._call.frontend.wire.write_reply(reply, context, []))
+        row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
+        store = self._call.gateway.store
+        if store.in_memory:
+            store.add(*row)
+        else:
+            await asyncio.to_thread(store.add, *row)

@@ -1,0 +1,108 @@
+"""The routing table: method and path to handler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from toolglot.errors import UpstreamError
+from toolglot.gateway import admin_endpoints, model_endpoints, tokens
+from toolglot.gateway.chat_endpoints import EndpointCall, chat
+from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, frontend_from_headers
+from toolglot.gateway.http_exchange import HttpExchange, wrong_method
+from toolglot.gateway.page import page
+
+Handler = Callable[[EndpointCall], Awaitable[None]]
+
+_VERSION = r"(?:/v1beta|/v1|)"
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    handler: Handler
+    frontend: Frontend  # the format of errors
+    recorded: bool = False  # in metrics and records
+    limited: bool = False  # counts towards the rate and concurrency limits of its key
+    open: bool = False  # needs no key
+    shared: bool = False  # by several APIs: the headers decide the frontend
+
+
+EXACT: dict[tuple[str, str], Endpoint] = {
+    ("POST", "/v1/chat/completions"): Endpoint(chat, CHAT, recorded=True, limited=True),
+    ("POST", "/v1/responses"): Endpoint(chat, RESPONSES, recorded=True, limited=True),
+    ("GET", "/v1/responses"): Endpoint(admin_endpoints.responses_websocket, RESPONSES),
+    ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
+    ("POST", "/v1/messages"): Endpoint(chat, ANTHROPIC, recorded=True, limited=True),
+    ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),
+    ("POST", "/api/chat"): Endpoint(chat, OLLAMA, recorded=True, limited=True),
+    ("GET", "/api/tags"): Endpoint(model_endpoints.ollama_tags, OLLAMA),
+    ("POST", "/api/show"): Endpoint(model_endpoints.ollama_show, OLLAMA),
+    ("GET", "/api/version"): Endpoint(model_endpoints.ollama_version, OLLAMA),
+    ("GET", "/v1/models"): Endpoint(model_endpoints.list_models, CHAT, shared=True),
+    ("GET", "/v1beta/models"): Endpoint(model_endpoints.list_models, GEMINI),
+    ("GET", "/models"): Endpoint(model_endpoints.list_models, GEMINI),
+    ("GET", "/"): Endpoint(page.show, CHAT),
+    ("GET", "/toolglot/live"): Endpoint(page.live, CHAT),
+    ("GET", "/toolglot/upstreams"): Endpoint(page.show_upstreams, CHAT),
+    ("POST", "/toolglot/parse"): Endpoint(page.playground, CHAT, limited=True),
+    ("GET", "/healthz"): Endpoint(admin_endpoints.healthz, CHAT, open=True),
+    ("GET", "/readyz"): Endpoint(admin_endpoints.readyz, CHAT, open=True),
+    ("GET", "/metrics"): Endpoint(admin_endpoints.show_metrics, CHAT),
+}
+
+PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
+    (method, re.compile(pattern), endpoint)
+    for method, pattern, endpoint in (
+        (
+            "POST",
+            _VERSION + r"/models/(?P<model>.+):(?P<verb>generateContent|streamGenerateContent)",
+            Endpoint(chat, GEMINI, recorded=True, limited=True),
+        ),
+        ("POST", _VERSION + r"/models/(?P<model>.+):countTokens", Endpoint(tokens.count_gemini, GEMINI, limited=True)),
+        ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
+        ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.stored_response, RESPONSES)),
+        ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.delete_response, RESPONSES)),
+        ("GET", r"/v1/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, CHAT, shared=True)),
+        ("GET", r"(?:/v1beta|)/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, GEMINI)),
+    )
+]
+
+# methods of Gemini's API that the gateway does not support
+_UNSUPPORTED_VERB = re.compile(_VERSION + r"/models/(?P<model>.+):(?P<verb>[A-Za-z]+)")
+
+# the format of an error for an unknown path; other paths: by the headers
+_FRONTEND_BY_PREFIX = (("/v1beta", GEMINI), ("/models", GEMINI), ("/v1/messages", ANTHROPIC), ("/api/", OLLAMA))
+
+
+def find_endpoint(method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
+    """The endpoint and its path parameters. HEAD is handled as GET without the body."""
+    if method == "HEAD":
+        method = "GET"
+    exact = EXACT.get((method, path))
+    if exact is not None:
+        return exact, {}
+    if len(path) > 1 and path.endswith("/"):
+        return find_endpoint(method, path.rstrip("/") or "/")
+    for allowed, pattern, endpoint in PATTERNS:
+        match = pattern.fullmatch(path) if allowed == method else None
+        if match is not None:
+            return endpoint, match.groupdict()
+    unsupported = _UNSUPPORTED_VERB.fullmatch(path) if method == "POST" else None
+    if unsupported is not None:
+        model, verb = (group[:200] for group in unsupported.groups())
+        message = f"models/{model} does not support {verb}; supported: {', '.join(model_endpoints.METHODS)}"
+        raise UpstreamError(message, 404, "not_found")
+    methods = {allowed for (allowed, known) in EXACT if known == path}
+    methods |= {allowed for allowed, pattern, _ in PATTERNS if pattern.fullmatch(path)}
+    if methods:
+        raise wrong_method(path, methods)
+    raise UpstreamError(f"{method} {path[:200]} is not supported", 404, "not_found")
+
+
+def frontend_for(exchange: HttpExchange) -> Frontend:
+    """The frontend for an error where no endpoint matches."""
+    path = exchange.path
+    is_gemini = exchange.method == "POST" and _UNSUPPORTED_VERB.fullmatch(path) is not None
+    default = GEMINI if is_gemini else frontend_from_headers(exchange, CHAT)
+    return next((frontend for prefix, frontend in _FRONTEND_BY_PREFIX if path.startswith(prefix)), default)

@@ -1,0 +1,177 @@
+"""Model lists and single models, in the format of each frontend."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from toolglot.errors import CallerError, UpstreamError
+from toolglot.gateway.chat_endpoints import EndpointCall, read_body
+from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.model_list import Model
+from toolglot.io.json_codec import JSON_ERRORS, decode
+
+OLLAMA_VERSION = "0.13.5"  # clients require at least 0.13.4
+_CREATED = datetime(2025, 1, 1, tzinfo=UTC)
+METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
+
+
+async def list_models(call: EndpointCall) -> None:
+    models = await call.live.model_list.models()
+    await call.exchange.json(_LISTS.get(call.frontend.wire.name, _openai_list)(models, call.exchange))
+
+
+async def show_model(call: EndpointCall) -> None:
+    """One model, including those that only match a glob: some clients check a model before they use it."""
+    name = call.path_params["model"]
+    model = Model(name, call.live.routing.candidates(name)[0].upstream.name)
+    await call.exchange.json(_ONE.get(call.frontend.wire.name, _openai)(model))
+
+
+# -- pages of a list
+
+
+class _Page(msgspec.Struct, frozen=True):
+    models: Sequence[Model]
+    more: bool = False  # in the requested direction
+
+
+def _page(models: list[Model], exchange: HttpExchange, size: str, after: str, before: str = "") -> _Page:
+    """`size`, `after`, `before`: query parameters. Without a size, all models: not every client reads further pages."""
+    begin, end = 0, len(models)
+    if exchange.query_value(after):
+        begin = _index(models, exchange.query_value(after), after) + 1
+    elif before and exchange.query_value(before):
+        end = _index(models, exchange.query_value(before), before)
+        first = max(0, end - _size(exchange, size, end))
+        return _Page(models[first:end], first > 0)
+    last = min(end, begin + _size(exchange, size, end))
+    return _Page(models[begin:last], last < end)
+
+
+def _size(exchange: HttpExchange, key: str, default: int) -> int:
+    value = exchange.query_value(key)
+    if value in ("", "0"):  # Google's API treats 0 as not set
+        return default
+    if not (value.isascii() and value.isdecimal()) or len(value) > 9:
+        raise CallerError("must be a positive integer", key)
+    return int(value)
+
+
+def _index(models: list[Model], name: str, key: str) -> int:
+    index = next((at for at, model in enumerate(models) if model.name == name), None)
+    if index is None:
+        raise CallerError(f"unknown model {name[:200]!r}", key)
+    return index
+
+
+# -- formats
+
+
+def _openai(model: Model) -> dict[str, Any]:
+    return {"id": model.name, "object": "model", "created": int(_CREATED.timestamp()), "owned_by": model.upstream}
+
+
+def _openai_list(models: list[Model], _: HttpExchange) -> dict[str, Any]:
+    return {"object": "list", "data": [_openai(model) for model in models]}
+
+
+def _anthropic(model: Model) -> dict[str, Any]:
+    created = _CREATED.isoformat().replace("+00:00", "Z")
+    return {"type": "model", "id": model.name, "display_name": model.name, "created_at": created}
+
+
+def _anthropic_list(models: list[Model], exchange: HttpExchange) -> dict[str, Any]:
+    page = _page(models, exchange, "limit", "after_id", "before_id")
+    data = [_anthropic(model) for model in page.models]
+    ends = (data[0]["id"], data[-1]["id"]) if data else (None, None)
+    return {"data": data, "has_more": page.more, "first_id": ends[0], "last_id": ends[1]}
+
+
+def _gemini(model: Model) -> dict[str, Any]:
+    return {
+        "name": f"models/{model.name}",
+        "baseModelId": model.name,
+        "version": "1",
+        "displayName": model.name,
+        "supportedGenerationMethods": METHODS,
+    }
+
+
+def _gemini_list(models: list[Model], exchange: HttpExchange) -> dict[str, Any]:
+    page = _page(models, exchange, "pageSize", "pageToken")
+    body: dict[str, Any] = {"models": [_gemini(model) for model in page.models]}
+    if page.more:
+        body["nextPageToken"] = page.models[-1].name
+    return body
+
+
+_LISTS = {"anthropic": _anthropic_list, "gemini": _gemini_list}
+_ONE = {"anthropic": _anthropic, "gemini": _gemini}
+
+
+# -- Ollama
+
+
+async def ollama_tags(call: EndpointCall) -> None:
+    await call.exchange.json({"models": [_tag(model) for model in await call.live.model_list.models()]})
+
+
+def _tag(model: Model) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "model": model.name,
+        "modified_at": _CREATED.isoformat().replace("+00:00", "Z"),
+        "size": 0,
+        "digest": hashlib.sha256(model.name.encode()).hexdigest(),  # unique: clients distinguish models by it
+        "details": _details(model.name),
+    }
+
+
+def _details(name: str) -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "gguf",
+        "family": name,
+        "families": [name],
+        "parameter_size": "",
+        "quantization_level": "",
+    }
+
+
+async def ollama_show(call: EndpointCall) -> None:
+    try:
+        body = decode(await read_body(call))
+    except JSON_ERRORS as error:
+        raise CallerError(f"the body is not JSON: {error}") from None
+    name = (body.get("model") or body.get("name")) if isinstance(body, dict) else None
+    if not isinstance(name, str) or not name:
+        raise CallerError("is missing", "model")
+    try:
+        candidate = call.live.routing.candidates(name)[0]
+    except UpstreamError as error:
+        raise UpstreamError(f"model {name[:200]!r} not found", 404, error.code) from None
+    profile = candidate.target.route.profile
+    info: dict[str, Any] = {"general.architecture": profile.family, "general.basename": name}
+    if profile.context_length is not None:
+        info[f"{profile.family}.context_length"] = profile.context_length
+    await call.exchange.json(
+        {
+            "license": "",
+            "modelfile": "",
+            "parameters": "",
+            "template": "{{ .Prompt }}",
+            "details": _details(name),
+            "model_info": info,
+            "capabilities": ["completion", "tools"],
+            "modified_at": _CREATED.isoformat().replace("+00:00", "Z"),
+        }
+    )
+
+
+async def ollama_version(call: EndpointCall) -> None:
+    await call.exchange.json({"version": OLLAMA_VERSION})

@@ -1,0 +1,101 @@
+"""The models that clients can use: those that routes name, and those of upstreams that match a route's pattern."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from fnmatch import fnmatchcase
+from typing import Any
+
+import msgspec
+
+from toolglot.client.embedded import embedded_names
+from toolglot.client.transport import Limits, Transport
+from toolglot.errors import ToolglotError, UpstreamError
+from toolglot.gateway.config import Config
+from toolglot.gateway.upstream import Upstream
+from toolglot.io.json_codec import JSON_ERRORS, decode
+from toolglot.pipeline.request.route import join_url
+
+_CACHE_SECONDS = 30.0  # seconds to cache an upstream's list
+_LIMITS = Limits(connect=2.0, first_byte=4.0, idle=4.0, body=16 * 1024 * 1024)
+_GLOB = frozenset("*?[")
+_MAX_MODELS = 5000
+
+# wire -> path of the model list, key of the list, key of the name
+_LISTS = {
+    "openai-chat": ("/v1/models", "data", "id"),
+    "openai-responses": ("/v1/models", "data", "id"),
+    "anthropic": ("/v1/models", "data", "id"),
+    "gemini": ("/v1beta/models", "models", "name"),
+    "ollama": ("/api/tags", "models", "name"),
+}
+
+
+class Model(msgspec.Struct, frozen=True):
+    name: str  # as clients use it
+    upstream: str
+
+
+class ModelList:
+    def __init__(self, config: Config, transport: Transport) -> None:
+        self._config, self._transport = config, transport
+        self._cache: dict[str, tuple[float, tuple[str, ...]]] = {}
+
+    async def models(self) -> list[Model]:
+        """In route order, without duplicates."""
+        pattern_rows = [row for row in self._config.routes if row.target is None]
+        names = {row.upstream for row in pattern_rows}
+        lists = dict(
+            zip(names, await asyncio.gather(*(self._names(self._config.upstreams[name]) for name in names)), strict=True)
+        )
+        found: dict[str, Model] = {}
+        for row in self._config.routes:
+            if not _GLOB & set(row.model):
+                found.setdefault(row.model, Model(row.model, row.upstream))
+            elif row.target is None:
+                for name in lists[row.upstream]:
+                    if fnmatchcase(name, row.model):
+                        found.setdefault(name, Model(name, row.upstream))
+            elif fnmatchcase(row.target, row.model):
+                found.setdefault(row.target, Model(row.target, row.upstream))
+        return list(found.values())
+
+    async def _names(self, upstream: Upstream) -> tuple[str, ...]:
+        """An upstream that does not respond has no models for now."""
+        until, cached = self._cache.get(upstream.name, (0.0, ()))
+        if time.monotonic() < until:
+            return cached
+        names = embedded_names() if upstream.embedded else await fetch_model_names(upstream, self._transport)
+        self._cache[upstream.name] = (time.monotonic() + _CACHE_SECONDS, names)
+        return names
+
+
+class ModelListing(msgspec.Struct, frozen=True):
+    names: tuple[str, ...] = ()
+    problem: str = ""  # an error code
+
+
+async def fetch_model_names(upstream: Upstream, transport: Transport, limits: Limits = _LIMITS) -> tuple[str, ...]:
+    """The server's model list; empty if it can't be fetched."""
+    return (await fetch_listing(upstream, transport, limits)).names
+
+
+async def fetch_listing(upstream: Upstream, transport: Transport, limits: Limits = _LIMITS) -> ModelListing:
+    path, key, field = _LISTS[upstream.row.wire]
+    url = join_url(upstream.row.base_url, path)
+    try:
+        response = await transport.send("GET", url, {**upstream.row.headers, **upstream.headers()}, limits=limits)
+        try:
+            if response.status != 200:
+                return ModelListing(problem=f"status {response.status}")
+            body: Any = decode(await response.read())
+        finally:
+            await response.aclose()
+    except UpstreamError as error:
+        return ModelListing(problem=error.code or "fault")
+    except (ToolglotError, *JSON_ERRORS):
+        return ModelListing(problem="bad_answer")
+    rows = body.get(key) if isinstance(body, dict) else None
+    names = (row.get(field) for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict))
+    return ModelListing(tuple(name.removeprefix("models/") for name in names if isinstance(name, str) and name)[:_MAX_MODELS])

@@ -1,0 +1,232 @@
+"""Writes a response to the client in the client's API, whole or as a stream, and records it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+
+import msgspec
+
+from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
+from toolglot.core.fold import fold, merge_extra, unfold_part
+from toolglot.core.interfaces import ResponseContext, Writer
+from toolglot.core.messages import Text
+from toolglot.core.reply import Decision, Reply, Stop
+from toolglot.gateway.frontends import OLLAMA, Frontend
+from toolglot.gateway.http_exchange import HttpExchange, header_text
+from toolglot.gateway.records import Record, RecordedCall, RecordedDecision
+from toolglot.gateway.upstream_request import Opened
+from toolglot.io.json_codec import encode
+from toolglot.wires.ollama.shapes import WIRE as OLLAMA_WIRE
+
+BeforeEnd = Callable[[], Awaitable[None]]
+
+
+class ClientStream:
+    """A stream to the client, with pings while the upstream is silent. A client that stops reading is disconnected.
+
+    One timer serves both timeouts. It is not moved by each chunk: it fires, compares the times, and sleeps again.
+    """
+
+    def __init__(self, exchange: HttpExchange, ping: bytes, ping_after: float, client_timeout: float) -> None:
+        self._exchange = exchange
+        self._ping, self._ping_after, self._client_timeout = ping, ping_after, client_timeout
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._last_sent = self._loop.time()
+        self._sending_since: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._pinging: asyncio.Task[None] | None = None
+        self._interval = min(ping_after, client_timeout) / 2
+
+    async def __aenter__(self) -> ClientStream:
+        self._timer = self._loop.call_later(self._interval, self._check)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._pinging is not None:
+            self._pinging.cancel()
+
+    async def send(self, data: bytes) -> None:
+        """`data` contains whole events, so that a ping can go between any two."""
+        self._last_sent = self._sending_since = self._loop.time()
+        await self._exchange.send_chunk(data)
+        self._sending_since = None
+
+    def _check(self) -> None:
+        now, since = self._loop.time(), self._sending_since
+        if since is not None and now - since > self._client_timeout and self._task is not None:
+            self._exchange.disconnected = True
+            self._task.cancel()
+            return
+        is_silent = since is None and now - self._last_sent >= self._ping_after
+        if is_silent and (self._pinging is None or self._pinging.done()):
+            self._last_sent = now
+            self._pinging = self._loop.create_task(self._exchange.send_chunk(self._ping))
+        self._timer = self._loop.call_later(self._interval, self._check)
+
+
+class ResponseWriter:
+    """`keep_events`: `reply` is needed at the end, to store or record it. `content`: record message contents."""
+
+    def __init__(self, frontend: Frontend, opened: Opened, record: Record, *, keep_events: bool, content: bool) -> None:
+        self._frontend, self._opened, self._response = frontend, opened, opened.response
+        self._record, self._content, self._keep_events = record, content, keep_events
+        self._events: list[Event] = []
+        self._blocks = 0
+        self._is_empty = True  # no text and no call is sent
+        self._texts: set[int] = set()
+        self._calls: dict[int, Open] = {}
+        self._decisions: list[Decision] = []
+
+    def reply(self) -> Reply:
+        """All that was sent; needs `keep_events`."""
+        return fold(self._events)
+
+    async def whole(self, context: ResponseContext) -> bytes:
+        """The body of the reply. An incomplete reply raises its error."""
+        events: list[Event] = []
+        async for batch in self._response:
+            events += self._prepared(batch)
+        reply = fold(events)
+        if reply.error is not None:
+            raise reply.error
+        body = encode(self._frontend.wire.write_reply(reply, context, self._record.notes))
+        self._record.notes = list(dict.fromkeys(self._record.notes))
+        return body
+
+    async def stream(self, writer: Writer, notes: list[str], out: ClientStream, before_end: BeforeEnd | None = None) -> None:
+        """Sends events as they arrive. `before_end` runs when the reply is complete, before its last events are sent."""
+        async for batch in self._response:
+            events = self._prepared(batch)
+            if before_end is not None and type(events[-1]) in (Finish, Fault):
+                await before_end()
+            data = writer.feed(events[0]) if len(events) == 1 else b"".join([writer.feed(event) for event in events])
+            if data:
+                await out.send(data)
+        last = writer.close()
+        if last:
+            await out.send(last)
+        self._record.notes = list(dict.fromkeys([*self._record.notes, *notes]))
+
+    # -- events
+
+    def _prepared(self, events: list[Event]) -> list[Event]:
+        if isinstance(events[-1], Finish):
+            events = self._with_end(events, events[-1])
+        for event in events:
+            kind = type(event)
+            if kind is Delta:
+                if self._is_empty and event.index in self._texts and event.text.strip():  # type: ignore[union-attr]
+                    self._is_empty = False
+            elif isinstance(event, Open):
+                self._track_block(event)
+            elif isinstance(event, Close):
+                if event.index in self._calls:
+                    self._record_call(self._calls.pop(event.index), event)
+                self._decisions += event.decisions
+            elif isinstance(event, Finish | Fault):
+                self._record_end(event)
+        if self._keep_events:
+            self._events += events
+        return events
+
+    def _track_block(self, event: Open) -> None:
+        self._blocks += 1
+        if event.kind == "text":
+            self._texts.add(event.index)
+        elif event.kind != "reasoning":
+            self._is_empty = False
+            if event.kind == "call":
+                self._calls[event.index] = event
+
+    def _with_end(self, events: list[Event], last: Finish) -> list[Event]:
+        """Explains an otherwise empty reply, and adds durations for Ollama's clients."""
+        rejected = self._response.rejected
+        if rejected and self._is_empty and not any(isinstance(event, Open) for event in events):
+            stop = Stop("stop", last.stop.raw) if last.stop.reason == "error" else last.stop
+            last = msgspec.structs.replace(last, stop=stop)
+            events = [*events[:-1], *unfold_part(self._blocks, Text(_explanation(rejected))), last]
+        if self._frontend is OLLAMA:
+            events = [*events[:-1], with_durations(last, self._record)]
+        return events
+
+    # -- the record
+
+    def _record_call(self, opened: Open, end: Close) -> None:
+        rejected = next((one.code for one in end.decisions if one.code.startswith("rejected_")), "")
+        if rejected:
+            recorded = RecordedCall(opened.source, "refused", rejected)  # sent as it is, with the decision at its end
+        else:
+            recorded = RecordedCall(opened.source, "fixed" if end.fixes else "passed", end.fixes[0] if end.fixes else "")
+        if self._content:
+            recorded = msgspec.structs.replace(recorded, tool=opened.full_name, written=end.written)
+        self._record.calls.append(recorded)
+
+    def _record_end(self, event: Finish | Fault) -> None:
+        record = self._record
+        self._decisions += event.decisions
+        for one in event.decisions:
+            if one.code.startswith("rejected_"):
+                source = one.call.source if one.call is not None else "native"
+                recorded = RecordedCall(source, "refused", one.code)
+                if self._content and one.call is not None:
+                    recorded = msgspec.structs.replace(recorded, tool=one.call.full_name, written=one.call.raw)
+                record.calls.append(recorded)
+        record.decisions = [RecordedDecision(one.code, one.message if self._content else None) for one in self._decisions]
+        record.notes = list(dict.fromkeys([*self._opened.failed, *event.notes]))
+        record.retried = self._response.retried
+        if isinstance(event, Fault):
+            record.code = event.error.code or "fault"
+        elif event.usage is not None:
+            record.input, record.output = event.usage.input, event.usage.output
+
+
+def with_durations(last: Finish, record: Record) -> Finish:
+    """With Ollama's durations, from which its clients compute tokens per second.
+
+    Measured here unless the upstream sends them. The time to the first chunk counts as prompt evaluation.
+    """
+    if "total_duration" in last.extra.get(OLLAMA_WIRE, {}):
+        return last
+    total = max(1, int((time.time() - record.began) * 1e9))
+    prompt = min(total, int((record.first or 0.0) * 1e9))
+    durations = {"total_duration": total, "prompt_eval_duration": prompt, "eval_duration": max(1, total - prompt)}
+    return msgspec.structs.replace(last, extra=merge_extra({OLLAMA_WIRE: durations}, last.extra))
+
+
+def _explanation(rejected: tuple[Decision, ...]) -> str:
+    reasons = "; ".join(dict.fromkeys(one.message.rstrip(".") for one in rejected))
+    return f"(The model made a tool call that was rejected. {reasons}.)"
+
+
+def _upstream_header(opened: Opened) -> list[tuple[bytes, bytes]]:
+    return [(b"x-toolglot-upstream", _header_value(opened.candidate.name))]
+
+
+@lru_cache(256)
+def _header_value(name: str) -> bytes:
+    return header_text([name])
+
+
+async def start_stream(exchange: HttpExchange, frontend: Frontend, opened: Opened, as_array: bool) -> None:
+    notes = [*opened.failed, *opened.response.plan.notes]
+    headers = [*_upstream_header(opened), (b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
+    if notes:
+        headers.append((b"x-toolglot-notes", header_text(notes)))
+    media_type = "application/json" if as_array else frontend.wire.media_type
+    await exchange.start(200, media_type.encode(), headers)
+
+
+def response_headers(opened: Opened, record: Record) -> list[tuple[bytes, bytes]]:
+    headers = _upstream_header(opened)
+    codes = dict.fromkeys(one.code for one in record.decisions)
+    if codes:
+        headers.append((b"x-toolglot-decisions", header_text(codes, ", ")))
+    if record.notes:
+        headers.append((b"x-toolglot-notes", header_text(record.notes)))
+    return headers

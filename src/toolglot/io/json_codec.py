@@ -1,0 +1,116 @@
+"""JSON decoding and encoding, tolerant of what providers send wrong. The only decoder and encoder in the project.
+
+msgspec is as fast as any here and keeps whole numbers of any size, where orjson turns them into floats.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder()
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# an escape in JSON; a surrogate pair is matched as one, a lone half is in its own group
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+JSON_ERRORS = (ValueError, RecursionError, msgspec.MsgspecError)  # what decode may raise
+
+decode = _DECODER.decode
+
+
+def encode(value: Any) -> bytes:
+    """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD."""
+    try:
+        return _ENCODER.encode(value)
+    except UnicodeError:
+        return _ENCODER.encode(_scrubbed(value))
+
+
+def replace_surrogates(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate: file names and command lines may contain some."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def replace_surrogate_escapes(data: bytes) -> bytes:
+    """JSON text with U+FFFD for each escape that is half of a surrogate pair: valid JSON, but not valid text."""
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], data)
+
+
+def dumps(value: Any) -> str:
+    """As `encode`, but text."""
+    return encode(value).decode()
+
+
+def dumps_or_placeholder(value: Any) -> str:
+    """As `dumps`; a value that is nested too deeply gives a text that is not JSON."""
+    try:
+        return dumps(value)
+    except RecursionError:
+        return "(nested too deeply)"
+
+
+def preview(value: Any, limit: int = 200) -> str:
+    """A value for messages: text as it is, anything else as JSON; shortened, and never an error."""
+    text = value if isinstance(value, str) else dumps_or_placeholder(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def decode_lenient(data: bytes | str) -> Any:
+    """As `decode`, but accepts raw control characters, NaN and lone surrogates, as some servers write them."""
+    try:
+        return _DECODER.decode(data)
+    except JSON_ERRORS:
+        text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+        return _scrubbed(json.loads(text.removeprefix("\ufeff"), strict=False))
+
+
+def loads_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that `text` is, or None."""
+    try:
+        value = _DECODER.decode(text)
+    except JSON_ERRORS:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def decode_values(data: bytes) -> tuple[list[Any], str]:
+    """The consecutive JSON values in `data`, and the text from the first one that can't be decoded.
+
+    An incomplete array gives the values in it: some servers stream one if SSE was not requested.
+    """
+    try:
+        return [decode_lenient(data)], ""
+    except JSON_ERRORS:
+        pass
+    text, at = data.decode("utf-8", "replace"), 0
+    found: list[Any] = []
+    reader = json.JSONDecoder(strict=False)
+    while True:
+        while at < len(text) and text[at] in " \t\r\n,":
+            at += 1
+        if at >= len(text):
+            return found, ""
+        try:
+            value, at = reader.raw_decode(text, at)
+            found.append(_scrubbed(value))
+        except (ValueError, RecursionError):
+            if found or at or text[at] != "[":
+                return found, text[at:]
+            at = 1
+
+
+def _scrubbed(value: Any) -> Any:
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, (list, tuple)):
+        return [_scrubbed(item) for item in value]
+    if isinstance(value, dict):
+        return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
+    return value

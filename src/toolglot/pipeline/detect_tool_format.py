@@ -1,0 +1,118 @@
+"""Read tools and tool choices in any format: Tool objects, functions, any wire's, MCP's, or plain dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from toolglot.core.messages import Extra
+from toolglot.core.tools import Choice, Tool
+from toolglot.errors import CallerError
+from toolglot.io.request_validation import require_object, require_string, wrong_type
+from toolglot.schema.from_function import FunctionTool, read_function
+from toolglot.wires import find_wire
+
+Body = dict[str, Any]
+
+# keys that identify a wire's tool format; the first match wins
+_WIRE_KEYS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("openai-chat", frozenset({"function", "custom"})),
+    ("gemini", frozenset({"functionDeclarations", "function_declarations", "parametersJsonSchema", "parameters_json_schema"})),
+    ("anthropic", frozenset({"input_schema"})),
+)
+_GEMINI_BUILT_IN = frozenset(
+    {"googleSearch", "google_search", "urlContext", "url_context", "codeExecution", "code_execution", "fileSearch"}
+    | {"file_search", "googleMaps", "google_maps", "computerUse", "computer_use", "mcpServers", "mcp_servers"}
+)
+_RESPONSES_TYPES = frozenset({"function", "custom", "namespace"})
+_SCHEMA_KEYS = ("schema", "inputSchema", "parameters")
+
+
+def read_any_tools(tools: Any, hint: str = "openai-chat") -> tuple[Tool, ...]:
+    """`hint`: the wire of server tools, if their format does not identify it."""
+    if isinstance(tools, dict):
+        tools = [tools]
+    if isinstance(tools, (str, bytes)) or not isinstance(tools, Iterable):
+        raise wrong_type("tools", "a list of tools", tools)
+    found: list[Tool] = []
+    for at, tool in enumerate(tools):
+        try:
+            found += _read_tool(tool, hint)
+        except CallerError as error:
+            raise CallerError(error.problem, f"tools[{at}]" + _path_below(error.where)) from None
+    return tuple(found)
+
+
+def _path_below(where: str) -> str:
+    """The path of an inner error, without the list index that the wire's reader used."""
+    inner = where.removeprefix("tools[0]").lstrip(".")
+    return f".{inner}" if inner else ""
+
+
+def _read_tool(tool: Any, hint: str) -> list[Tool]:
+    if isinstance(tool, FunctionTool):
+        tool.read.complete()
+    if isinstance(tool, Tool):
+        return [tool]
+    if callable(tool):
+        return [read_function(tool).complete().tool]
+    body = require_object(tool, "")
+    wire = find_wire(_wire_of(body, hint) or "")
+    if wire is not None:
+        return list(wire.read_tools([body]))
+    return [_plain(body)]
+
+
+def _wire_of(body: Body, hint: str) -> str | None:
+    for wire, keys in _WIRE_KEYS:
+        if keys & body.keys():
+            return wire
+    if _GEMINI_BUILT_IN & body.keys() and "name" not in body:
+        return "gemini"
+    kind = body.get("type")
+    if kind in _RESPONSES_TYPES:
+        return "openai-responses"
+    if isinstance(kind, str) and kind not in ("object", "tool"):
+        return hint
+    return None
+
+
+def _plain(body: Body) -> Tool:
+    """{name, description, schema}, MCP's inputSchema, or a legacy OpenAI function."""
+    schema = next((body[key] for key in _SCHEMA_KEYS if body.get(key) is not None), None)
+    if schema is not None:
+        require_object(schema, "schema")
+    if "name" not in body:
+        raise CallerError("unknown tool format: it has neither a name nor a type", "")
+    extra: Extra = {}
+    if "inputSchema" in body:
+        rest = {key: value for key, value in body.items() if key not in ("name", "description", "inputSchema")}
+        extra = {"mcp": rest} if rest else {}
+    return Tool(require_string(body["name"], "name"), body.get("description"), schema, body.get("strict"), extra=extra)
+
+
+def read_any_choice(choice: Any, tools: tuple[Tool, ...]) -> Choice | None:
+    """auto, none, required, a tool's name, or the format of any wire. None for the default."""
+    if choice is None or isinstance(choice, Choice):
+        return choice
+    if isinstance(choice, str):
+        if choice in ("auto", "none", "required", "any"):
+            mode = "required" if choice == "any" else choice
+            return None if mode == "auto" else Choice(mode)  # type: ignore[arg-type]
+        names = [tool.full_name for tool in tools if choice in (tool.name, tool.full_name)]
+        if not names:
+            known = ", ".join(tool.full_name for tool in tools) or "none"
+            raise CallerError(f"{choice!r} is neither auto, none, required nor one of the tools ({known})", "tool_choice")
+        return Choice("required", (names[0],))
+    body = require_object(choice, "tool_choice")
+    wire = find_wire(_choice_wire(body))
+    return wire.read_choice(body) if wire else None
+
+
+def _choice_wire(body: Body) -> str:
+    if {"functionCallingConfig", "function_calling_config", "mode"} & body.keys() and "type" not in body:
+        return "gemini"
+    if body.get("type") in ("auto", "any", "tool", "none"):
+        return "anthropic"
+    nested = {"function", "custom", "allowed_tools"} & body.keys()
+    return "openai-chat" if nested else "openai-responses"

@@ -1,0 +1,267 @@
+"""Fit a request to its model and server. Each change is reported in the plan's notes.
+
+The plan keeps the caller's tools: calls are validated against these, not against the fitted ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import msgspec
+
+from toolglot.catalog.profile import Profile
+from toolglot.catalog.profiles import UNKNOWN
+from toolglot.core.messages import Message, ToolCall
+from toolglot.core.request import Request
+from toolglot.core.tools import Choice, Tool
+from toolglot.dialects import find_dialect
+from toolglot.errors import CallerError
+from toolglot.io.json_codec import dumps
+from toolglot.pipeline.request.constrained import constrain
+from toolglot.pipeline.request.context_budget import ContextBudget, context_budget
+from toolglot.pipeline.request.fit_tools import NONE_FILLED, apply_choice, cap_tools, fit_tools
+from toolglot.pipeline.request.history_as_text import HistoryAsText, add_instructions, merge_same_role, system_as_user
+from toolglot.pipeline.request.plan import Plan
+from toolglot.pipeline.request.prompted_tools import prompt_tools
+from toolglot.pipeline.request.prompts import GENERAL
+from toolglot.pipeline.request.retry_feedback import codes_in
+from toolglot.pipeline.request.route import Route
+from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode
+from toolglot.pipeline.response.extract import toolset
+from toolglot.pipeline.response.grounding import grounding
+
+_MAX_TOKENS = 1024  # for a tiny model, if the caller sets no limit
+_COPIES = 0.3  # billions of parameters: smaller models copy an example whatever the question is
+_TINY = 1.0  # billions of parameters: smaller models may not stop
+_MALFORMED = frozenset({"rejected_schema", "rejected_arguments", "rejected_malformed"})
+_NO_CALLS = ToolMode("native", why="no tools to call")
+
+# the option for the context window, in the wire's part of `extra`
+_WINDOW_OPTION = {"ollama": ("options", "num_ctx")}
+
+
+class _Fitting(msgspec.Struct):
+    """What is decided about the request, and the notes so far."""
+
+    route: Route
+    tool_mode: ToolMode
+    nonce: str | None
+    calls: bool  # the model may call something
+    notes: list[str]
+    filled: frozenset[str] = NONE_FILLED
+    without_schema: Request | None = None
+
+
+def fit_request(
+    request: Request,
+    route: Route,
+    *,
+    ask: str = "auto",
+    nonce: str | None = None,
+    larger_context: bool = False,
+    mode_counts: ModeCounts = {},  # noqa: B006
+) -> Plan:
+    """Plan the request for this model. `larger_context`: request a larger context window, if the API has an option for it."""
+    caller_tools, choice, messages, single = request.tools, request.choice, request.messages, request.parallel is False
+    tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts)
+    if nonce is not None and tool_mode.kind != "dialect":
+        raise CallerError(f"a nonce needs a dialect, but the tool mode is {tool_mode.name}", "nonce")
+    if ask == "auto" and nonce is None:
+        tool_mode = _constrained_retry(tool_mode, route, messages)
+    forbidden = choice is not None and choice.mode == "none"
+    calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
+    fitting = _Fitting(route, tool_mode, nonce, calls, [])
+    if calls and ask == "auto" and tool_mode.kind != "native":
+        fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
+    kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
+    request = _FITS[kind](request, fitting)
+    request = _limit_tokens(request, fitting)
+    request = _fit_context(request, fitting, larger=larger_context)
+    text_dialect = None if not calls else tool_mode.dialect if tool_mode.kind == "dialect" else route.profile.dialect or "auto"
+    tool_mode = tool_mode if calls else _NO_CALLS
+    checked = calls and _is_small(route.profile, SMALL) and (choice is None or choice.mode == "auto")
+    return Plan(
+        request,
+        route,
+        tool_mode,
+        caller_tools,
+        choice,
+        text_dialect,
+        nonce,
+        tuple(fitting.notes),
+        fitting.filled,
+        single,
+        None if fitting.without_schema is None else _limit_tokens(fitting.without_schema, fitting),
+        grounding(messages) if checked else None,
+    )
+
+
+def _constrained_retry(tool_mode: ToolMode, route: Route, messages: tuple[Message, ...]) -> ToolMode:
+    """After a malformed call in a prompted dialect, retry with constrained decoding."""
+    if tool_mode.kind == "dialect" and route.provider.constrains and messages and codes_in(messages[-1]) & _MALFORMED:
+        return ToolMode("constrained", why="the previous call was malformed")
+    return tool_mode
+
+
+def _is_small(profile: Profile, most: float) -> bool:
+    return profile.parameters is not None and profile.parameters <= most
+
+
+def _limit_tokens(request: Request, fitting: _Fitting) -> Request:
+    if request.max_tokens is not None or not _is_small(fitting.route.profile, _TINY):
+        return request
+    note = f"max_tokens: {_MAX_TOKENS}, because so small a model may not stop"
+    if note not in fitting.notes:
+        fitting.notes.append(note)
+    return msgspec.structs.replace(request, max_tokens=_MAX_TOKENS)
+
+
+def _has_calls(messages: tuple[Message, ...]) -> bool:
+    for message in messages:
+        if message.role == "tool":
+            return True
+        if message.role == "assistant" and any(type(part) is ToolCall for part in message.parts):
+            return True
+    return False
+
+
+# -- tool modes
+
+
+def _native(request: Request, fitting: _Fitting) -> Request:
+    """Native tools: fit the schemas to the server, and apply a tool choice that it ignores."""
+    if not request.tools:
+        return _fit_history(request, fitting)
+    row, profile, notes = fitting.route.provider, fitting.route.profile, fitting.notes
+    choice, parallel, messages = request.choice, request.parallel, request.messages
+    tools: tuple[Tool, ...] = toolset(request.tools)
+    fitted = None
+    if row.schemas is not None:
+        fitted = fit_tools(tools, row.schemas)
+        tools, fitting.filled = fitted.tools, fitted.filled
+    if choice is not None and not row.quirks.tool_choice:
+        tools = apply_choice(tools, choice, row.name, notes)
+        if choice.mode == "required" and tools:
+            notes.append(f"tool choice: required, stated in the prompt, because {row.name} ignores it")
+            messages = tuple(add_instructions(list(messages), _required_call(choice)))
+        choice = None
+    tools = cap_tools(profile.max_tools, tools, request, profile.family, notes)
+    if fitted is not None and (fitted.notes or fitted.moved):
+        notes += fitted.notes_for(tools, row.name)
+    one_by_one = not profile.supports_parallel and profile.family != UNKNOWN  # don't restrict an unknown model
+    if tools and parallel is not False and one_by_one and row.quirks.parallel_control:
+        notes.append(f"parallel calls: off, because {profile.family} makes one at a time")
+        parallel = False
+    now = (tools, choice, parallel, messages)
+    if not all(map(is_, now, (request.tools, request.choice, request.parallel, request.messages))):
+        request = msgspec.structs.replace(request, tools=tools, choice=choice, parallel=parallel, messages=messages)
+    return _fit_history(request, fitting)
+
+
+def _required_call(choice: Choice) -> str:
+    wanted = f"a call of {choice.names[0]}" if len(choice.names) == 1 else "a call of at least one of the tools"
+    return f"Answer now with {wanted}, and with nothing else."
+
+
+def _dialect(request: Request, fitting: _Fitting) -> Request:
+    dialect = find_dialect(fitting.tool_mode.dialect or GENERAL)
+    if dialect is None:
+        raise CallerError(f"unknown dialect {fitting.tool_mode.dialect!r}", "ask")
+    profile, notes = fitting.route.profile, fitting.notes
+    changes: dict[str, Any] = {}
+    if request.parallel is not False and not profile.supports_parallel:
+        changes["parallel"] = False
+    changes["tools"] = cap_tools(profile.max_tools, request.tools, request, profile.family, notes)
+    if request.output is not None and fitting.calls:
+        notes.append("response schema: stated in the prompt, because the model must be able to write a call")
+        schema = "" if request.output.schema is None else f" that fits this schema: {dumps(request.output.schema)}"
+        instructions = f"Where you call no tool, answer with nothing but JSON{schema}"
+        changes |= {"output": None, "messages": tuple(add_instructions(list(request.messages), instructions))}
+    request = msgspec.structs.replace(request, **changes)
+    style = profile.prompt_style
+    return prompt_tools(request, dialect, style=style, nonce=fitting.nonce, refuses=profile.refuses, notes=notes)
+
+
+def _constrained(request: Request, fitting: _Fitting) -> Request:
+    profile, notes = fitting.route.profile, fitting.notes
+    tools = cap_tools(profile.max_tools, toolset(request.tools), request, profile.family, notes)
+    several = profile.supports_parallel and request.parallel is not False
+    request = msgspec.structs.replace(request, tools=tools)
+    schemas = fitting.route.provider.schemas
+    constrained = constrain(
+        request, several=several, example=not _is_small(profile, _COPIES), refuses=profile.refuses, schemas=schemas, notes=notes
+    )
+    fitting.without_schema = constrained.plain
+    return constrained.request
+
+
+_FITS: dict[str, Callable[[Request, _Fitting], Request]] = {
+    "native": _native,
+    "dialect": _dialect,
+    "constrained": _constrained,
+}
+
+
+# -- history
+
+
+def _fit_history(request: Request, fitting: _Fitting) -> Request:
+    """Rewrite the history for the model's chat template."""
+    profile, notes = fitting.route.profile, fitting.notes
+    if not profile.refuses and profile.multi_turn != "poor":
+        return request
+    original = messages = list(request.messages)
+    as_text = len(messages) if "tool" in profile.refuses else _last_user(messages) if profile.multi_turn == "poor" else 0
+    if _has_calls(request.messages[:as_text]):
+        dialect = find_dialect(profile.dialect or GENERAL) or find_dialect(GENERAL)
+        as_messages = HistoryAsText(dialect, notes).history(request.messages[:as_text], "user")  # type: ignore[arg-type]
+        messages = [*as_messages, *messages[as_text:]]
+    if "system" in profile.refuses:
+        messages = system_as_user(messages, notes)
+    if messages is original and "alternation" not in profile.refuses:
+        return request
+    merged = merge_same_role(messages)
+    return request if merged == request.messages else msgspec.structs.replace(request, messages=merged)
+
+
+def _last_user(messages: list[Message]) -> int:
+    """The index of the last user message."""
+    return max((at for at, message in enumerate(messages) if message.role == "user"), default=0)
+
+
+# -- context window
+
+
+def _fit_context(request: Request, fitting: _Fitting, *, larger: bool) -> Request:
+    """Add a warning if the prompt does not fit, or request a larger window if `larger` and possible."""
+    route = fitting.route
+    default, most = route.provider.default_context, route.profile.context_length
+    if default is None and most is None:
+        return request
+    wire = route.wire.name
+    at = _WINDOW_OPTION.get(wire)
+    wire_extra = request.extra.get(wire, {}) if at is not None else {}
+    options: dict[str, Any] = wire_extra.get(at[0]) or {} if at is not None else {}
+    configured = options.get(at[1]) if at is not None else None
+    budget = context_budget(request, configured if isinstance(configured, int) and configured > 0 else default, most)
+    if not budget.short:
+        return request
+    if larger and budget.larger is not None and at is not None:
+        fitting.notes.append(f"context: requested a window of {budget.larger} tokens, because about {budget.needed} are needed")
+        wire_extra = {**wire_extra, at[0]: {**options, at[1]: budget.larger}}
+        return msgspec.structs.replace(request, extra={**request.extra, wire: wire_extra})
+    fitting.notes.append(_warning(budget, fitting, at is not None))
+    return request
+
+
+def _warning(budget: ContextBudget, fitting: _Fitting, has_option: bool) -> str:
+    row, profile = fitting.route.provider, fitting.route.profile
+    if budget.window == budget.most:
+        return f"context: about {budget.needed} tokens are needed, but {profile.family} has a limit of {budget.window}"
+    warning = f"context: about {budget.needed} tokens are needed, but the window of {row.name} is {budget.window}"
+    warning += ": it silently cuts the beginning, including tools"
+    if budget.larger is None:
+        return warning
+    return warning + ("; set larger_context" if has_option else "; start the server with a larger window")

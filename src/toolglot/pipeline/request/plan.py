@@ -1,0 +1,26 @@
+"""The plan of a request: what is sent, and what the response pipeline needs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from toolglot.core.request import Request
+from toolglot.core.tools import Choice, Tool
+from toolglot.pipeline.request.route import Route
+from toolglot.pipeline.request.tool_mode import ToolMode
+from toolglot.pipeline.response.grounding import Grounding
+
+
+class Plan(msgspec.Struct, frozen=True):
+    request: Request  # fitted: what the wire writes
+    route: Route
+    tool_mode: ToolMode
+    tools: tuple[Tool, ...] = ()  # the caller's tools: calls are validated against these
+    choice: Choice | None = None  # the caller's tool choice
+    text_dialect: str | None = None  # the dialect to scan text for, or auto; None: text is not scanned
+    nonce: str | None = None
+    notes: tuple[str, ...] = ()
+    filled: frozenset[str] = frozenset()  # tools sent with a strict schema, where null means "omitted"
+    single: bool = False  # the caller allows one call at a time
+    plain: Request | None = None  # sent after a `no_tool` answer: the same conversation without the schema
+    grounding: Grounding | None = None  # only for small models

@@ -1,0 +1,85 @@
+"""Cache of parsed tools by their JSON bytes: an agent sends the same tools with every turn.
+
+Known tools are cut out of the body before it is parsed, so that they are neither parsed nor hashed again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+
+from toolglot.core.tools import Toolset
+from toolglot.io.json_codec import decode
+from toolglot.pipeline.request.route import wire_format
+
+_MAX_TOOLSETS = 64
+_MAX_BYTES = 4 * 1024 * 1024  # in total; parsed tools take a multiple of it
+_MAX_ENTRY = 512 * 1024  # larger toolsets are not cached
+
+_KEY = b'"tools":'
+_HEAD = 64  # bytes that distinguish most toolsets
+MARK = b"0"  # replaces the tools that are cut out of a body
+
+
+class ToolsetCache:
+    """An LRU cache by wire and bytes."""
+
+    def __init__(self, most: int = _MAX_TOOLSETS, most_bytes: int = _MAX_BYTES) -> None:
+        self._max_toolsets, self._max_bytes = most, most_bytes
+        self._entries: OrderedDict[tuple[str, bytes], Toolset] = OrderedDict()  # least recently used first
+        self._by_head: dict[tuple[str, bytes], list[bytes]] = {}
+        self._bytes = 0
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def cut_out(self, wire: str, body: bytes) -> tuple[bytes, Toolset] | None:
+        """The body with MARK in place of known tools, and the tools. The `"tools"` key may be nested."""
+        at = body.find(_KEY) + len(_KEY)
+        if at < len(_KEY):
+            return None
+        if body[at : at + 1] == b" ":
+            at += 1
+        for raw in self._by_head.get((wire, body[at : at + _HEAD]), ()):
+            if body.startswith(raw, at):
+                tools = self._get((wire, raw))
+                return None if tools is None else (body[:at] + MARK + body[at + len(raw) :], tools)
+        return None
+
+    def read(self, wire: str, raw: bytes) -> Toolset:
+        """The tools of a JSON text; the same object for the same text."""
+        key = (wire, raw)
+        tools = self._get(key)
+        if tools is None:
+            tools = Toolset(wire_format(wire).wire.read_tools(decode(raw)))
+            if len(raw) <= _MAX_ENTRY:
+                self._put(key, tools)
+        return tools
+
+    def _get(self, key: tuple[str, bytes]) -> Toolset | None:
+        with self._lock:
+            tools = self._entries.get(key)
+            if tools is not None:
+                self._entries.move_to_end(key)
+            return tools
+
+    def _put(self, key: tuple[str, bytes], tools: Toolset) -> None:
+        with self._lock:
+            if key in self._entries:
+                return
+            self._entries[key] = tools
+            self._by_head[_head(key)] = [*self._by_head.get(_head(key), ()), key[1]]
+            self._bytes += len(key[1])
+            while len(self._entries) > self._max_toolsets or self._bytes > self._max_bytes:
+                self._evict(self._entries.popitem(last=False)[0])
+
+    def _evict(self, key: tuple[str, bytes]) -> None:
+        self._bytes -= len(key[1])
+        left = [raw for raw in self._by_head.pop(_head(key)) if raw != key[1]]
+        if left:
+            self._by_head[_head(key)] = left
+
+
+def _head(key: tuple[str, bytes]) -> tuple[str, bytes]:
+    return key[0], key[1][:_HEAD]

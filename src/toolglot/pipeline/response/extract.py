@@ -1,0 +1,380 @@
+"""Extract tool calls from model text or from a provider's response, and report a decision for each call that is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from toolglot.catalog.providers import unknown
+from toolglot.core.events import Event
+from toolglot.core.extraction import Extraction
+from toolglot.core.fold import fold
+from toolglot.core.messages import Text, ToolCall
+from toolglot.core.reply import Decision, Reply
+from toolglot.core.tools import Tool, Toolset, cached_for_toolset
+from toolglot.dialects import BEST_KNOWN, dialect_names, find_dialect
+from toolglot.errors import CallerError
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.nonce import with_nonce
+from toolglot.grammars.parsed_call import ParsedCall, RegionResult
+from toolglot.grammars.whole_message import WholeMessage
+from toolglot.io.block_builder import BlockBuilder
+from toolglot.io.json_codec import encode
+from toolglot.io.request_validation import json_type
+from toolglot.pipeline.detect_reply_format import read_any_reply
+from toolglot.pipeline.detect_tool_format import read_any_tools
+from toolglot.pipeline.request.route import wire_format
+from toolglot.pipeline.response.call_validator import Policy, call_key, check_options, reject_malformed, validate_call
+from toolglot.pipeline.response.quoting import SEEN, Surroundings, may_be_quoted, quoted_reason
+from toolglot.pipeline.response.recent_text import RecentText
+from toolglot.pipeline.response.tool_call_scanner import (
+    CallDelta,
+    CallFound,
+    Piece,
+    Retracted,
+    ScannerConfig,
+    SettledPiece,
+    TextPiece,
+    ToolCallScanner,
+    scanner_config,
+)
+from toolglot.pipeline.response.unverified_calls import UnverifiedCall, UnverifiedCalls
+
+_WITH_NONCE = "tagged"  # the dialect of a nonce, unless the caller names one
+
+
+def extract(
+    source: str | dict[str, Any] | list[Any],
+    tools: Iterable[Any] = (),
+    *,
+    provider: str | None = None,
+    dialect: str = "auto",
+    policy: Policy = "balanced",
+    starts_in_reasoning: bool = False,
+    nonce: str | None = None,
+) -> Extraction:
+    """Return the calls in model text, or in a provider's whole response. Bad output never raises: it becomes decisions.
+
+    `nonce`: only calls of the dialect (default `tagged`) with the nonce in their marker count.
+    """
+    wire = provider or "openai-chat"
+    wire_format(wire)  # reject a wrong name, even if text does not need it
+    reply = Reply(parts=(Text(source),)) if isinstance(source, str) else read_any_reply(source, wire)
+    native = [part for part in reply.parts if isinstance(part, ToolCall)]
+    if native:
+        return _validate_native(native, reply, tools, policy)
+    in_reasoning = starts_in_reasoning and not reply.reasoning  # else the provider sends reasoning separately
+    extractor = StreamExtractor(tools, dialect=dialect, policy=policy, starts_in_reasoning=in_reasoning, nonce=nonce)
+    extractor.add_reasoning(reply.reasoning)
+    extractor.feed(reply.text)
+    extractor.close()
+    found = extractor.result()
+    return msgspec.structs.replace(found, decisions=[*reply.decisions, *found.decisions]) if reply.decisions else found
+
+
+def _validate_native(native: list[ToolCall], reply: Reply, tools: Iterable[Any], policy: Policy) -> Extraction:
+    """Validate native calls. The text is scanned only if there are none."""
+    check_options(policy)
+    known = toolset(tools)
+    calls: list[ToolCall] = []
+    decisions = list(reply.decisions)
+    for at, call in enumerate(native):
+        verdict = validate_call(call, known, policy, position=at)
+        decisions += verdict.decisions
+        if verdict.call is not None:
+            calls.append(verdict.call)
+    return Extraction(calls, reply.text, reply.reasoning, decisions)
+
+
+class StreamExtractor:
+    """Takes text in pieces and returns events. Text is emitted at once, a call when it is complete and validated.
+
+    `calls="pass"`: a call in a marked form is streamed while it is written, and its Close reports whether it is valid.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Any] = (),
+        *,
+        dialect: str = "auto",
+        policy: Policy = "balanced",
+        calls: Literal["hold", "pass"] = "hold",
+        starts_in_reasoning: bool = False,
+        nonce: str | None = None,
+    ) -> None:
+        check_options(policy, calls)
+        self._tools = toolset(tools)
+        self._policy = policy
+        self._named = dialect
+        config = scanner_for(self._tools, dialect, policy, nonce)
+        self._scanner = ToolCallScanner(config, starts_in_reasoning=starts_in_reasoning, stream_calls=calls == "pass")
+        alone = not self._tools and nonce is None and policy != "strict" and dialect in ("auto", "call_expression")
+        self._whole = WholeMessage() if alone and not starts_in_reasoning else None
+        self._blocks = BlockBuilder()
+        self._blocks.started = True  # this is a part of a stream: it has no Start
+        self._events: list[Event] = []
+        self._recent = RecentText(self._tools)  # decides whether a call is quoted
+        self._waiting: list[SettledPiece] = []  # from the first ambiguous call on; resolved at the end
+        self._in_reasoning: list[CallFound] = []  # they count only if nothing follows
+        self._call_keys: set[tuple[str, str]] = set()
+        self._ids: set[str] = set()
+        self._unverified = UnverifiedCalls(self._blocks, self._tools, self._ids)
+        self._streams_region: bool | None = None  # whether calls of this region are streamed; None: undecided
+        self._dialect: str | None = None
+        self.whole_calls: dict[int, ToolCall] = {}  # by block; the response pipeline pops them
+        self.reports_named = False  # report `rescued_text` for the named dialect too: no prompt asked for it
+        self._text_only = False
+        self._ended = False
+
+    def feed(self, text: str) -> list[Event]:
+        if not isinstance(text, str):
+            raise CallerError(f"expected text, got {json_type(text)}; decode bytes with an incremental UTF-8 decoder", "feed")
+        if self._ended:
+            raise CallerError("the extractor is closed; create a new one for the next message", "feed")
+        if self._text_only:
+            self._blocks.text(text)
+            return self._drain()
+        if self._whole is not None:
+            text = self._whole.feed(text)
+        plain = None if self._waiting or self._in_reasoning else self._scanner.plain(text)
+        if plain is None:
+            for piece in self._scanner.feed(text):
+                self._piece(piece)
+        elif plain:
+            self._recent.add(plain)
+            self._blocks.text(plain)
+        return self._drain()
+
+    def add_reasoning(self, text: str) -> list[Event]:
+        """Add reasoning that a provider sends separately from the text."""
+        if text:
+            self._blocks.reasoning(text)
+        return self._drain()
+
+    def stop_parsing(self) -> list[Event]:
+        """Treat all further text, and all that is still undecided, as plain text."""
+        if not self._text_only:
+            self._text_only = True
+            buffered = self._whole.close()[1] if self._whole is not None else ""
+            for piece in [*self._scanner.feed(buffered), *self._scanner.close()]:
+                self._piece(piece)
+            waiting, self._waiting, self._whole = self._waiting, [], None
+            for piece in waiting:
+                self._emit_piece(TextPiece(piece.text) if isinstance(piece, CallFound) else piece)
+        return self._drain()
+
+    def close(self) -> list[Event]:
+        if not self._ended:
+            self._ended = True
+            if not self._text_only:
+                self._scan_rest()
+            for found in self._in_reasoning:
+                self._validate_region(found)
+            self._blocks.finish("stop")
+        return self._drain()
+
+    def _scan_rest(self) -> None:
+        if self._whole is not None:
+            self._whole_message(*self._whole.close())
+        for piece in self._scanner.close():
+            self._piece(piece)
+        self._resolve_waiting()
+
+    def _whole_message(self, parsed: RegionResult, text: str) -> None:
+        found: list[Piece] = (
+            [CallFound(text, parsed, "call_expression", True, False, True)] if parsed.calls else self._scanner.feed(text)
+        )
+        for piece in found:
+            self._piece(piece)
+
+    def result(self) -> Extraction:
+        reply = fold(self._events)
+        return Extraction(reply.calls, reply.text, reply.reasoning, list(reply.decisions), self._dialect)
+
+    def _drain(self) -> list[Event]:
+        events = self._blocks.take_events()
+        self._events += events
+        return events
+
+    # -- pieces
+
+    def _piece(self, piece: Piece) -> None:
+        if isinstance(piece, CallDelta):
+            if self._streams_region is None:
+                self._streams_region = not self._waiting and (self._policy == "eager" or not may_be_quoted(self._recent.text()))
+            if self._streams_region:
+                self._unverified.feed(piece.steps, piece.dialect)
+            return
+        if isinstance(piece, Retracted):
+            self._unverified.retract()
+            self._streams_region = None
+            return
+        if self._waiting or (isinstance(piece, CallFound) and self._is_ambiguous(piece)):
+            self._waiting.append(piece)
+        else:
+            self._emit_piece(piece)
+
+    def _is_ambiguous(self, piece: CallFound) -> bool:
+        """Whether only the end of the text shows if the call is meant or quoted."""
+        if not piece.parsed.calls or piece.in_reasoning or self._policy == "eager":
+            return False
+        return piece.weak or may_be_quoted(self._recent.text())
+
+    def _emit_piece(self, piece: SettledPiece) -> None:
+        if isinstance(piece, CallFound):
+            if piece.in_reasoning:
+                self._blocks.reasoning(piece.text)
+                self._in_reasoning.append(piece)
+            else:
+                self._validate_region(piece)
+            return
+        if self._in_reasoning and not piece.text.isspace():
+            self._drop_reasoning_calls()
+        if isinstance(piece, TextPiece):
+            self._recent.add(piece.text)
+            self._blocks.text(piece.text)
+        else:
+            self._blocks.reasoning(piece.text)
+
+    def _drop_reasoning_calls(self) -> None:
+        names = ", ".join(call.name for found in self._in_reasoning for call in found.parsed.calls)
+        self._decision("in_reasoning", f"{names}: in the reasoning, and more text follows: not a call")
+        self._in_reasoning = []
+
+    def _decision(self, code: str, message: str) -> None:
+        self._blocks.decisions.append(Decision(code, message))
+
+    # -- weak forms
+
+    def _resolve_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for piece, behind in zip(waiting, _followers(waiting), strict=True):
+            reason = self._quoted(piece, *behind) if isinstance(piece, CallFound) and self._is_ambiguous(piece) else None
+            if reason is not None and isinstance(piece, CallFound):
+                names = ", ".join(call.name for call in piece.parsed.calls)
+                self._decision("quoted", f"{names}: {reason}")
+                piece = TextPiece(piece.text)
+            self._emit_piece(piece)
+
+    def _quoted(self, piece: CallFound, after: str, more: bool) -> str | None:
+        """The reason if the call is quoted. `after`: the text behind it. `more`: whether further calls follow."""
+        before = self._recent.text()
+        alone = not before.strip() and not after.strip()
+        if piece.weak and not self._tools and (more or not alone):
+            return "no tools are registered, and it is not the whole message"
+        if piece.weak and not alone and any("unquoted_value" in call.fixes for call in piece.parsed.calls):
+            return "its arguments are variable names, as in code"
+        entry = piece.parsed.entry
+        expression = piece.weak and (entry or piece.text[:1].isalnum() or piece.text[:1] == "_")
+        return quoted_reason(Surroundings(before, after), weak=piece.weak, expression=expression, entry=entry)
+
+    # -- validation
+
+    def _validate_region(self, found: CallFound) -> None:
+        if found.parsed.problem and not found.parsed.calls:
+            self._blocks.decisions.append(reject_malformed(found.parsed.problem, found.text, found.dialect))
+            self._blocks.text(found.text)
+            return
+        for at, parsed in enumerate(found.parsed.calls):
+            streamed = self._unverified.pop(at, parsed.name) if found.streamed else None
+            self._call(parsed, found) if streamed is None else self._finish_streamed(streamed, parsed, found)
+        self._unverified.retract()
+        self._streams_region = None
+        if found.parsed.rest:
+            self._blocks.text(found.parsed.rest)
+
+    def _call(self, parsed: ParsedCall, found: CallFound) -> None:
+        verdict = validate_call(parsed, self._tools, self._policy, source=found.dialect, position=self._blocks.calls)
+        self._blocks.decisions.extend(verdict.decisions)
+        call = verdict.call
+        if call is None:
+            return
+        key = call_key(call)
+        if key in self._call_keys:
+            self._decision("duplicate_call", f"{call.name}: the same call appears twice in one text")
+            return
+        call_id = call.id if call.id and call.id not in self._ids else f"{call.name}_{self._blocks.calls}"
+        self._ids.add(call_id)
+        self._call_keys.add(key)
+        self._blocks.decisions.extend(self._rescued(call.name, found.dialect))
+        call = call if call.id == call_id else msgspec.structs.replace(call, id=call_id)
+        self.whole_calls[self._blocks.part(call)] = call
+
+    def _finish_streamed(self, streamed: UnverifiedCall, parsed: ParsedCall, found: CallFound) -> None:
+        """Finish a call that was streamed."""
+        verdict = validate_call(parsed, self._tools, self._policy, source=found.dialect, position=streamed.position)
+        key = call_key(verdict.call) if verdict.call is not None else None
+        if key in self._call_keys:
+            self._unverified.finish_duplicate(streamed)
+        elif self._unverified.finish(streamed, verdict, self._rescued(parsed.name, found.dialect)) and key is not None:
+            self._call_keys.add(key)
+
+    def _rescued(self, name: str, dialect: str) -> tuple[Decision, ...]:
+        self._dialect = self._dialect or dialect
+        if self._named == dialect and not self.reports_named:
+            return ()
+        return (Decision("rescued_text", f"{name}: read from text written as {dialect}"),)
+
+
+def _followers(pieces: list[SettledPiece]) -> list[tuple[str, bool]]:
+    """For each piece: the beginning of the text behind it, and whether calls follow."""
+    found: list[tuple[str, bool]] = []
+    after, more = "", False
+    for piece in reversed(pieces):
+        found.append((after, more))
+        if isinstance(piece, TextPiece):
+            after = (piece.text + after)[:SEEN]
+        more = more or isinstance(piece, CallFound)
+    return found[::-1]
+
+
+# -- scanner configuration
+
+
+def scanner_for(tools: Toolset, dialect: str, policy: str, nonce: str | None = None) -> ScannerConfig:
+    """The scanner configuration: the named dialect first, then the others unless the policy is strict.
+
+    With a nonce only one dialect is scanned for, under any policy: calls in the others could be injected.
+    """
+    if dialect != "auto" and find_dialect(dialect) is None:
+        raise CallerError(unknown("dialect", dialect, ["auto", *dialect_names()]), "dialect")
+    if nonce is not None:
+        marked = with_nonce(find_dialect(_WITH_NONCE if dialect == "auto" else dialect), nonce)  # type: ignore[arg-type]
+        return scanner_config([marked], {tool.full_name: tool for tool in tools})
+    return cached_for_toolset(tools, ("scanner", dialect, policy), _scanner_config)
+
+
+def _scanner_config(tools: tuple[Tool, ...], key: tuple[str, str, str]) -> ScannerConfig:
+    _, named, policy = key
+    first = [found] if (found := find_dialect(named)) else []
+    others = [one for one in _all_dialects() if one.name != named]
+    if policy == "strict":
+        others = [] if first else [one for one in others if not one.weak]
+    return scanner_config([*first, *others], {tool.full_name: tool for tool in tools})
+
+
+@lru_cache(1)
+def _all_dialects() -> tuple[Dialect, ...]:
+    """Marked forms before weak ones, the best known first."""
+    rank = {name: at for at, name in enumerate(BEST_KNOWN)}
+    found = [one for name in dialect_names() if (one := find_dialect(name)) is not None]
+    return tuple(sorted(found, key=lambda one: (one.weak, rank.get(one.name, len(rank)), one.name)))
+
+
+def toolset(tools: Iterable[Any]) -> Toolset:
+    """Tools in any format as a Toolset, which caches what is derived from it. The same tools give the same Toolset."""
+    if isinstance(tools, Toolset):
+        return tools
+    read = read_any_tools(tools)
+    return _cached_toolset(encode(read))
+
+
+_TOOLS = msgspec.json.Decoder(tuple[Tool, ...])
+
+
+@lru_cache(64)
+def _cached_toolset(encoded: bytes) -> Toolset:
+    return Toolset(_TOOLS.decode(encoded))

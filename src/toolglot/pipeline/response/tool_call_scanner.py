@@ -1,0 +1,400 @@
+"""Scan text for tool calls: split it into plain text, reasoning, and regions that may be calls.
+
+The text is scanned for the openers of the configured dialects. An opener starts a region, which consumes text until it finds
+its end and is then parsed. A region that is not a call becomes text again. Calls are not validated here, and whether a weak
+form is quoted is decided elsewhere (`call_validator`, `quoting`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+from typing import Any
+
+import msgspec
+
+from toolglot.grammars.call_streaming import CallStream, Step
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.parsed_call import RegionResult, Tools
+from toolglot.io.marker_search import Markers, MarkerUnion, NamedMarkers
+
+_CHUNK = 512
+_MAX_WAIT = 24  # characters that a region waits for a preferred one to end too: about a closing tag
+_RESCANS = 4  # how many times its length a text may be rescanned after failed regions
+_FREE_SCAN = 1024  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
+
+
+class TextPiece(msgspec.Struct, frozen=True):
+    text: str
+
+
+class ReasoningPiece(msgspec.Struct, frozen=True):
+    text: str
+
+
+class CallFound(msgspec.Struct, frozen=True):
+    """A region that was parsed."""
+
+    text: str
+    parsed: RegionResult
+    dialect: str
+    weak: bool
+    in_reasoning: bool
+    complete: bool
+    streamed: bool = False  # its calls were streamed, as far as possible
+
+
+class CallDelta(msgspec.Struct, frozen=True):
+    """Steps of a call that is still being written; a CallFound or a Retracted follows."""
+
+    steps: list[Step]
+    dialect: str
+
+
+class Retracted(msgspec.Struct, frozen=True):
+    """What was streamed is not a call, or parses differently."""
+
+
+SettledPiece = TextPiece | ReasoningPiece | CallFound
+Piece = SettledPiece | CallDelta | Retracted
+
+
+class _Opening(msgspec.Struct, frozen=True):
+    dialect: str
+    grammar: Any
+    weak: bool
+    order: int
+
+
+class _Candidate(msgspec.Struct, frozen=True):
+    order: int
+    opening: _Opening
+    region: Any
+    stream: CallStream | None = None
+
+
+class _Outcome(msgspec.Struct, frozen=True):
+    """The parsed result of a region that has ended."""
+
+    order: int
+    opening: _Opening
+    parsed: RegionResult
+    size: int  # of its text
+    complete: bool = True
+    limit: int = 0
+
+    @property
+    def clean(self) -> bool:  # it has calls, and none needed repair
+        return bool(self.parsed.calls) and not any(call.fixes for call in self.parsed.calls)
+
+
+class ScannerConfig(msgspec.Struct, frozen=True):
+    """The markers of the configured dialects, compiled once."""
+
+    openings: dict[str, list[_Opening]]
+    text: Markers | MarkerUnion
+    ends: dict[str, frozenset[str]]  # reasoning openers -> their closers
+    closers: frozenset[str]
+    dropped: frozenset[str]
+    reasoning_markers: Callable[[str], Markers | MarkerUnion]  # markers inside reasoning, by its opener
+    tools: Tools = {}
+
+
+def scanner_config(dialects: Iterable[Dialect], tools: Tools) -> ScannerConfig:
+    """The configuration for these tools. What does not depend on the tools is cached per dialects."""
+    base = _base_config(known := tuple(dialects))
+    openings, line_start, words = _openings(known, tools)
+    if not openings:
+        return msgspec.structs.replace(base, tools=tools)
+    both = openings.keys() & base.openings.keys()
+    shared = {one: sorted([*base.openings[one], *openings[one]], key=lambda opening: opening.order) for one in both}
+    tool_markers = NamedMarkers(tools, set(openings).difference(line_start, words), line_start, words)
+
+    @cache  # one entry per reasoning opener; built when one is found
+    def reasoning_markers(begin: str) -> MarkerUnion:
+        strong = NamedMarkers(tools, _strong(openings))
+        return MarkerUnion(_with_others(base.reasoning_markers(begin), strong), strong)
+
+    return ScannerConfig(
+        {**base.openings, **openings, **shared},
+        MarkerUnion(_with_others(base.text, tool_markers), tool_markers),
+        base.ends,
+        base.closers,
+        base.dropped,
+        reasoning_markers,
+        tools,
+    )
+
+
+def _with_others(always: Markers | MarkerUnion, named: NamedMarkers) -> Markers:
+    """The base markers and those of `named` without a tool name. They are the same for all tools, so they are cached."""
+    assert isinstance(always, Markers)  # noqa: S101  (a base configuration has no union)
+    plain, line_start, words = always.split(named)
+    return _markers(plain, line_start, words)
+
+
+_markers = lru_cache(256)(Markers)
+
+
+@lru_cache(128)
+def _base_config(dialects: tuple[Dialect, ...]) -> ScannerConfig:
+    openings, line_start, words = _openings(dialects, None)
+    ends: dict[str, set[str]] = {}
+    for dialect in dialects:
+        for begin, end in dialect.reasoning:
+            ends.setdefault(begin, set()).add(end)
+    dropped = frozenset(marker for dialect in dialects for marker in dialect.dropped)
+    closers = frozenset(end for closing in ends.values() for end in closing)
+    anywhere = {*openings, *ends, *closers, *dropped} - line_start - words
+    return ScannerConfig(
+        openings,
+        Markers(anywhere, line_start, words),
+        {begin: frozenset(closing) for begin, closing in ends.items()},
+        closers,
+        dropped,
+        cache(lambda begin: Markers(_strong(openings) | (ends[begin] if begin else closers))),
+    )
+
+
+def _strong(openings: dict[str, list[_Opening]]) -> set[str]:
+    """The openers that count inside reasoning too."""
+    return {opener for opener, found in openings.items() if not all(one.weak for one in found)}
+
+
+def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[str, list[_Opening]], set[str], set[str]]:
+    """Openers with their grammars: those that depend on the tools if `tools` is given, else the others."""
+    openings: dict[str, list[_Opening]] = {}
+    line_start: set[str] = set()
+    words: set[str] = set()
+    for order, dialect in enumerate(dialects):
+        for grammar in dialect.grammars:
+            depends = hasattr(grammar, "for_tools")
+            if depends != (tools is not None):
+                continue
+            bound: Any = grammar.for_tools(tools) if depends else grammar  # type: ignore[attr-defined]
+            opening, openers = _Opening(dialect.name, bound, dialect.weak, order), bound.openers
+            for opener in openers:
+                known = openings.setdefault(opener, [])
+                if not any(one.grammar is bound and one.weak == dialect.weak for one in known):  # dialects share grammars
+                    known.append(opening)
+            if getattr(bound, "at_line_start", False):
+                line_start.update(openers)
+            elif dialect.weak:
+                words.update(opener for opener in openers if opener[0].isalnum() or opener[0] == "_")
+    return openings, line_start, words
+
+
+class ToolCallScanner:
+    """Takes text and returns pieces. Text is emitted at once, except what may still become a marker."""
+
+    def __init__(self, config: ScannerConfig, *, starts_in_reasoning: bool = False, stream_calls: bool = False) -> None:
+        self._config = config
+        self._stream_calls = stream_calls  # emit calls while they are written
+        self._text = "\n"  # undecided text, after one character of what came before
+        self._reasoning: str | None = "" if starts_in_reasoning else None  # the opener of the current reasoning
+        self._regions: list[_Candidate] = []  # still open
+        self._outcomes: list[_Outcome] = []  # of regions that have ended
+        self._body: list[str] = []  # the opener and what the regions were fed
+        self._length = 0
+        self._examined_to = 0  # how far into the body the regions looked
+        self._claimed = -1  # the order of the region that is being streamed
+        self._pieces: list[Piece] = []
+        self._consumed = 0  # characters scanned so far
+        self._rescanned = 0  # characters examined for nothing
+        self._may_wait = True  # whether the rescan limit allows waiting
+        self._final = False  # no more text will come
+        self._no_text_yet = True  # only white space since the beginning or the last call
+        self.examined = 0
+
+    def feed(self, text: str) -> list[Piece]:
+        self._consume(text)
+        return self._drain()
+
+    def plain(self, text: str) -> str | None:
+        """Fast path of `feed` for a piece without markers: the text to emit. None: use `feed`."""
+        if self._regions or self._reasoning is not None or not 0 < len(text) <= _CHUNK:
+            return None
+        seen, markers = self._text + text, self._config.text
+        self.examined += len(text)
+        if markers.find(seen, 1) is not None:
+            return None
+        self._consumed += len(text)
+        keep = markers.buffer_from(seen, 1)
+        text_out, self._text = seen[1:keep], seen[keep - 1 :]
+        if self._no_text_yet and text_out and not text_out.isspace():
+            self._no_text_yet = False
+        return text_out
+
+    def close(self) -> list[Piece]:
+        self._final = True
+        if self._regions or len(self._text) > 1:
+            self._consume("", at_least_once=True)
+        while self._regions:
+            behind = self._resolve()
+            self._consumed -= len(behind)
+            self._consume(behind, at_least_once=True)
+        self._emit_text(self._text[1:])
+        self._text = "\n"
+        return self._drain()
+
+    def _drain(self) -> list[Piece]:
+        pieces, self._pieces = self._pieces, []
+        return pieces
+
+    # -- scanning
+
+    def _consume(self, text: str, *, at_least_once: bool = False) -> None:
+        """Scan the text in chunks: the text behind a marker is copied, so it must be short."""
+        left = [(text, 0)] if text or at_least_once else []
+        while left:
+            text, at = left.pop()
+            chunk = text[at : at + _CHUNK]
+            if at + _CHUNK < len(text):
+                left.append((text, at + _CHUNK))
+            self._consumed += len(chunk)
+            behind = self._in_region(chunk) if self._regions else self._scan(chunk)
+            if behind:
+                self._consumed -= len(behind)
+                left.append((behind, 0))
+
+    def _scan(self, text: str) -> str:
+        """Emit plain text up to the next marker. Returns the text behind the marker."""
+        self._text = seen = self._text + text
+        markers = self._config.text if self._reasoning is None else self._config.reasoning_markers(self._reasoning)
+        found = markers.find(seen, 1)
+        self.examined += len(text) if found is None else found[0] + len(found[1])
+        if found is None:
+            keep = max(1, markers.buffer_from(seen, 1))
+            self._emit_text(seen[1:keep])
+            self._text = seen[keep - 1 :]
+            return ""
+        start, marker = found
+        behind = self._text[start + len(marker) :]
+        if not self._final:
+            keep = min(start, max(1, markers.buffer_from(self._text, 1)))
+            if keep < start or markers.is_prefix(self._text, start):  # it may become a longer marker, or one that began before
+                self._emit_text(self._text[1:keep])
+                self._text = self._text[keep - 1 :]
+                return ""
+        self._emit_text(self._text[1:start])
+        self._text = self._text[start + len(marker) - 1 : start + len(marker)]
+        self._may_wait = self._rescanned <= _RESCANS * (self._consumed - len(behind))
+        self._at_marker(marker)
+        return behind
+
+    def _at_marker(self, marker: str) -> None:
+        config = self._config
+        if self._reasoning is not None and marker in (config.ends.get(self._reasoning) or config.closers):
+            self._reasoning = None
+        elif self._reasoning is None and marker in config.ends:
+            self._reasoning = marker
+        elif marker in config.openings:
+            weak_ok = self._reasoning is None
+            openings = [opening for opening in config.openings[marker] if weak_ok or not opening.weak]
+            self._regions = [self._candidate(at, one, marker) for at, one in enumerate(openings)]
+            self._body, self._length, self._examined_to = [marker], len(marker), len(marker)
+        elif marker not in config.dropped and (marker not in config.closers or not self._no_text_yet):
+            self._emit_text(marker)  # a closer without an opener is text, unless it comes first
+
+    def _candidate(self, order: int, opening: _Opening, marker: str) -> _Candidate:
+        region = opening.grammar.open(marker)
+        streams = self._stream_calls and not opening.weak and self._reasoning is None and hasattr(region, "stream_calls")
+        return _Candidate(order, opening, region, region.stream_calls(self._config.tools) if streams else None)
+
+    def _emit_text(self, text: str) -> None:
+        if text:
+            if self._no_text_yet and not text.isspace():
+                self._no_text_yet = False
+            self._pieces.append(TextPiece(text) if self._reasoning is None else ReasoningPiece(text))
+
+    # -- regions
+
+    def _in_region(self, text: str) -> str:
+        """Feed the regions that share an opener. Returns the text behind the region that is accepted."""
+        still: list[_Candidate] = []
+        for candidate in self._regions:
+            end = candidate.region.feed(text)
+            looked = len(text) if end < 0 else end
+            self.examined += looked
+            self._examined_to = max(self._examined_to, self._length + looked)
+            if candidate.stream is not None:
+                self._stream(candidate, candidate.stream, text[:looked])
+            if end < 0:
+                still.append(candidate)
+            else:
+                self._region_ended(candidate, "".join(self._body) + text[:end])
+        self._body.append(text)
+        self._length += len(text)
+        best = self._best()
+        if best is not None:
+            still = [candidate for candidate in still if candidate.order < best.order and self._length < best.limit]
+        self._regions = still
+        return "" if still else self._resolve()
+
+    def _stream(self, candidate: _Candidate, stream: CallStream, text: str) -> None:
+        """Stream the calls of the first region that has one. The end may retract it."""
+        if self._claimed in {-1, candidate.order}:
+            steps = stream.feed(text)
+            if steps:
+                self._claimed = candidate.order
+                self._pieces.append(CallDelta(steps, candidate.opening.dialect))
+
+    def _region_ended(self, candidate: _Candidate, whole: str) -> None:
+        if any(one.order < candidate.order and one.size <= len(whole) and one.clean for one in self._outcomes):
+            return  # a preferred region ended earlier, without repairs
+        parsed = candidate.region.parse(whole, self._config.tools, complete=True)
+        if parsed.calls or parsed.problem:
+            self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole)))
+
+    def _best(self) -> _Outcome | None:
+        """The preferred region of those that ended with calls. One that ends far behind another does not count.
+
+        If all of them needed repair, it waits for one that may not.
+        """
+        with_calls = [outcome for outcome in self._outcomes if outcome.parsed.calls]
+        if not with_calls:
+            return None
+        clean = [outcome.size for outcome in with_calls if outcome.clean]
+        may_wait = self._may_wait and not clean
+        limit = sys.maxsize if may_wait else min(clean or [outcome.size for outcome in with_calls]) + _MAX_WAIT
+        best = min((outcome for outcome in with_calls if outcome.size <= limit), key=lambda outcome: outcome.order)
+        return msgspec.structs.replace(best, limit=limit)
+
+    def _resolve(self) -> str:
+        """All regions have ended, or the text has: emit the best result, or text. Returns the text to scan again."""
+        whole, regions = "".join(self._body), self._regions
+        self._regions = []
+        if self._best() is None:
+            for candidate in regions:
+                parsed = candidate.region.parse(whole, self._config.tools, complete=False)
+                if parsed.calls or parsed.problem:
+                    self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole), complete=False))
+        best = self._best() or next(iter(self._outcomes), None)
+        self._body, self._outcomes, self._length = [], [], 0
+        claimed, self._claimed = self._claimed, -1
+        if claimed >= 0 and (best is None or best.order != claimed):
+            self._pieces.append(Retracted())
+        if best is not None:
+            rest = best.parsed.rest if whole.endswith(best.parsed.rest, 0, best.size) else ""
+            looked = self._examined_to if best.limit == sys.maxsize else best.size
+            wasted = looked - (best.size - len(rest))
+            self._rescanned += wasted if wasted > _FREE_SCAN else 0
+            self._found(best, whole[: best.size - len(rest)], rest, streamed=best.order == claimed)
+            return rest + whole[best.size :]  # text behind the call is scanned again
+        reached = self._examined_to
+        self._rescanned += reached if reached > _FREE_SCAN else 0
+        if self._rescanned > _RESCANS * (self._consumed - len(whole) + reached):
+            self._emit_text(whole[:reached])
+            self._text = whole[reached - 1 : reached]
+            return whole[reached:]
+        self._emit_text(whole[:1])  # the rest of the opener is scanned again
+        self._text = whole[:1]
+        return whole[1:]
+
+    def _found(self, outcome: _Outcome, text: str, rest: str, *, streamed: bool) -> None:
+        in_reasoning, opening = self._reasoning is not None, outcome.opening
+        parsed = msgspec.structs.replace(outcome.parsed, rest="") if rest else outcome.parsed
+        self._pieces.append(CallFound(text, parsed, opening.dialect, opening.weak, in_reasoning, outcome.complete, streamed))
+        self._no_text_yet = True
+        self._text = text[-1:]

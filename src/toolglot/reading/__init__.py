@@ -1,1 +1,0 @@
-"""Layer 1: what all readers of foreign input share."""

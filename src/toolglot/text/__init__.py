@@ -1,1 +1,0 @@
-"""Layer 1: bytes and characters."""
