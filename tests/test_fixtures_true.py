@@ -1,7 +1,7 @@
-"""The fixtures are true: checked by the vendors' own SDKs, never by our code, for they judge our code.
+"""The fixtures are correct: checked with the vendors' SDKs, never with our code, because they test our code.
 
 Requests must fit the SDKs' parameter types and leave the SDKs as the very same JSON; replies must fit the SDKs' response
-types; streams go through the SDKs' own streaming over a transport that answers with the recorded bytes.
+types; streams go through the SDKs' streaming over a transport that answers with the recorded bytes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def meaning(case: str) -> Meaning:
 # -- the files, and the meaning
 
 
-def test_the_cases_are_all_there() -> None:
+def test_all_cases_exist() -> None:
     assert set(CASES) >= WANTED
 
 
@@ -87,19 +87,19 @@ def test_a_case_is_complete(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_meaning_decodes_and_says_nothing_twice(case: str) -> None:
-    held = meaning(case)
-    assert json.loads(msgspec.json.encode(held)) == load(case, "meaning.json")
-    assert held.reply.stop is not None
-    assert held.reply.stop.raw is None
-    assert held.request.stream == held.request.stream_usage
+def test_a_meaning_decodes_without_redundancy(case: str) -> None:
+    decoded = meaning(case)
+    assert json.loads(msgspec.json.encode(decoded)) == load(case, "meaning.json")
+    assert decoded.reply.stop is not None
+    assert decoded.reply.stop.raw is None
+    assert decoded.request.stream == decoded.request.stream_usage
 
 
 # -- requests
 
 
 def forbid_more(kind: Any, seen: set[Any]) -> None:
-    """TypedDicts pass unknown keys in silence: forbid them, in all that `kind` is made of."""
+    """TypedDicts accept unknown keys silently: forbid them, in `kind` and all its parts."""
     if is_typeddict(kind) and kind not in seen:
         seen.add(kind)
         kind.__pydantic_config__ = {"extra": "forbid", "arbitrary_types_allowed": True}
@@ -159,13 +159,13 @@ def check_gemini_request(body: Body) -> None:
 
 
 def check_ollama_request(body: Body) -> None:
-    """Its types drop in silence what they don't know: keys are held against the server's, and the rest against the types."""
+    """Its types silently drop unknown keys: compare the keys with the server's, and the rest with the types."""
     known = {"model", "messages", "stream", "tools", "options", "think", "format"}
     assert body.keys() <= known
     assert isinstance(body["stream"], bool)
-    said = {"role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"}
+    allowed = {"role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"}
     for message in body["messages"]:
-        assert message.keys() <= said
+        assert message.keys() <= allowed
         assert isinstance(message["content"], str)
         images = [ollama.Image(value=image) for image in message.get("images", ())]
         ollama.Message.model_validate({**message, "images": images})
@@ -197,7 +197,7 @@ REPLY_TYPES: dict[str, type[BaseModel]] = {
     "gemini": google.GenerateContentResponse,
     "ollama": ollama.ChatResponse,
 }
-# The words by which a wire says each reason. A refusal in words ends as any text does at OpenAI; Ollama has no filter.
+# Each wire's value for each stop reason. A refusal in words ends as any text does at OpenAI; Ollama has no filter.
 STOPS: dict[str, dict[str, set[str]]] = {
     "openai-chat": {
         "stop": {"stop"},
@@ -222,12 +222,12 @@ def whole(case: str, wire: str) -> Seen:
 
 
 def meant(case: str, wire: str) -> Seen:
-    """The meaning, as far as the wire can say it."""
+    """The meaning, as far as the wire can express it."""
     reply = meaning(case).reply
     calls = [part for part in reply.parts if isinstance(part, ToolCall) and (part.sealed or wire not in ("gemini", "ollama"))]
     # of a cut call, Anthropic's whole reply shows no more than that it was begun
-    told = [{} if wire == "anthropic" and not call.sealed else arguments(call.arguments_json) for call in calls]
-    named = tuple((call.id, call.full_name, held) for call, held in zip(calls, told, strict=True))
+    values = [{} if wire == "anthropic" and not call.sealed else arguments(call.arguments_json) for call in calls]
+    named = tuple((call.id, call.full_name, value) for call, value in zip(calls, values, strict=True))
     usage = reply.usage
     assert usage is not None
     details = (0, 0) if wire == "ollama" else (usage.cache_read, usage.reasoning)
@@ -236,7 +236,7 @@ def meant(case: str, wire: str) -> Seen:
 
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_a_reply_fits_the_sdk_and_says_what_is_meant(case: str, wire: str) -> None:
+def test_a_reply_fits_the_sdk_and_has_the_expected_content(case: str, wire: str) -> None:
     REPLY_TYPES[wire].model_validate_json((ROOT / case / f"{wire}.reply.json").read_bytes())
     assert whole(case, wire) == meant(case, wire)
     stop = meaning(case).reply.stop
@@ -253,7 +253,7 @@ def test_a_stream_gives_its_reply_and_the_request_is_what_the_sdk_sends(case: st
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_streams_have_their_owners_line_ends(case: str) -> None:
+def test_streams_have_the_providers_line_endings(case: str) -> None:
     gemini = recorded(case, "gemini")
     assert gemini.count(b"\r\n") == gemini.count(b"\n")
     assert gemini.endswith(b"\r\n\r\n")

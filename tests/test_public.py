@@ -1,4 +1,4 @@
-"""What `import toolglot` gives, and what it costs."""
+"""The public names, and which modules `import toolglot` loads."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ HEAVY = (
 )
 
 
-def test_every_public_name_is_there_and_the_list_is_sorted() -> None:
+def test_every_public_name_exists_and_the_list_is_sorted() -> None:
     assert toolglot.__all__ == sorted(toolglot.__all__)
     for name in toolglot.__all__:
         assert getattr(toolglot, name) is not None
     assert set(toolglot.__all__) <= set(dir(toolglot))
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         toolglot.no_such_name  # noqa: B018
 
 
 @pytest.mark.parametrize("used", ["", "toolglot.convert({'model':'m','messages':[]}); toolglot.prepare('hi', 'ollama/x')"])
-def test_importing_brings_in_nothing_heavy(used: str) -> None:
+def test_import_loads_no_heavy_modules(used: str) -> None:
     code = f"import sys, toolglot; {used or 'pass'}; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in HEAVY if name in loaded] == []
     assert "toolglot" in loaded
 
 
-def test_importing_alone_brings_in_next_to_nothing() -> None:
+def test_import_alone_loads_almost_nothing() -> None:
     code = "import sys; before = set(sys.modules); import toolglot; print(*set(sys.modules) - before)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in ("typing", "re", "msgspec", "json") if name in loaded] == []

@@ -1,4 +1,4 @@
-"""A provider that says what it is told to: OpenAI Chat's streams, byte for byte as the API writes them, without a network."""
+"""A scripted provider: OpenAI Chat streams, byte for byte as the API sends them, without a network."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from toolglot.agent.agent import Agent
-from toolglot.client.asking import AsyncClient
+from toolglot.client.async_client import AsyncClient
 from toolglot.client.retry import NEVER
 from toolglot.client.transport import Answer, Limits
 
-HANG = b"hang"  # a piece that never comes
+HANG = b"hang"  # a chunk that never arrives
 
 
 def _chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
-    held = {
+    chunk = {
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
         "created": 1_700_000_000,
         "model": "gpt-5",
         "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
     }
-    return f"data: {json.dumps(held)}\n\n".encode()
+    return f"data: {json.dumps(chunk)}\n\n".encode()
 
 
 def _end(finish: str) -> list[bytes]:
@@ -35,7 +35,7 @@ def _end(finish: str) -> list[bytes]:
     return [_chunk({}, finish), f"data: {json.dumps(last)}\n\n".encode(), b"data: [DONE]\n\n"]
 
 
-def said(text: str, finish: str = "stop") -> list[bytes]:
+def text_reply(text: str, finish: str = "stop") -> list[bytes]:
     return [
         _chunk({"role": "assistant", "content": ""}),
         *(_chunk({"content": word}) for word in text.split("|")),
@@ -43,7 +43,7 @@ def said(text: str, finish: str = "stop") -> list[bytes]:
     ]
 
 
-def called(*calls: tuple[str, str, str]) -> list[bytes]:
+def call_reply(*calls: tuple[str, str, str]) -> list[bytes]:
     """(id, name, arguments) each, streamed as the API does: first the name, then the arguments in pieces."""
     pieces = [_chunk({"role": "assistant", "content": None})]
     for index, (call_id, name, arguments) in enumerate(calls):
@@ -54,7 +54,7 @@ def called(*calls: tuple[str, str, str]) -> list[bytes]:
     return pieces + _end("tool_calls")
 
 
-def fails(status: int, message: str) -> tuple[int, list[bytes]]:
+def error_reply(status: int, message: str) -> tuple[int, list[bytes]]:
     return status, [json.dumps({"error": {"message": message, "type": "server_error", "code": None}}).encode()]
 
 
@@ -95,7 +95,7 @@ class Scripted:
     async def aclose(self) -> None:
         return None
 
-    def told(self, turn: int) -> list[dict[str, Any]]:
+    def tool_results(self, turn: int) -> list[dict[str, Any]]:
         """The results in the request of a turn (from 0)."""
         return [message for message in self.sent[turn]["messages"] if message["role"] == "tool"]
 
@@ -111,7 +111,7 @@ def agent(*answers: list[bytes] | tuple[int, list[bytes]], **options: Any) -> tu
 
 @contextmanager
 def serving(*answers: list[bytes]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The same over HTTP, for programs that are run as processes: the server's address, and the bodies that it got."""
+    """The same over HTTP, for child processes: the server's address, and the request bodies."""
     left = list(answers)
     bodies: list[dict[str, Any]] = []
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import toolglot
-from tests.agent.scripted import Scripted, agent, called, said
+from tests.agent.scripted import Scripted, agent, call_reply, text_reply
 from tests.client.running import run
 from toolglot.agent.agent import Agent
 from toolglot.agent.limits import Limits
@@ -47,10 +47,10 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-CALL = called(("a", "weather", '{"city":"Rome"}'))
+CALL = call_reply(("a", "weather", '{"city":"Rome"}'))
 
 
-def test_the_embedded_model_calls_a_tool_and_is_told_its_result(smollm2_path: Path, tmp_path: Path) -> None:
+def test_the_embedded_model_calls_a_tool_and_gets_its_result(smollm2_path: Path, tmp_path: Path) -> None:
     record = tmp_path / "runs.jsonl"
     agent = Agent(
         "local/smollm2", [weather, add], tool_choice="required", temperature=0, max_tokens=40, max_turns=2, record=record
@@ -67,12 +67,12 @@ def test_the_embedded_model_calls_a_tool_and_is_told_its_result(smollm2_path: Pa
 
 
 def test_hello_world_is_short() -> None:
-    asked, sent = agent(CALL, said("Mild."), tools=[weather])
-    held = asked.run_sync("Weather in Rome?")
-    assert (held.text, held.end) == ("Mild.", "finished")
-    assert [(call.name, call.arguments) for call in held.calls] == [("weather", {"city": "Rome"})]
-    assert held.usage == toolglot.Usage(20, 10)
-    assert held.id.startswith("run_")
+    asked, sent = agent(CALL, text_reply("Mild."), tools=[weather])
+    run = asked.run_sync("Weather in Rome?")
+    assert (run.text, run.end) == ("Mild.", "finished")
+    assert [(call.name, call.arguments) for call in run.calls] == [("weather", {"city": "Rome"})]
+    assert run.usage == toolglot.Usage(20, 10)
+    assert run.id.startswith("run_")
     assert [tool["function"]["name"] for tool in sent.sent[0]["tools"]] == ["weather"]
 
 
@@ -88,7 +88,7 @@ CONVERSATIONS = Path(__file__).parents[2] / "fixtures" / "conversations"
 
 @pytest.mark.parametrize("wire", PROVIDERS)
 def test_a_loop_on_every_wire(wire: str) -> None:
-    """Each API's own bytes: two calls at once, then words."""
+    """The bytes of each API: two calls at once, then text."""
     pieces = [[(CONVERSATIONS / case / f"{wire}.stream").read_bytes()] for case in ("parallel_calls", "plain_text")]
     transport = Scripted(*pieces)
     seen: list[str] = []
@@ -99,10 +99,10 @@ def test_a_loop_on_every_wire(wire: str) -> None:
         return f"18C in {city}"
 
     asked = Agent(PROVIDERS[wire], [get_weather], api_key="k", transport=transport, detect=False)
-    held = asked.run_sync("Weather in Paris and Oslo?")
-    assert (held.end, sorted(seen)) == ("finished", ["Oslo", "Paris"])
-    assert held.text == "Hello! I am a small test model, glad to meet you."
-    assert [message["role"] for message in held.messages] == ["user", "assistant", "tool", "tool", "assistant"]
+    run = asked.run_sync("Weather in Paris and Oslo?")
+    assert (run.end, sorted(seen)) == ("finished", ["Oslo", "Paris"])
+    assert run.text == "Hello! I am a small test model, glad to meet you."
+    assert [message["role"] for message in run.messages] == ["user", "assistant", "tool", "tool", "assistant"]
     for city in seen:
         assert f"18C in {city}" in str(transport.sent[1])
 
@@ -110,18 +110,18 @@ def test_a_loop_on_every_wire(wire: str) -> None:
 def test_the_tools_of_an_mcp_server() -> None:
     server = [sys.executable, str(Path(__file__).parent / "mcp_server.py"), "stdio"]
     asked, sent = agent(
-        called(("a", "add", '{"a":2,"b":3}'), ("b", "near__add", '{"a":1}')),
-        said("5"),
+        call_reply(("a", "add", '{"a":2,"b":3}'), ("b", "near__add", '{"a":1}')),
+        text_reply("5"),
         tools=[hello],
         mcp=[server, {"server": server, "namespace": "near"}],
     )
-    held = asked.run_sync("2 + 3?")
-    assert [message["content"] for message in sent.told(1)] == ["5", "2"]
-    assert held.text == "5"
+    run = asked.run_sync("2 + 3?")
+    assert [message["content"] for message in sent.tool_results(1)] == ["5", "2"]
+    assert run.text == "5"
 
 
 def test_streams_hold_the_events_of_all_turns_and_the_runs_of_tools() -> None:
-    asked, _ = agent(CALL, said("It is|mild"), tools=[weather])
+    asked, _ = agent(CALL, text_reply("It is|mild"), tools=[weather])
 
     async def work() -> None:
         stream = asked.stream("go")
@@ -139,7 +139,7 @@ def test_streams_hold_the_events_of_all_turns_and_the_runs_of_tools() -> None:
 
 
 def test_messages_can_be_passed_in_again() -> None:
-    asked, sent = agent(CALL, said("Mild."), said("Rome."), said("Yes."), tools=[weather], system="Be brief.")
+    asked, sent = agent(CALL, text_reply("Mild."), text_reply("Rome."), text_reply("Yes."), tools=[weather], system="Be brief.")
     first = asked.run_sync("Weather in Rome?")
     second = asked.run_sync([*first.messages, {"role": "user", "content": "Where?"}])
     assert second.text == "Rome."
@@ -152,7 +152,7 @@ def test_messages_can_be_passed_in_again() -> None:
 
 def test_options_are_those_of_prepare() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    asked, sent = agent(said("{}"), said("{}"), temperature=0.5, response_schema=schema)
+    asked, sent = agent(text_reply("{}"), text_reply("{}"), temperature=0.5, response_schema=schema)
     asked.run_sync("go", temperature=0.1)
     assert sent.sent[0]["temperature"] == 0.1
     assert sent.sent[0]["response_format"]["json_schema"]["schema"] == schema
@@ -161,19 +161,19 @@ def test_options_are_those_of_prepare() -> None:
 
 
 def test_a_required_call_is_required_once() -> None:
-    asked, sent = agent(CALL, said("ok"), tools=[weather], tool_choice="required")
+    asked, sent = agent(CALL, text_reply("ok"), tools=[weather], tool_choice="required")
     asked.run_sync("go")
     assert sent.sent[0]["tool_choice"] == "required"
     assert "tool_choice" not in sent.sent[1]
 
 
 def test_a_refused_call_is_mended_by_the_model() -> None:
-    asked, sent = agent(called(("a", "weather", '{"town":"Rome"}')), CALL, said("Mild."), tools=[weather])
-    held = asked.run_sync("go")
-    assert held.text == "Mild."
-    assert "rejected_schema" in [one.code for one in held.decisions]
-    assert "city" in sent.told(1)[0]["content"]
-    assert [call.arguments for call in held.calls] == [{"city": "Rome"}]
+    asked, sent = agent(call_reply(("a", "weather", '{"town":"Rome"}')), CALL, text_reply("Mild."), tools=[weather])
+    run = asked.run_sync("go")
+    assert run.text == "Mild."
+    assert "rejected_schema" in [one.code for one in run.decisions]
+    assert "city" in sent.tool_results(1)[0]["content"]
+    assert [call.arguments for call in run.calls] == [{"city": "Rome"}]
 
 
 def test_tools_see_their_call_and_share_a_state() -> None:
@@ -186,18 +186,18 @@ def test_tools_see_their_call_and_share_a_state() -> None:
         context.state["notes"] = [*context.state.get("notes", []), text]
         return len(context.state["notes"])
 
-    turns = [called((f"n{at}", "note", f'{{"text":"{at}"}}')) for at in range(2)]
-    asked, sent = agent(*turns, said("ok"), *turns, said("ok"), tools=[note])
+    turns = [call_reply((f"n{at}", "note", f'{{"text":"{at}"}}')) for at in range(2)]
+    asked, sent = agent(*turns, text_reply("ok"), *turns, text_reply("ok"), tools=[note])
     asked.run_sync("go")
     assert seen == [("n0", 2), ("n1", 4)]
-    assert [message["content"] for message in sent.told(2)] == ["1", "2"]
+    assert [message["content"] for message in sent.tool_results(2)] == ["1", "2"]
     asked.run_sync("go")
-    assert sent.told(5)[0]["content"] == "1"  # each run begins with nothing
+    assert sent.tool_results(5)[0]["content"] == "1"  # each run begins with nothing
     assert "context" not in str(sent.sent[0]["tools"])
 
 
 def test_run_sync_works_inside_a_running_loop() -> None:
-    asked, _ = agent(CALL, said("ok"), tools=[weather])
+    asked, _ = agent(CALL, text_reply("ok"), tools=[weather])
 
     async def work() -> None:
         assert asked.run_sync("go").text == "ok"
@@ -213,7 +213,7 @@ def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once(runner: str) ->
         await asyncio.Event().wait()
         return ""
 
-    asked, sent = agent(called(("a", "long", "{}")), said("ok"), tools=[long], timeout=5)
+    asked, sent = agent(call_reply(("a", "long", "{}")), text_reply("ok"), tools=[long], timeout=5)
 
     async def work() -> None:
         asked.run_sync("go")
@@ -231,12 +231,12 @@ def test_an_interrupt_inside_a_running_loop_ends_the_run_at_once(runner: str) ->
 
 
 def test_runs_at_a_time_do_not_mix() -> None:
-    agents = [agent(called((f"c{n}", "add", f'{{"a":{n},"b":1}}')), said(str(n)), tools=[add]) for n in range(5)]
+    agents = [agent(call_reply((f"c{n}", "add", f'{{"a":{n},"b":1}}')), text_reply(str(n)), tools=[add]) for n in range(5)]
 
     async def work() -> None:
         runs = await asyncio.gather(*(asked.run(str(n)) for n, (asked, _) in enumerate(agents)))
-        assert [held.text for held in runs] == [str(n) for n in range(5)]
-        assert [held.messages[2]["content"] for held in runs] == [str(n + 1) for n in range(5)]
+        assert [run.text for run in runs] == [str(n) for n in range(5)]
+        assert [run.messages[2]["content"] for run in runs] == [str(n + 1) for n in range(5)]
 
     run(work())
 
@@ -248,7 +248,7 @@ def test_an_agent_kept_open_closes_its_client_at_the_end() -> None:
         async def aclose(self) -> None:
             closed.append(True)
 
-    transport = Closing(said("a"), said("b"))
+    transport = Closing(text_reply("a"), text_reply("b"))
 
     async def work() -> None:
         async with Agent("openai/gpt-5", api_key="k", transport=transport) as asked:
@@ -275,20 +275,20 @@ def test_what_would_be_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         ({"tools": [weather, weather]}, "two tools with the name 'weather'"),
-        ({"tools": [{"name": "x"}]}, "nothing behind it"),
+        ({"tools": [{"name": "x"}]}, "only a definition"),
         ({"tools": weather}, "expected a list of tools"),
         ({"tools": "weather"}, "expected a list of tools"),
         ({"max_turns": 0}, "at least once"),
         ({"max_turns": "2"}, "at least once"),
-        ({"parallel": 0}, "at least one tool"),
-        ({"parallel": "2"}, "at least one tool"),
-        ({"system": 5}, "system: expected a text"),
+        ({"parallel": 0}, "parallel: expected at least 1"),
+        ({"parallel": "2"}, "parallel: expected at least 1"),
+        ({"system": 5}, "system: expected a string"),
         ({"limits": 60}, "limits: expected Limits"),
         ({"limits": Limits(seconds="9")}, "limits: Expected `float . null`, got `str` - at `seconds`"),  # type: ignore[arg-type]
-        ({"limits": Limits(repeats=1)}, "limits.repeats: .* at least 2"),
+        ({"limits": Limits(repeats=1)}, "limits.repeats: expected at least 2"),
         ({"limits": Limits(refusals=-1)}, "limits: Expected `int` >= 0 - at `refusals`"),
         ({"limits": Limits(seconds=float("nan"))}, "limits: Expected `float` >= 0.0 - at `seconds`"),
         ({"limits": Limits(tokens=-1)}, "limits: Expected `int` >= 0 - at `tokens`"),
@@ -301,30 +301,30 @@ def test_what_would_be_sent() -> None:
         ({"record": 3}, "record: expected a file"),
         ({"mcp": 3}, "mcp: expected commands"),
         ({"mcp": [5]}, "mcp: expected an http"),
-        ({"mcp": {"url": "http://x"}}, "mcp: there is no url; there are server, headers"),
+        ({"mcp": {"url": "http://x"}}, "mcp: unknown option url; the options are server, headers"),
         ({"mcp": {"env": {}}}, "mcp: server is missing"),
         ({"approve": True}, "approve: expected a function"),
         ({"model": "gpt-5"}, "provider/model"),
         ({"model": "opnai/gpt-5"}, "did you mean openai"),
-        ({"client": object(), "api_key": "x"}, "api_key: the client that is given has its own"),
+        ({"client": object(), "api_key": "x"}, "api_key: not allowed together with a client"),
     ],
 )
-def test_wrong_use_is_told_at_once(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(CallerError, match=told):
+def test_wrong_arguments_raise_at_once(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(CallerError, match=expected):
         Agent(**{"model": "openai/gpt-5", **options})
 
 
 @pytest.mark.parametrize("question", [[], 5, ()])
 def test_a_question_that_is_none(question: Any) -> None:
-    asked, _ = agent(said("x"))
+    asked, _ = agent(text_reply("x"))
     with pytest.raises(CallerError):
         asked.run_sync(question)
 
 
 def test_the_loop_without_the_driver() -> None:
-    """Own the loop: the machine says what to do, and whoever likes does it."""
+    """A program can drive the loop itself."""
     asked, _ = agent(tools=[weather])
-    transport = Scripted(CALL, said("Mild."))
+    transport = Scripted(CALL, text_reply("Mild."))
     client = toolglot.AsyncClient("openai/gpt-5", api_key="k", transport=transport)
     loop = Loop(asked.request("Weather in Rome?"), Limits(turns=5))
 

@@ -1,4 +1,4 @@
-"""The driver and the workbench: tools side by side, in time, approved; whoever leaves takes everything along."""
+"""The driver and the tool runner: parallel tools, timeouts, approval, and cleanup when a run is closed early."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import toolglot
-from tests.agent.scripted import HANG, agent, called, fails, said
+from tests.agent.scripted import HANG, agent, call_reply, error_reply, text_reply
 from tests.client.running import run
-from toolglot.agent import workbench
+from toolglot.agent import tool_runner
 from toolglot.agent.limits import Limits
 from toolglot.agent.record import replay
 from toolglot.agent.run import ToolRun
@@ -26,7 +26,7 @@ def weather(city: str) -> str:
     return f"18C in {city}"
 
 
-CALL = called(("a", "weather", '{"city":"Rome"}'))
+CALL = call_reply(("a", "weather", '{"city":"Rome"}'))
 
 
 def test_tools_run_side_by_side_but_no_more_than_allowed() -> None:
@@ -41,13 +41,13 @@ def test_tools_run_side_by_side_but_no_more_than_allowed() -> None:
         running -= 1
         return n * n
 
-    many = called(*((f"c{n}", "slow", f'{{"n":{n}}}') for n in range(20)))
+    many = call_reply(*((f"c{n}", "slow", f'{{"n":{n}}}') for n in range(20)))
     for limit, seen in ((8, 8), (3, 3)):
         most = 0
-        asked, sent = agent(many, said("done"), tools=[slow], parallel=limit)
+        asked, sent = agent(many, text_reply("done"), tools=[slow], parallel=limit)
         assert asked.run_sync("squares").text == "done"
         assert most == seen
-        assert [message["content"] for message in sent.told(1)] == [str(n * n) for n in range(20)]
+        assert [message["content"] for message in sent.tool_results(1)] == [str(n * n) for n in range(20)]
 
 
 def test_results_come_as_they_end_and_go_back_in_the_calls_order() -> None:
@@ -56,7 +56,9 @@ def test_results_come_as_they_end_and_go_back_in_the_calls_order() -> None:
         await asyncio.sleep(seconds)
         return seconds
 
-    asked, sent = agent(called(("a", "wait", '{"seconds":0.05}'), ("b", "wait", '{"seconds":0.0}')), said("ok"), tools=[wait])
+    asked, sent = agent(
+        call_reply(("a", "wait", '{"seconds":0.05}'), ("b", "wait", '{"seconds":0.0}')), text_reply("ok"), tools=[wait]
+    )
     ended: list[str] = []
 
     async def work() -> None:
@@ -66,7 +68,7 @@ def test_results_come_as_they_end_and_go_back_in_the_calls_order() -> None:
 
     run(work())
     assert ended == ["b", "a"]
-    assert [message["tool_call_id"] for message in sent.told(1)] == ["a", "b"]
+    assert [message["tool_call_id"] for message in sent.tool_results(1)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
@@ -85,16 +87,16 @@ def test_a_tool_that_takes_too_long_is_an_error_and_the_rest_goes_on(kind: str) 
         await asyncio.Event().wait()
         return ""
 
-    first = called(("a", "stuck", "{}"), ("b", "weather", '{"city":"Rome"}'))
-    asked, sent = agent(first, said("ok"), tools=[stuck_sync if kind == "sync" else stuck_async, weather])
+    first = call_reply(("a", "stuck", "{}"), ("b", "weather", '{"city":"Rome"}'))
+    asked, sent = agent(first, text_reply("ok"), tools=[stuck_sync if kind == "sync" else stuck_async, weather])
     assert asked.run_sync("go").end == "finished"
     never.set()
-    assert "no result within 0.05 seconds" in sent.told(1)[0]["content"]
-    assert sent.told(1)[1]["content"] == "18C in Rome"
+    assert "no result within 0.05 seconds" in sent.tool_results(1)[0]["content"]
+    assert sent.tool_results(1)[1]["content"] == "18C in Rome"
 
 
-def test_a_tool_that_does_not_heed_its_cancellation_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbench, "_HEEDED", 0.05)
+def test_a_tool_that_ignores_its_cancellation_does_not_block_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_runner, "_CANCEL_TIMEOUT", 0.05)
 
     async def work() -> None:
         never = asyncio.Event()
@@ -109,9 +111,9 @@ def test_a_tool_that_does_not_heed_its_cancellation_holds_nobody_up(monkeypatch:
                     continue
             raise ValueError("too late")
 
-        asked, sent = agent(called(("a", "stubborn", "{}")), said("ok"), tools=[stubborn])
+        asked, sent = agent(call_reply(("a", "stubborn", "{}")), text_reply("ok"), tools=[stubborn])
         assert (await asked.run("go")).text == "ok"
-        assert "no result within 0.05 seconds" in sent.told(1)[0]["content"]
+        assert "no result within 0.05 seconds" in sent.tool_results(1)[0]["content"]
         never.set()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -133,14 +135,14 @@ def test_whatever_a_tool_raises_is_a_result() -> None:
         raise ValueError("no such town")
 
     kinds = ["value", "cancelled", "time", "exit", "panic"]
-    first = called(*((kind, "raises", f'{{"kind":"{kind}"}}') for kind in kinds))
-    asked, sent = agent(first, said("ok"), tools=[raises])
+    first = call_reply(*((kind, "raises", f'{{"kind":"{kind}"}}') for kind in kinds))
+    asked, sent = agent(first, text_reply("ok"), tools=[raises])
     assert asked.run_sync("go").end == "finished"
-    told = [message["content"] for message in sent.told(1)]
-    assert told[0] == "Error: ValueError: no such town"
-    assert "Cancelled" in told[1]
-    assert "the database is slow" in told[2]
-    assert all(text.startswith("Error: ") for text in told)
+    results = [message["content"] for message in sent.tool_results(1)]
+    assert results[0] == "Error: ValueError: no such town"
+    assert "Cancelled" in results[1]
+    assert "the database is slow" in results[2]
+    assert all(text.startswith("Error: ") for text in results)
 
 
 def test_results_of_any_kind() -> None:
@@ -154,11 +156,11 @@ def test_results_of_any_kind() -> None:
         """Data."""
         return {"a": [1, None]}
 
-    asked, sent = agent(called(("a", "shot", "{}"), ("b", "listed", "{}")), said("ok"), tools=[shot, listed])
-    held = asked.run_sync("go")
-    assert sent.told(1)[1]["content"] == '{"a":[1,null]}'
+    asked, sent = agent(call_reply(("a", "shot", "{}"), ("b", "listed", "{}")), text_reply("ok"), tools=[shot, listed])
+    run = asked.run_sync("go")
+    assert sent.tool_results(1)[1]["content"] == '{"a":[1,null]}'
     assert "image_url" in str(sent.sent[1]["messages"][-1])
-    assert held.end == "finished"
+    assert run.end == "finished"
 
 
 # -- approval
@@ -171,7 +173,7 @@ def test_the_hook_sees_what_was_written_and_what_will_run() -> None:
         seen.append(call)
         return True
 
-    asked, _ = agent(called(("a", "weather", "{city: 'Rome',}")), said("ok"), tools=[weather], approve=approve)
+    asked, _ = agent(call_reply(("a", "weather", "{city: 'Rome',}")), text_reply("ok"), tools=[weather], approve=approve)
     asked.run_sync("go")
     assert seen[0].raw == "{city: 'Rome',}"
     assert seen[0].arguments == {"city": "Rome"}
@@ -185,7 +187,7 @@ async def _later(answer: Any) -> Any:
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         (True, "18C in Rome"),
         (False, "Error: The call was not allowed."),
@@ -196,16 +198,16 @@ async def _later(answer: Any) -> Any:
             ToolCall("zzz", "weather", '{"city":"Oslo"}'),
             'Instead of this call, weather was run with {"city":"Oslo"}.\n18C in Oslo',
         ),
-        (ToolCall("a", "weather", '{"town":1}'), "Error: The call was changed into one that can't be run"),
+        (ToolCall("a", "weather", '{"town":1}'), "Error: The call was replaced by one that can't be run"),
     ],
 )
-def test_what_a_hook_may_answer(answer: Any, told: str, later: bool) -> None:
+def test_what_a_hook_may_answer(answer: Any, expected: str, later: bool) -> None:
     hook = (lambda call: _later(answer)) if later else (lambda call: answer)
-    asked, sent = agent(CALL, said("ok"), tools=[weather], approve=hook)
-    held = asked.run_sync("go")
-    assert sent.told(1)[0]["content"].startswith(told)
-    assert sent.told(1)[0]["tool_call_id"] == "a"
-    assert held.end == "finished"
+    asked, sent = agent(CALL, text_reply("ok"), tools=[weather], approve=hook)
+    run = asked.run_sync("go")
+    assert sent.tool_results(1)[0]["content"].startswith(expected)
+    assert sent.tool_results(1)[0]["tool_call_id"] == "a"
+    assert run.end == "finished"
 
 
 def test_a_hook_is_asked_about_one_call_at_a_time_in_order() -> None:
@@ -221,8 +223,8 @@ def test_a_hook_is_asked_about_one_call_at_a_time_in_order() -> None:
         asked_about.append(call.id)
         return True
 
-    many = called(*((f"c{n}", "weather", f'{{"city":"{n}"}}') for n in range(6)))
-    asked, _ = agent(many, said("ok"), tools=[weather], approve=approve)
+    many = call_reply(*((f"c{n}", "weather", f'{{"city":"{n}"}}') for n in range(6)))
+    asked, _ = agent(many, text_reply("ok"), tools=[weather], approve=approve)
     asked.run_sync("go")
     assert asked_about == [f"c{n}" for n in range(6)]
 
@@ -242,21 +244,21 @@ def test_an_error_of_the_hook_is_the_callers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limits", [Limits(), Limits(seconds=50)])
 def test_time_that_runs_out_in_the_hook_is_not_the_runs(limits: Limits) -> None:
     async def approve(call: ToolCall) -> bool:
-        raise TimeoutError("nobody answered")
+        raise TimeoutError("no answer")
 
     asked, _ = agent(CALL, tools=[weather], approve=approve, limits=limits)
-    with pytest.raises(TimeoutError, match="nobody answered"):
+    with pytest.raises(TimeoutError, match="no answer"):
         asked.run_sync("go")
 
 
 # -- limits and faults
 
 
-def test_time_ends_a_model_that_says_nothing_more() -> None:
-    asked, sent = agent([*said("Well")[:2], HANG], tools=[weather], limits=Limits(seconds=1.5))
-    held = asked.run_sync("go")
-    assert (held.end, held.why) == ("time", "1.5 seconds are over")
-    assert held.messages[-1] == {"role": "assistant", "content": "Well"}
+def test_the_time_limit_ends_a_stalled_reply() -> None:
+    asked, sent = agent([*text_reply("Well")[:2], HANG], tools=[weather], limits=Limits(seconds=1.5))
+    run = asked.run_sync("go")
+    assert (run.end, run.why) == ("time", "the limit of 1.5 seconds is reached")
+    assert run.messages[-1] == {"role": "assistant", "content": "Well"}
     assert sent.answers[0].closed
 
 
@@ -266,30 +268,30 @@ def test_time_ends_tools_and_keeps_what_is_done() -> None:
         await asyncio.Event().wait()
         return ""
 
-    first = called(("a", "weather", '{"city":"Rome"}'), ("b", "forever", "{}"))
+    first = call_reply(("a", "weather", '{"city":"Rome"}'), ("b", "forever", "{}"))
     asked, _ = agent(first, tools=[weather, forever], limits=Limits(seconds=2))
-    held = asked.run_sync("go")
-    assert held.end == "time"
-    assert held.messages[-2]["content"] == "18C in Rome"
-    assert held.messages[-1]["content"].startswith("Error: Broken off")
+    run = asked.run_sync("go")
+    assert run.end == "time"
+    assert run.messages[-2]["content"] == "18C in Rome"
+    assert run.messages[-1]["content"].startswith("Error: Interrupted")
 
 
 def test_a_provider_that_fails_at_once_is_raised_and_later_is_the_end() -> None:
-    asked, _ = agent(fails(500, "overloaded"), tools=[weather])
+    asked, _ = agent(error_reply(500, "overloaded"), tools=[weather])
     with pytest.raises(toolglot.UpstreamError, match="overloaded"):
         asked.run_sync("go")
-    asked, _ = agent(CALL, fails(500, "overloaded"), tools=[weather])
-    held = asked.run_sync("go")
-    assert (held.end, held.why) == ("failed", "the model could not be asked: overloaded")
-    assert held.error is not None
-    assert held.messages[-1]["content"] == "18C in Rome"
+    asked, _ = agent(CALL, error_reply(500, "overloaded"), tools=[weather])
+    run = asked.run_sync("go")
+    assert (run.end, run.why) == ("failed", "the request to the model failed: overloaded")
+    assert run.error is not None
+    assert run.messages[-1]["content"] == "18C in Rome"
 
 
-def test_an_answer_that_breaks_off_ends_it_with_what_was_said() -> None:
-    asked, _ = agent([*said("It is|mild")[:3], b'data: {"error": {"message": "boom", "code": 500}}\n\n'], tools=[weather])
-    held = asked.run_sync("go")
-    assert (held.end, held.text) == ("failed", "It ismild")
-    assert "boom" in held.why
+def test_an_interrupted_answer_ends_the_run_with_its_text() -> None:
+    asked, _ = agent([*text_reply("It is|mild")[:3], b'data: {"error": {"message": "boom", "code": 500}}\n\n'], tools=[weather])
+    run = asked.run_sync("go")
+    assert (run.end, run.text) == ("failed", "It ismild")
+    assert "boom" in run.why
 
 
 # -- leaving
@@ -306,7 +308,7 @@ def test_cancelling_ends_tools_and_leaves_no_task() -> None:
             ended.append(name)
         return ""
 
-    asked, sent = agent(called(("a", "forever", '{"name":"x"}'), ("b", "forever", '{"name":"y"}')), tools=[forever])
+    asked, sent = agent(call_reply(("a", "forever", '{"name":"x"}'), ("b", "forever", '{"name":"y"}')), tools=[forever])
 
     async def work() -> None:
         task = asyncio.create_task(asked.run("go"))
@@ -321,7 +323,7 @@ def test_cancelling_ends_tools_and_leaves_no_task() -> None:
 
 
 def test_cancelling_closes_the_upstream() -> None:
-    asked, sent = agent([*said("Well")[:2], HANG], tools=[weather])
+    asked, sent = agent([*text_reply("Well")[:2], HANG], tools=[weather])
 
     async def work() -> None:
         task = asyncio.create_task(asked.run("go"))
@@ -337,7 +339,9 @@ def test_cancelling_closes_the_upstream() -> None:
 @pytest.mark.parametrize("at", range(9))
 def test_a_stream_left_anywhere_leaves_nothing(at: int) -> None:
     asked, sent = agent(
-        called(("a", "weather", '{"city":"Rome"}'), ("b", "weather", '{"city":"Oslo"}')), said("a|b|c"), tools=[weather]
+        call_reply(("a", "weather", '{"city":"Rome"}'), ("b", "weather", '{"city":"Oslo"}')),
+        text_reply("a|b|c"),
+        tools=[weather],
     )
 
     async def work() -> None:

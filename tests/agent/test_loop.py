@@ -1,4 +1,4 @@
-"""The loop as a machine: told replies and results, it says what to do next. No client, no tool, no clock."""
+"""The loop as a state machine: replies and results in, the next step out. No client, no tool, no clock."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from toolglot.agent.limits import Limits
 from toolglot.agent.loop import AskModel, Done, Interrupted, Loop, RunTools, Step
 from toolglot.agent.run import Run
-from toolglot.core.messages import Message, Reasoning, Text, ToolCall, ToolResult
+from toolglot.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Stop, Usage
-from toolglot.core.request import Request
+from toolglot.core.request import Output, Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError, UpstreamError
 
@@ -21,16 +21,16 @@ WEATHER = Tool("get_weather", schema={"type": "object", "properties": {"city": {
 REQUEST = Request("ollama/m", (Message("user", (Text("Weather?"),)),), (WEATHER,))
 
 
-def says(text: str, **more: Any) -> Reply:
+def text_answer(text: str, **more: Any) -> Reply:
     return Reply(parts=(Text(text),), stop=Stop("stop"), **more)
 
 
-def calls(*made: tuple[str, str], **more: Any) -> Reply:
-    parts = tuple(ToolCall(call_id, "get_weather", f'{{"city":"{city}"}}') for call_id, city in made)
+def calls(*pairs: tuple[str, str], **more: Any) -> Reply:
+    parts = tuple(ToolCall(call_id, "get_weather", f'{{"city":"{city}"}}') for call_id, city in pairs)
     return Reply(parts=parts, stop=Stop("calls"), **more)
 
 
-def refuses(code: str, call: ToolCall, why: str = "why", *parts: Any) -> Reply:
+def rejects(code: str, call: ToolCall, why: str = "why", *parts: Any) -> Reply:
     return Reply(parts=parts, stop=Stop("stop"), decisions=(Decision(code, f"{call.name}: {why}", call),))
 
 
@@ -55,10 +55,10 @@ def in_history(run: Run, kind: type) -> list[Any]:
 
 def answered(run: Run) -> None:
     """Every call has exactly one result, in the message behind it."""
-    made = Counter(part.id for part in in_history(run, ToolCall))
-    told = Counter(part.call_id for part in in_history(run, ToolResult))
-    assert made == told
-    assert all(count == 1 for count in made.values())
+    call_ids = Counter(part.id for part in in_history(run, ToolCall))
+    results = Counter(part.call_id for part in in_history(run, ToolResult))
+    assert call_ids == results
+    assert all(count == 1 for count in call_ids.values())
     waiting: set[str] = set()
     for message in run.history:
         if message.role == "tool":
@@ -78,14 +78,14 @@ def test_a_question_a_call_an_answer() -> None:
     assert [call.id for call in step.calls] == ["a", "b"]
     request = asked(loop.next(results(step)))
     assert [message.role for message in request.messages] == ["user", "assistant", "tool"]
-    run = ended(loop.next(says("Mild.", usage=Usage(20, 3, cache_read=4), notes=("n",))))
+    run = ended(loop.next(text_answer("Mild.", usage=Usage(20, 3, cache_read=4), notes=("n",))))
     assert (run.id, run.text, run.end, run.turns, run.ok) == ("r1", "Mild.", "finished", 2, True)
     assert [call.id for call in run.calls] == ["a", "b"]
     assert run.usage == Usage(30, 8, cache_read=4)
     assert run.notes == ("n",)
     assert [message["role"] for message in run.messages] == ["user", "assistant", "tool", "tool", "assistant"]
     with pytest.raises(CallerError, match="the run is over"):
-        loop.next(says("more"))
+        loop.next(text_answer("more"))
 
 
 def test_thinking_and_its_signatures_stay_in_the_history() -> None:
@@ -118,26 +118,26 @@ REFUSED = {
 
 @pytest.mark.parametrize("code", REFUSED)
 def test_a_refused_call_goes_back_with_the_precise_reason(code: str) -> None:
-    call, why, told = REFUSED[code]
+    call, why, expected = REFUSED[code]
     loop = Loop(REQUEST)
     loop.next()
-    request = asked(loop.next(refuses(code, call, why)))
-    said, result = request.messages[-2].parts[0], request.messages[-1].parts[0]
-    assert isinstance(said, ToolCall)
+    request = asked(loop.next(rejects(code, call, why)))
+    call_part, result = request.messages[-2].parts[0], request.messages[-1].parts[0]
+    assert isinstance(call_part, ToolCall)
     assert isinstance(result, ToolResult)
-    assert said.arguments is not None  # it can stand in a history, whatever was written
-    assert (said.id, said.name, said.sealed) == (result.call_id, call.name, True)
+    assert call_part.arguments is not None  # it can stand in a history, whatever was written
+    assert (call_part.id, call_part.name, call_part.sealed) == (result.call_id, call.name, True)
     assert result.is_error
-    for words in told:
+    for words in expected:
         assert words in result.text
-    assert ended(loop.next(says("ok"))).decisions[0].code == code
+    assert ended(loop.next(text_answer("ok"))).decisions[0].code == code
 
 
 def test_a_call_that_names_no_tool_is_answered_in_words() -> None:
     loop = Loop(REQUEST)
     loop.next()
     bad = ToolCall("", "", sealed=False, written="<tool_call>{")
-    request = asked(loop.next(refuses("rejected_malformed", bad, "no JSON", Text("<tool_call>{"))))
+    request = asked(loop.next(rejects("rejected_malformed", bad, "no JSON", Text("<tool_call>{"))))
     assert [message.role for message in request.messages[1:]] == ["assistant", "user"]
     assert "no JSON" in request.messages[-1].parts[0].text  # type: ignore[union-attr]
 
@@ -146,16 +146,16 @@ def test_good_calls_run_beside_refused_ones_and_all_results_are_one_message() ->
     loop = Loop(REQUEST)
     loop.next()
     good, bad = ToolCall("a", "get_weather", '{"city":"Rome"}'), ToolCall("b", "launch", "{}")
-    step = loop.next(refuses("rejected_unknown_tool", bad, "no such tool", good))
+    step = loop.next(rejects("rejected_unknown_tool", bad, "no such tool", good))
     assert isinstance(step, RunTools)
     assert step.calls == (good,)
     request = asked(loop.next(results(step)))
-    told = [part for part in request.messages[-1].parts if isinstance(part, ToolResult)]
-    assert [(part.call_id, part.is_error) for part in told] == [("a", False), ("b", True)]
+    parts = [part for part in request.messages[-1].parts if isinstance(part, ToolResult)]
+    assert [(part.call_id, part.is_error) for part in parts] == [("a", False), ("b", True)]
 
 
 def test_refusals_in_a_row_end_it_and_a_good_call_between_does_not() -> None:
-    bad = refuses("rejected_schema", ToolCall("x", "get_weather", "{}"), "city: is required")
+    bad = rejects("rejected_schema", ToolCall("x", "get_weather", "{}"), "city: is required")
     loop = Loop(REQUEST)
     loop.next()
     for number in range(3):
@@ -170,27 +170,27 @@ def test_refusals_in_a_row_end_it_and_a_good_call_between_does_not() -> None:
     answered(run)
 
 
-def test_a_refused_call_beside_good_ones_is_no_standstill() -> None:
+def test_a_rejected_call_beside_good_ones_does_not_count() -> None:
     good = ToolCall("a", "get_weather", '{"city":"Rome"}')
-    bad = refuses("rejected_schema", ToolCall("x", "get_weather", "{}"), "city: is required")
+    bad = rejects("rejected_schema", ToolCall("x", "get_weather", "{}"), "city: is required")
     loop = Loop(REQUEST)
     loop.next()
     for number in range(5):
         both = msgspec.structs.replace(bad, parts=(msgspec.structs.replace(good, arguments_json=f'{{"city":"{number}"}}'),))
         loop.next(results(loop.next(both)))
-    assert ended(loop.next(says("Done."))).end == "finished"
+    assert ended(loop.next(text_answer("Done."))).end == "finished"
 
 
 def test_one_who_only_repeats_what_it_has_is_asked_for_its_answer() -> None:
-    again = refuses("rejected_repeat", ToolCall("x", "get_weather", '{"city":"Rome"}'), "it was just made")
+    again = rejects("rejected_repeat", ToolCall("x", "get_weather", '{"city":"Rome"}'), "it was just made")
     loop = Loop(REQUEST)
     loop.next()
     loop.next(results(loop.next(calls(("c", "Rome")))))
     loop.next(again)
     loop.next(again)
     assert asked(loop.next(again)).choice == Choice("none")
-    run = ended(loop.next(says("18C.")))
-    assert (run.end, run.text) == ("repeated", "18C.")
+    run = ended(loop.next(text_answer("18C.")))
+    assert (run.end, run.text) == ("refused", "18C.")
     answered(run)
 
 
@@ -202,7 +202,7 @@ def test_the_same_call_to_the_same_result_is_stopped_the_third_time() -> None:
     spaced = Reply(parts=(ToolCall("c9", "get_weather", '{ "city": "Rome" }'),))
     request = asked(loop.next(spaced))  # a last word, without tools
     assert request.choice == Choice("none")
-    run = ended(loop.next(says("18C, I think.")))
+    run = ended(loop.next(text_answer("18C, I think.")))
     assert (run.end, run.text) == ("repeated", "18C, I think.")
     assert "get_weather" in run.why
     assert "third time" in run.why
@@ -225,7 +225,7 @@ def test_the_last_word_is_the_last_and_within_the_limits() -> None:
     assert (run.end, run.turns) == ("repeated", 2)
 
 
-def test_a_call_whose_result_changes_is_no_repetition() -> None:
+def test_a_call_with_changing_results_does_not_count_as_repeated() -> None:
     loop = Loop(REQUEST)
     step = loop.next()
     for number in range(6):
@@ -258,7 +258,7 @@ def test_the_limits_on_tokens_and_on_time() -> None:
     assert "100 tokens" in run.why
     loop = Loop(REQUEST, Limits(tokens=100))
     loop.next()
-    assert "does not count tokens" in ended(loop.next(says("x"))).notes[0]
+    assert "reports no token usage" in ended(loop.next(text_answer("x"))).notes[0]
     loop = Loop(REQUEST, Limits(seconds=5))
     loop.next(now=1000)
     step = loop.next(calls(("a", "Rome")), now=1004)
@@ -273,7 +273,7 @@ def test_the_limits_on_tokens_and_on_time() -> None:
 def test_what_was_required_is_required_until_a_call_was_made() -> None:
     loop = Loop(Request("m", REQUEST.messages, REQUEST.tools, Choice("required")))
     assert asked(loop.next()).choice == Choice("required")
-    bad = refuses("rejected_schema", ToolCall("x", "get_weather", "{}"))
+    bad = rejects("rejected_schema", ToolCall("x", "get_weather", "{}"))
     assert asked(loop.next(bad)).choice == Choice("required")
     assert asked(loop.next(results(loop.next(calls(("a", "Rome")))))).choice is None
 
@@ -281,7 +281,7 @@ def test_what_was_required_is_required_until_a_call_was_made() -> None:
 def test_where_calls_are_forbidden_a_refused_one_does_not_go_back() -> None:
     loop = Loop(Request("m", REQUEST.messages, REQUEST.tools, Choice("none")))
     loop.next()
-    run = ended(loop.next(refuses("rejected_choice", ToolCall("x", "get_weather", "{}"), "forbidden", Text("No."))))
+    run = ended(loop.next(rejects("rejected_choice", ToolCall("x", "get_weather", "{}"), "forbidden", Text("No."))))
     assert (run.end, run.text) == ("finished", "No.")
 
 
@@ -303,8 +303,8 @@ def test_two_refused_calls_of_one_name_both_get_an_answer() -> None:
     loop = Loop(REQUEST)
     loop.next()
     reply = Reply(decisions=tuple(Decision("rejected_unknown_tool", "launch: no such tool", call) for call in twins))
-    told = asked(loop.next(reply)).messages[-1].parts
-    assert len({part.call_id for part in told if isinstance(part, ToolResult)}) == 2
+    results = asked(loop.next(reply)).messages[-1].parts
+    assert len({part.call_id for part in results if isinstance(part, ToolResult)}) == 2
 
 
 def test_a_broken_answer_and_a_broken_step() -> None:
@@ -319,10 +319,10 @@ def test_a_broken_answer_and_a_broken_step() -> None:
     step = loop.next(calls(("a", "Rome"), ("b", "Paris")))
     run = ended(loop.next(Interrupted("stopped", "the user left", results=tuple(results(step)[:1]))))
     assert (run.end, run.why) == ("stopped", "the user left")
-    assert [held.text for held in in_history(run, ToolResult)] == ["18C", "Broken off, maybe half done: the user left."]
+    assert [one.text for one in in_history(run, ToolResult)] == ["18C", "Interrupted, maybe half done: the user left."]
 
 
-def test_what_was_said_before_it_was_stopped_is_kept() -> None:
+def test_a_partial_reply_is_kept_when_the_run_is_stopped() -> None:
     loop = Loop(REQUEST)
     loop.next()
     parts = (
@@ -332,16 +332,16 @@ def test_what_was_said_before_it_was_stopped_is_kept() -> None:
     )
     run = ended(loop.next(Interrupted("stopped", "the user left", reply=Reply(parts=parts, usage=Usage(3)))))
     assert (run.text, run.usage, run.calls) == ("Let me", Usage(3), ())
-    assert [held.text[:7] for held in in_history(run, ToolResult)] == ["Not run", "Not run"]
+    assert [one.text[:7] for one in in_history(run, ToolResult)] == ["Not run", "Not run"]
     answered(run)
 
 
-def test_an_answer_that_was_cut_or_empty_says_so() -> None:
+def test_a_cut_off_or_empty_answer_is_noted() -> None:
     loop = Loop(REQUEST)
     loop.next()
     run = ended(loop.next(Reply(parts=(Text("It is"),), stop=Stop("length"))))
     assert run.end == "finished"
-    assert "cut short" in run.notes[0]
+    assert "cut off" in run.notes[0]
 
 
 def test_a_pause_is_asked_on() -> None:
@@ -353,20 +353,20 @@ def test_a_pause_is_asked_on() -> None:
 
 def test_what_does_not_fit_is_the_callers_error() -> None:
     loop = Loop(REQUEST)
-    with pytest.raises(CallerError, match="waits for begin"):
-        loop.next(says("x"))
+    with pytest.raises(CallerError, match="waits for start"):
+        loop.next(text_answer("x"))
     loop.next()
     with pytest.raises(CallerError, match="waits for reply"):
         loop.next([])
     step = loop.next(calls(("a", "Rome")))
-    with pytest.raises(CallerError, match="'z' was not asked for"):
+    with pytest.raises(CallerError, match="'z' is not one of the calls to run"):
         loop.next([ToolResult("z")])
     with pytest.raises(CallerError, match="expected a ToolResult for each call, got str"):
         loop.next(["18 degrees"])  # type: ignore[list-item]
-    with pytest.raises(CallerError, match="'a' has its result already"):
+    with pytest.raises(CallerError, match="'a' already has a result"):
         loop.next(results(step) * 2)
     request = asked(loop.next([]))
-    assert "No result was given" in request.messages[-1].parts[0].text  # type: ignore[union-attr]
+    assert "There is no result" in request.messages[-1].parts[0].text  # type: ignore[union-attr]
 
 
 def test_messages_can_be_passed_in_again() -> None:
@@ -375,7 +375,62 @@ def test_messages_can_be_passed_in_again() -> None:
     loop = Loop(REQUEST)
     loop.next()
     loop.next(results(loop.next(calls(("a", "Rome")))))
-    run = ended(loop.next(says("Mild.")))
+    run = ended(loop.next(text_answer("Mild.")))
     wire = find_wire("openai-chat")
     assert wire is not None
     assert wire.read_messages(run.messages) == run.history
+
+
+# -- empty replies
+
+
+@pytest.mark.parametrize("nothing", ["", " \n", "~~`\n\n~~`"])
+def test_after_an_empty_reply_the_model_is_asked_once_more(nothing: str) -> None:
+    empty = Reply(parts=(Text(nothing),) if nothing else (), stop=Stop("stop"))
+    loop = Loop(REQUEST)
+    loop.next()
+    assert asked(loop.next(empty)).messages[-1].role == "user"
+    run = ended(loop.next(text_answer("Mild.")))
+    assert (run.text, run.end, run.turns) == ("Mild.", "finished", 2)
+    assert "once more" in run.notes[0]
+    loop = Loop(REQUEST)
+    loop.next()
+    loop.next(empty)
+    assert (end := ended(loop.next(empty))).end == "finished"
+    assert end.turns == 2
+
+
+@pytest.mark.parametrize(
+    "answer", [Reply(parts=(Text("\N{THUMBS UP SIGN}"),)), Reply(parts=(Media("image"),)), Reply(stop=Stop("filter"))]
+)
+def test_an_answer_without_text_is_not_asked_for_again(answer: Reply) -> None:
+    loop = Loop(REQUEST)
+    loop.next()
+    assert ended(loop.next(answer)).turns == 1
+
+
+def test_an_empty_object_may_be_what_was_asked_for() -> None:
+    loop = Loop(msgspec.structs.replace(REQUEST, output=Output(schema={"type": "object"})))
+    loop.next()
+    assert ended(loop.next(text_answer("{}"))).text == "{}"
+
+
+def test_an_empty_reply_in_the_last_turn_ends_the_run() -> None:
+    loop = Loop(REQUEST, Limits(turns=1))
+    loop.next()
+    run = ended(loop.next(Reply(stop=Stop("stop"))))
+    assert (run.end, run.notes) == ("finished", ("the model's reply was empty",))
+
+
+def test_after_tool_results_rejected_calls_end_with_an_answer() -> None:
+    bad = rejects("rejected_unknown_tool", ToolCall("x", "look_again", "{}"), "look_again: there is no such tool")
+    loop = Loop(REQUEST)
+    loop.next()
+    loop.next(results(loop.next(calls(("g", "Rome")))))
+    loop.next(bad)
+    loop.next(bad)
+    last = asked(loop.next(bad))
+    assert last.choice == Choice("none")
+    run = ended(loop.next(text_answer("It is mild in Rome.")))
+    assert (run.end, run.text) == ("refused", "It is mild in Rome.")
+    assert "there is no such tool" in run.why

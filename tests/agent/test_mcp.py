@@ -1,4 +1,4 @@
-"""A real MCP server in a process of its own, over its input and output and over HTTP."""
+"""A real MCP server in a child process, over stdio and over HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.agent.mcp_server import PIXEL
-from tests.agent.scripted import agent, called, said
+from tests.agent.scripted import agent, call_reply, text_reply
 from toolglot.agent.agent import Agent
 from toolglot.agent.mcp import mcp_server, mcp_tools
 from toolglot.agent.record import replay
@@ -23,7 +23,7 @@ from toolglot.agent.results import media
 from toolglot.agent.runnable import Context, Runnable, ToolError, as_result
 from toolglot.core.messages import Media, Text
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.text.json_text import decode
+from toolglot.io.json_codec import decode
 
 SERVER = Path(__file__).parent / "mcp_server.py"
 STDIO = [sys.executable, str(SERVER), "stdio"]
@@ -63,7 +63,7 @@ def server(request: pytest.FixtureRequest) -> Any:
 
 
 def by_name(tools: tuple[Runnable, ...]) -> dict[str, Runnable]:
-    return {held.tool.name: held for held in tools}
+    return {one.tool.name: one for one in tools}
 
 
 async def asked(tools: tuple[Runnable, ...], name: str, **arguments: Any) -> Any:
@@ -81,20 +81,20 @@ def gone(pid: int) -> bool:
 def test_tools_are_listed_and_run(server: Any) -> None:
     async def work() -> None:
         async with mcp_tools(server) as tools:
-            assert [held.tool.name for held in tools] == NAMES
+            assert [one.tool.name for one in tools] == NAMES
             add = by_name(tools)["add"]
             assert add.tool.description == "Adds two numbers."
             assert (add.tool.schema or {})["required"] == ["a"]
             assert add.source.startswith("mcp:")
             assert await asked(tools, "add", a=2, b=3) == (Text("5"),)
             assert await asked(tools, "picture") == (media(PIXEL, "image/png"),)
-            (said,) = await asked(tools, "weather", city="Rome")
-            assert decode(said.text) == {"city": "Rome", "degrees": 21}
+            (part,) = await asked(tools, "weather", city="Rome")
+            assert decode(part.text) == {"city": "Rome", "degrees": 21}
 
     run(work())
 
 
-def test_failures_are_told_and_the_server_goes_on(server: Any) -> None:
+def test_a_tool_error_is_reported_and_the_server_goes_on(server: Any) -> None:
     async def work() -> None:
         async with mcp_tools(server) as tools:
             with pytest.raises(ToolError, match="Error executing tool fail"):
@@ -135,8 +135,8 @@ def test_a_started_server_sees_its_variables_and_ends_with_the_block() -> None:
     async def work() -> None:
         async with mcp_tools(STDIO, env={"MCP_WORD": "hello"}, namespace="small") as tools:
             assert tools[0].tool.full_name == "small__add"
-            (said,) = await asked(tools, "process")
-            pid, word = said.text.split()
+            (part,) = await asked(tools, "process")
+            pid, word = part.text.split()
             assert word == "hello"
             assert not gone(int(pid))
         assert gone(int(pid))
@@ -166,10 +166,10 @@ def test_a_cancelled_user_leaves_no_process() -> None:
 
 def test_it_may_be_left_by_another_task_than_entered_it() -> None:
     async def work() -> None:
-        held = mcp_tools(STDIO)
-        tools = await asyncio.create_task(held.__aenter__())
+        context = mcp_tools(STDIO)
+        tools = await asyncio.create_task(context.__aenter__())
         assert await asked(tools, "add", a=1) == (Text("2"),)
-        await asyncio.create_task(held.__aexit__(None, None, None))
+        await asyncio.create_task(context.__aexit__(None, None, None))
 
     run(work())
 
@@ -189,9 +189,9 @@ def test_a_server_that_dies_fails_its_calls_and_nothing_hangs() -> None:
     ("server", "error", "message"),
     [
         ("no-such-command --x", CallerError, "mcp: no-such-command can't be started: No such file"),
-        ("a 'b", CallerError, "is no command line"),
+        ("a 'b", CallerError, "is not a valid command line"),
         ("", CallerError, "expected an http"),
-        ([sys.executable, "-c", "raise OSError('out of paper')"], UpstreamError, "its last words: OSError: out of paper"),
+        ([sys.executable, "-c", "raise OSError('out of paper')"], UpstreamError, "its last stderr line: OSError: out of paper"),
         ([sys.executable, "-c", "import time; time.sleep(60)"], UpstreamError, "did not answer within 0.5 s"),
         ("http://me:secret@127.0.0.1:9/mcp?key=x", UpstreamError, "^http://127.0.0.1:9/mcp could not be reached"),
     ],
@@ -214,48 +214,48 @@ for line in sys.stdin:
     asked = json.loads(line)
     if "id" not in asked:
         continue
-    said = {"jsonrpc": "2.0", "id": asked["id"]}
+    response = {"jsonrpc": "2.0", "id": asked["id"]}
     if asked["method"] == "initialize":
         about = {"name": "bare", "version": "1"}
-        said["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
+        response["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
     elif asked["method"] == "tools/list" and sys.argv[1] == "pages":
         page = int((asked.get("params") or {}).get("cursor") or 0)
         tool = {"name": f"tool{page}", "inputSchema": {"type": "object", "x-own": page}}
-        said["result"] = {"tools": [tool]} | ({"nextCursor": str(page + 1)} if page < 2 else {})
+        response["result"] = {"tools": [tool]} | ({"nextCursor": str(page + 1)} if page < 2 else {})
     elif asked["method"] == "tools/list" and sys.argv[1] == "circle":
-        said["result"] = {"tools": [{"name": "tool", "inputSchema": {"type": "object"}}], "nextCursor": "again"}
+        response["result"] = {"tools": [{"name": "tool", "inputSchema": {"type": "object"}}], "nextCursor": "again"}
     elif asked["method"] == "tools/list" and sys.argv[1] == "silence":
         continue
     elif asked["method"] == "tools/list" and sys.argv[1] == "odd":
-        said["result"] = {"tools": [{"name": "tool"}]}
+        response["result"] = {"tools": [{"name": "tool"}]}
     elif asked["method"] == "tools/call" and (asked["params"]["arguments"] or {}).get("odd"):
-        said["result"] = {"content": [{"type": "hologram"}]}
+        response["result"] = {"content": [{"type": "hologram"}]}
     elif asked["method"] == "tools/list" and sys.argv[1] in ("grows", "clashes", "fades"):
         names = ["first", "first" if sys.argv[1] == "clashes" else "second"][: 1 + grown]
         if grown and sys.argv[1] == "fades":
-            said["error"] = {"code": -32603, "message": "out of paper"}
+            response["error"] = {"code": -32603, "message": "out of paper"}
         else:
-            said["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+            response["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
     elif asked["method"] == "tools/call" and sys.argv[1] in ("grows", "clashes", "fades"):
         grown = 1
         print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
-        said["result"] = {"content": [{"type": "text", "text": "done"}]}
+        response["result"] = {"content": [{"type": "text", "text": "done"}]}
     elif asked["method"] == "tools/call":
         blocks = [
             {"type": "audio", "data": "YWJj", "mimeType": "audio/wav"},
             {"type": "resource", "resource": {"uri": "file:///a.bin", "blob": "YWJj"}},
         ]
-        said["result"] = {"content": blocks, "structuredContent": {"n": 1}}
+        response["result"] = {"content": blocks, "structuredContent": {"n": 1}}
     else:
-        said["error"] = {"code": -32601, "message": "no such method"}
-    print(json.dumps(said), flush=True)
+        response["error"] = {"code": -32601, "message": "no such method"}
+    print(json.dumps(response), flush=True)
 """
 
 
 def test_a_list_in_pages_is_read_to_its_end_and_every_kind_of_content_is_carried() -> None:
     async def work() -> None:
         async with mcp_tools([sys.executable, "-c", BARE, "pages"]) as tools:
-            assert [held.tool.name for held in tools] == ["tool0", "tool1", "tool2"]
+            assert [one.tool.name for one in tools] == ["tool0", "tool1", "tool2"]
             assert tools[2].tool.schema == {"type": "object", "x-own": 2}
             assert await asked(tools, "tool1") == (
                 Media("audio", "audio/wav", "YWJj"),
@@ -275,16 +275,16 @@ def test_a_list_that_goes_round_in_circles_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("how", "expected"),
     [
         ("none", "no such method"),
         ("silence", "no answer within 3 s"),
-        ("odd", "what it sent is not as the protocol has it: tools.0.inputSchema: Field required"),
+        ("odd", "its response violates the protocol: tools.0.inputSchema: Field required"),
     ],
 )
-def test_a_server_without_a_list_of_tools_is_named(how: str, told: str) -> None:
+def test_a_server_without_a_list_of_tools_is_named(how: str, expected: str) -> None:
     async def work() -> None:
-        with pytest.raises(UpstreamError, match=f"does not list its tools: {told}") as caught:
+        with pytest.raises(UpstreamError, match=f"does not list its tools: {expected}") as caught:
             async with mcp_tools([sys.executable, "-c", BARE, how], connect_timeout=3):
                 raise AssertionError
         assert len(caught.value.message.splitlines()) == 1
@@ -293,10 +293,10 @@ def test_a_server_without_a_list_of_tools_is_named(how: str, told: str) -> None:
     run(work())
 
 
-def test_an_answer_that_is_not_of_the_protocol_is_told_in_a_line() -> None:
+def test_a_response_that_violates_the_protocol_is_a_one_line_error() -> None:
     async def work() -> None:
         async with mcp_tools([sys.executable, "-c", BARE, "pages"]) as tools:
-            with pytest.raises(ToolError, match=r"^tool0: the server could not run it: what it sent is not as .*required$"):
+            with pytest.raises(ToolError, match=r"^tool0: the server could not run it: its response violates .*required$"):
                 await asked(tools, "tool0", odd=True)
 
     run(work())
@@ -326,34 +326,32 @@ def test_tools_that_are_added_while_it_runs_are_there_in_its_next_turn_and_in_th
     first, added = ("grow", "grown") if server is STDIO else ("first", "second")
     record = tmp_path / "runs.jsonl"
     a, provider = agent(
-        called(("c1", first, "{}")),
-        called(("c2", added, '{"word": "tall"}')),
-        said("done"),
-        said("again"),
+        call_reply(("c1", first, "{}")),
+        call_reply(("c2", added, '{"word": "tall"}')),
+        text_reply("done"),
+        text_reply("again"),
         mcp=[server],
         record=record,
     )
 
     async def work() -> None:
         async with a:
-            held = await a.run("Grow.")
-            assert [call.name for call in held.calls] == [first, added]
-            assert held.end == "finished"
-            assert replay(record) == held
+            run = await a.run("Grow.")
+            assert [call.name for call in run.calls] == [first, added]
+            assert run.end == "finished"
+            assert replay(record) == run
             await a.run("And now?")
 
     run(work())
-    told = [[tool["function"]["name"] for tool in body["tools"]] for body in provider.sent]
-    assert added not in told[0]
-    assert all(added in names for names in told[1:])
-    assert provider.told(2)[1]["content"] == ("grown tall" if server is STDIO else "done")
+    results = [[tool["function"]["name"] for tool in body["tools"]] for body in provider.sent]
+    assert added not in results[0]
+    assert all(added in names for names in results[1:])
+    assert provider.tool_results(2)[1]["content"] == ("grown tall" if server is STDIO else "done")
 
 
 @pytest.mark.parametrize(("how", "warned"), [("clashes", "two tools with the name 'first'"), ("fades", "out of paper")])
-def test_a_changed_list_that_is_no_good_leaves_the_tools_of_before(
-    how: str, warned: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    a, provider = agent(called(("c1", "first", "{}")), said("done"), mcp=[[sys.executable, "-c", BARE, how]])
+def test_an_unusable_new_tool_list_keeps_the_previous_tools(how: str, warned: str, caplog: pytest.LogCaptureFixture) -> None:
+    a, provider = agent(call_reply(("c1", "first", "{}")), text_reply("done"), mcp=[[sys.executable, "-c", BARE, how]])
     run(_ran(a))
     assert [tool["function"]["name"] for tool in provider.sent[1]["tools"]] == ["first"]
     assert warned in caplog.text

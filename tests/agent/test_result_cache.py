@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.agent.scripted import agent, called, said
+from tests.agent.scripted import agent, call_reply, text_reply
 from toolglot.agent.result_cache import ResultCache
 from toolglot.agent.run import ToolRun
 from toolglot.core.messages import Text, ToolCall, ToolResult
@@ -74,12 +74,12 @@ def test_only_tools_that_allow_it_are_answered_from_the_cache() -> None:
         counted["fresh"] += 1
         return n
 
-    turns = [called((f"k{at}", "kept", '{"n":1}'), (f"f{at}", "fresh", '{"n":1}')) for at in range(2)]
-    asked, _ = agent(*turns, said("ok"), said("ok"), tools=[kept, fresh])
+    turns = [call_reply((f"k{at}", "kept", '{"n":1}'), (f"f{at}", "fresh", '{"n":1}')) for at in range(2)]
+    asked, _ = agent(*turns, text_reply("ok"), text_reply("ok"), tools=[kept, fresh])
     asked.run_sync("go")
     assert counted == {"kept": 1, "fresh": 2}
-    turns = [called((f"k{at}", "kept", '{"n":1}')) for at in range(2)]
-    asked, _ = agent(*turns, said("ok"), tools=[kept], cache=None)
+    turns = [call_reply((f"k{at}", "kept", '{"n":1}')) for at in range(2)]
+    asked, _ = agent(*turns, text_reply("ok"), tools=[kept], cache=None)
     asked.run_sync("go")
     assert counted["kept"] == 3
 
@@ -94,20 +94,20 @@ def test_equal_calls_of_one_turn_are_run_once() -> None:
         counted.append(n)
         return n
 
-    turn = called(*((f"k{at}", "kept", f'{{"n":{at % 2}}}') for at in range(6)))
-    asked, sent = agent(turn, said("ok"), tools=[kept], parallel=3)
+    turn = call_reply(*((f"k{at}", "kept", f'{{"n":{at % 2}}}') for at in range(6)))
+    asked, sent = agent(turn, text_reply("ok"), tools=[kept], parallel=3)
     asked.run_sync("go")
     assert sorted(counted) == [0, 1]
-    assert [held["content"] for held in sent.told(1)] == ["0", "1"] * 3
+    assert [one["content"] for one in sent.tool_results(1)] == ["0", "1"] * 3
 
 
-def test_a_run_says_that_its_result_is_an_old_one() -> None:
+def test_a_tool_run_is_marked_as_cached() -> None:
     @tool(cache_for=60)
     def kept() -> str:
         """Kept."""
         return "x"
 
-    asked, _ = agent(called(("a", "kept", "{}")), called(("b", "kept", "{}")), said("ok"), tools=[kept])
+    asked, _ = agent(call_reply(("a", "kept", "{}")), call_reply(("b", "kept", "{}")), text_reply("ok"), tools=[kept])
 
     async def work() -> list[bool]:
         return [event.cached async for event in asked.stream("go") if isinstance(event, ToolRun)]
@@ -126,8 +126,8 @@ def test_equal_calls_of_several_runs_at_a_time_are_run_once() -> None:
         await waits.wait()
         return n
 
-    turns = [called((f"k{at}", "kept", '{"n":1}')) for at in range(2)]
-    asked, sent = agent(*turns, said("ok"), said("ok"), tools=[kept])
+    turns = [call_reply((f"k{at}", "kept", '{"n":1}')) for at in range(2)]
+    asked, sent = agent(*turns, text_reply("ok"), text_reply("ok"), tools=[kept])
 
     async def work() -> None:
         runs = asyncio.gather(asked.run("go"), asked.run("go"))
@@ -140,4 +140,4 @@ def test_equal_calls_of_several_runs_at_a_time_are_run_once() -> None:
 
     asyncio.run(work())
     assert ran == [1]
-    assert [sent.told(at)[0]["content"] for at in (2, 3)] == ["1", "1"]
+    assert [sent.tool_results(at)[0]["content"] for at in (2, 3)] == ["1", "1"]

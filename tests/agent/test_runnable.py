@@ -42,9 +42,9 @@ def test_a_function_runs_in_a_thread_with_the_context_variables() -> None:
     def where(x: dt.date) -> Any:
         return x, threading.current_thread() is threading.main_thread(), WORD.get()
 
-    token = WORD.set("told")
+    token = WORD.set("word")
     try:
-        assert ran(where, {"x": "2026-01-31"}) == (dt.date(2026, 1, 31), False, "told")
+        assert ran(where, {"x": "2026-01-31"}) == (dt.date(2026, 1, 31), False, "word")
     finally:
         WORD.reset(token)
 
@@ -107,21 +107,21 @@ def test_the_context_is_handed_in_and_its_state_is_shared() -> None:
     assert list((runnable(remember).tool.schema or {})["properties"]) == ["word"]
 
 
-def test_what_the_decorator_says_is_kept() -> None:
+def test_the_options_of_the_decorator_are_kept() -> None:
     @tool(timeout=2, cache_for=5)
     def f(x) -> None:  # type: ignore[no-untyped-def]
         """F."""
 
-    held = runnable(f)
-    assert (held.timeout, held.cache_for, held.source) == (2, 5, "python")
-    assert held.notes == ("f(x): no type hint; any value is accepted",)
-    assert type(held.tool) is Tool
-    assert runnable(held) is held
+    found = runnable(f)
+    assert (found.timeout, found.cache_for, found.source) == (2, 5, "python")
+    assert found.notes == ("f(x): no type hint; any value is accepted",)
+    assert type(found.tool) is Tool
+    assert runnable(found) is found
 
 
 @pytest.mark.parametrize("thing", [Tool("weather"), {"name": "weather"}])
 def test_a_mere_definition_can_t_be_run(thing: Any) -> None:
-    with pytest.raises(CallerError, match="weather is a definition with nothing behind it"):
+    with pytest.raises(CallerError, match="weather is only a definition"):
         runnable(thing)
 
 
@@ -146,17 +146,17 @@ async def exits_later() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "error", "said"),
+    ("thing", "error", "expected"),
     [
         (stops, RuntimeError, "RuntimeError: StopIteration: here"),
         (exits, ToolError, "the tool tried to end the program"),
         (exits_later, ToolError, "the tool tried to end the program"),
     ],
 )
-def test_what_could_break_the_loop_becomes_an_error(thing: Any, error: type[Exception], said: str) -> None:
+def test_what_could_break_the_loop_becomes_an_error(thing: Any, error: type[Exception], expected: str) -> None:
     with pytest.raises(error) as caught:
         ran(thing)
-    assert error_result(caught.value) == (Text(said),)
+    assert error_result(caught.value) == (Text(expected),)
 
 
 def test_a_stuck_function_does_not_keep_the_program() -> None:
@@ -219,7 +219,7 @@ class Broken:
         raise LookupError(mode)
 
     def __str__(self) -> str:
-        return "what it says"
+        return "its text"
 
 
 @pytest.mark.parametrize(
@@ -242,14 +242,14 @@ class Broken:
         ([Plain()], '["plain words"]'),
         ({(1, 2): 3}, '{"(1, 2)":3}'),
         (["\ud800"], "['\\ud800']"),
-        (Broken(), "what it says"),
+        (Broken(), "its text"),
         (Mute(), "(a Mute that can't be shown: ValueError)"),
         (b"bytes of text", "bytes of text"),
-        (Text("said"), "said"),
+        (Text("text"), "text"),
         ("caf\udce9", "caf\ufffd"),
     ],
 )
-def test_what_is_no_media_is_text(value: Any, text: str) -> None:
+def test_a_value_that_is_not_media_is_text(value: Any, text: str) -> None:
     assert as_result(value) == (Text(text),)
 
 
@@ -272,7 +272,7 @@ def test_pictures_and_files_are_media(value: Any, parts: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "expected"),
     [
         (ValueError("no such city\nTraceback: line 3"), "ValueError: no such city"),
         (KeyError("x"), "KeyError: 'x'"),
@@ -285,8 +285,8 @@ def test_pictures_and_files_are_media(value: Any, parts: Any) -> None:
         (ValueError("x" * 1000), "ValueError: " + "x" * 397 + "..."),
     ],
 )
-def test_a_failure_is_one_short_line(error: Exception, said: str) -> None:
-    assert error_result(error) == (Text(said),)
+def test_a_failure_is_one_short_line(error: Exception, expected: str) -> None:
+    assert error_result(error) == (Text(expected),)
 
 
 @pytest.mark.parametrize(
@@ -298,10 +298,10 @@ def test_a_failure_is_one_short_line(error: Exception, said: str) -> None:
         ('{"password": "correcthorse"}', '{"password": "***"}'),
         ("bad key sk-proj-abcdefghijklmnop", "bad key ***"),
         ("the token: x", "the token: x"),
-        ("it held zyxwvuts9 in it", "it held *** in it"),
+        ("it has zyxwvuts9 in it", "it has *** in it"),
     ],
 )
-def test_secrets_are_not_told(text: str, hidden: str) -> None:
+def test_secrets_are_masked(text: str, hidden: str) -> None:
     environ = {"MY_API_KEY": "zyxwvuts9", "HOME": "GET https", "SHORT_TOKEN": "the"}
     assert without_secrets(text, environ) == hidden
 

@@ -1,4 +1,4 @@
-"""Every row of models.toml: it loads, is reached by its own name, names an existing dialect and a source."""
+"""Every row of models.toml: it loads, is found by its name, names an existing dialect and a source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_at_least_eighty_families_each_once() -> None:
 
 
 @each_row
-def test_a_row_is_found_by_its_own_name(row: Row) -> None:
+def test_a_row_is_found_by_its_name(row: Row) -> None:
     assert profile(row.name).family == row.name
 
 
@@ -51,15 +51,15 @@ def test_every_key_of_the_sources_is_used() -> None:
 
 
 @each_row
-def test_what_a_row_names_exists(row: Row) -> None:
+def test_every_dialect_that_a_row_names_exists(row: Row) -> None:
     for facts in (row, *row.on.values()):
-        given = facts.given()
-        named = {given.get("dialect"), given.get("tool_format"), str(given.get("ask", "")).removeprefix("dialect:")}
+        fields = facts.set_fields()
+        named = {fields.get("dialect"), fields.get("tool_format"), str(fields.get("ask", "")).removeprefix("dialect:")}
         assert named - {None, "", "openai", "native", "constrained"} <= set(dialect_names())
 
 
 @each_row
-def test_a_model_without_tools_is_taught_a_form(row: Row) -> None:
+def test_a_model_without_tools_has_a_prompted_format(row: Row) -> None:
     known = profile(row.name)
     assert known.supports_tools or known.tool_format in dialect_names()
 
@@ -69,7 +69,7 @@ def test_families_are_the_rows() -> None:
 
 
 # model: tool_format, prompt_style, max_tools, multi_turn, streamed calls
-GIVEN = {
+REFERENCE = {
     "qwen2.5-coder": ("hermes", "hermes", 64, "good", True),
     "mistral": ("openai", "standard", 128, "excellent", False),
     "deepseek-chat": ("openai", "standard", 128, "poor", False),
@@ -77,15 +77,15 @@ GIVEN = {
 }
 
 
-def as_given(known: Profile) -> tuple[object, ...]:
+def summary_of(known: Profile) -> tuple[object, ...]:
     return (known.tool_format, known.prompt_style, known.max_tools, known.multi_turn, known.supports_streaming)
 
 
-@pytest.mark.parametrize("model", GIVEN)
+@pytest.mark.parametrize("model", REFERENCE)
 @pytest.mark.parametrize("provider", [None, "ollama", "llamacpp", "vllm", "openrouter"])
-def test_the_four_that_are_given(model: str, provider: str | None) -> None:
+def test_four_reference_profiles(model: str, provider: str | None) -> None:
     known = profile(model, provider)
-    assert as_given(known) == GIVEN[model]
+    assert summary_of(known) == REFERENCE[model]
     assert known.supports_tools
     assert known.supports_parallel
     assert known.source.startswith(f"catalog row {model} (its maker's documents")
@@ -128,7 +128,7 @@ def test_what_was_measured_is_in_the_row() -> None:
     assert "schema-constrained 100 %" in small.source
     coder = profile("qwen2.5-coder:1.5b", "llamacpp")
     assert coder.native == {"llamacpp": False}
-    assert coder.ask == "dialect:tagged"
-    assert "0 of 32" in coder.source
+    assert coder.ask == "constrained"
+    assert "60 questions: constrained 100 %" in coder.source
     assert profile("qwen2.5-coder:1.5b", "vllm").ask is None
-    assert "0 of 32" not in profile("qwen2.5-coder:1.5b", "vllm").source
+    assert "60 questions: constrained" not in profile("qwen2.5-coder:1.5b", "vllm").source

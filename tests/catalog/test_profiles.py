@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.counted import lines_run
-from toolglot.catalog.bare_names import bare_name, billions
+from toolglot.catalog.model_names import bare_name, billions
 from toolglot.catalog.profiles import _profile, profile
 from toolglot.catalog.rows import matching, patterns, read_rows
 from toolglot.errors import CallerError
@@ -25,8 +25,8 @@ SPELLINGS = [
     ("qwen2.5-coder:7b-instruct-q4_K_M", "qwen2.5-coder", 7.0),
     ("Qwen/Qwen2.5-Coder-32B-Instruct", "qwen2.5-coder", 32.0),
     ("openrouter/qwen/qwen-2.5-coder-32b-instruct:free", "qwen2.5-coder", 32.0),
-    ("/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "qwen2.5-coder", 1.5),
-    ("C:\\models\\Qwen2.5-Coder-1.5B-Instruct.Q4_K_M.gguf", "qwen2.5-coder", 1.5),
+    ("/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "qwen2.5-coder-1.5b", 1.5),
+    ("C:\\models\\Qwen2.5-Coder-1.5B-Instruct.Q4_K_M.gguf", "qwen2.5-coder-1.5b", 1.5),
     ("openrouter/qwen/qwen3-coder", "qwen3-coder", None),
     ("qwen3-coder:480b-cloud", "qwen3-coder", 480.0),
     ("Qwen/Qwen3-Coder-30B-A3B-Instruct", "qwen3-coder", 30.0),
@@ -124,7 +124,7 @@ def test_sizes(name: str, size: float | None) -> None:
     assert billions(name) == size
 
 
-def test_rows_are_merged_from_general_to_particular_whatever_their_order() -> None:
+def test_rows_are_merged_from_general_to_specific_in_any_file_order() -> None:
     rows = read_rows(
         [
             {"name": "particular", "match": ["abc-coder-7*"]},
@@ -143,7 +143,7 @@ def test_rows_are_merged_from_general_to_particular_whatever_their_order() -> No
     ]
 
 
-def test_a_fact_tells_the_row_that_it_is_from() -> None:
+def test_a_fact_names_its_row() -> None:
     known = profile("deepseek-v3.1:671b")
     assert known.source.startswith("catalog row deepseek-v3.1 (")
     assert "dialect" not in known.facts, "from the row that `source` names"
@@ -165,14 +165,14 @@ def test_a_fact_tells_the_row_that_it_is_from() -> None:
         ("glm-9", "glm", "glm47"),
     ],
 )
-def test_an_unknown_model_is_guessed_from_its_family_and_says_so(name: str, family: str, dialect: str) -> None:
+def test_an_unknown_model_is_guessed_from_its_family(name: str, family: str, dialect: str) -> None:
     known = profile(name)
     assert (known.family, known.dialect) == (family, dialect)
     assert known.source.startswith("guessed from ")
     assert known.multi_turn != "excellent", "a guess promises no more than good"
 
 
-def test_a_wholly_unknown_one_is_asked_with_care() -> None:
+def test_an_unknown_family_gets_a_cautious_profile() -> None:
     known = profile("zorblax-7b")
     assert (known.family, known.dialect, known.supports_tools, known.supports_parallel, known.parameters) == (
         "unknown",
@@ -188,13 +188,13 @@ def test_a_wholly_unknown_one_is_asked_with_care() -> None:
     assert profile("openrouter/x/zorblax").supports_tools is True
 
 
-def test_a_form_that_is_none_of_ours_is_no_dialect() -> None:
+def test_a_format_without_a_dialect_of_ours_has_no_dialect() -> None:
     known = profile("THUDM/glm-4-9b-chat")
     assert (known.dialect, known.supports_tools) == (None, True)
     assert "dialect" not in known.facts, "the row says so"
 
 
-def test_what_a_server_shows_otherwise_is_told_until_a_more_particular_row_corrects_it() -> None:
+def test_a_server_exception_is_reported_until_a_more_specific_row_overrides_it() -> None:
     assert profile("command-r").native == {"llamacpp": False}
     assert "on llamacpp: " in profile("command-r").source
     assert profile("command-r7b").native == {"llamacpp": True}
@@ -202,14 +202,14 @@ def test_what_a_server_shows_otherwise_is_told_until_a_more_particular_row_corre
 
 
 @pytest.mark.parametrize("name", ["philosopher-7b", "yield-1b", "ringmaster", "novation", "stepstone", "overfitted"])
-def test_words_that_only_begin_as_a_family_are_not_it(name: str) -> None:
+def test_a_name_that_only_starts_like_a_family_does_not_match(name: str) -> None:
     assert profile(name).family == "unknown"
 
 
-def test_the_provider_is_the_first_word_where_it_is_one() -> None:
+def test_the_first_path_segment_may_be_the_provider() -> None:
     assert profile("llamacpp/qwen2.5-coder") == _renamed("llamacpp/qwen2.5-coder", "qwen2.5-coder", "llamacpp")
-    assert profile("local/Qwen2.5-Coder-1.5B.gguf").ask == "dialect:tagged", "the embedded server is llama.cpp's"
-    assert profile("home/qwen2.5-coder").ask is None, "no provider's name: a path"
+    assert profile("local/Qwen2.5-Coder-1.5B.gguf").ask == "constrained", "the embedded server is llama.cpp's"
+    assert profile("home/qwen2.5-coder").ask is None, "home is a folder, not a provider"
 
 
 def _renamed(name: str, model: str, provider: str) -> object:
@@ -217,11 +217,11 @@ def _renamed(name: str, model: str, provider: str) -> object:
 
 
 @pytest.mark.parametrize(
-    ("model", "provider", "told"),
+    ("model", "provider", "message"),
     [("", None, "name is text"), (None, None, "name is text"), ("a", "olama", "did you mean ollama?")],
 )
-def test_wrong_use(model: object, provider: str | None, told: str) -> None:
-    with pytest.raises(CallerError, match=told.replace("?", r"\?")):
+def test_wrong_use(model: object, provider: str | None, message: str) -> None:
+    with pytest.raises(CallerError, match=message.replace("?", r"\?")):
         profile(model, provider)  # type: ignore[arg-type]
 
 

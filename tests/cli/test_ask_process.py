@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agent.scripted import called, said, serving
+from tests.agent.scripted import call_reply, serving, text_reply
 from tests.cli.test_ask import CALL, TOOLS
 from toolglot.agent.record import replay
 
@@ -42,7 +42,7 @@ def environment() -> dict[str, str]:
 
 
 def test_a_process_over_http(tools: str) -> None:
-    with serving(CALL, said("Mild.")) as (address, _):
+    with serving(CALL, text_reply("Mild.")) as (address, _):
         words = ["Weather?", "-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
@@ -51,14 +51,14 @@ def test_a_process_over_http(tools: str) -> None:
     assert "result get_weather: 18C in Rome" in done.stderr
 
 
-def test_what_a_program_prints_that_a_tool_starts_is_no_result(tmp_path: Path) -> None:
+def test_output_of_a_child_process_of_a_tool_goes_to_stderr(tmp_path: Path) -> None:
     tools = tmp_path / "tools.py"
     tools.write_text(
         "import subprocess, sys\n"
         "subprocess.run([sys.executable, '-c', 'print(1)'])\n"
         "def work() -> str:\n    'Works.'\n    subprocess.run([sys.executable, '-c', 'print(2)'])\n    return 'done'\n"
     )
-    with serving(called(("a", "work", "{}")), said("ok")) as (address, _):
+    with serving(call_reply(("a", "work", "{}")), text_reply("ok")) as (address, _):
         words = ["go", "-m", "openai/gpt-5", "--base-url", address, "--tools", str(tools)]
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
@@ -67,11 +67,11 @@ def test_what_a_program_prints_that_a_tool_starts_is_no_result(tmp_path: Path) -
     assert done.stderr.splitlines()[:3] == ["1", "call work({})", "2"]
 
 
-def test_an_mcp_server_that_prints_is_not_told_of_by_a_traceback(tmp_path: Path) -> None:
+def test_an_mcp_server_that_prints_causes_no_traceback(tmp_path: Path) -> None:
     server = Path(__file__).parents[1] / "agent" / "mcp_server.py"
     noisy = tmp_path / "noisy.py"
     noisy.write_text(f"import runpy\nprint('ready!', flush=True)\nrunpy.run_path({str(server)!r}, run_name='__main__')\n")
-    with serving(said("ok")) as (address, bodies):
+    with serving(text_reply("ok")) as (address, bodies):
         words = ["go", "-m", "openai/gpt-5", "--base-url", address, "--mcp", f"{sys.executable} {noisy} stdio"]
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, *words], input="", capture_output=True, text=True, env=environment(), check=False
@@ -82,7 +82,7 @@ def test_an_mcp_server_that_prints_is_not_told_of_by_a_traceback(tmp_path: Path)
 
 def test_streams_that_are_closed_or_know_few_signs() -> None:
     def asked(closed: int | None, **variables: str) -> bytes:
-        with serving(said("na\u00efve \u2713")) as (address, _):
+        with serving(text_reply("na\u00efve \u2713")) as (address, _):
             words = ["go", "-m", "openai/gpt-5", "--base-url", address]
             done = subprocess.run(
                 [sys.executable, "-c", PROGRAM, *words],
@@ -103,7 +103,7 @@ def test_streams_that_are_closed_or_know_few_signs() -> None:
 def test_an_interrupt_ends_it_at_once_and_is_on_record(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     record = tmp_path / "runs.sqlite"
-    with serving(called(("a", "slow", "{}"))) as (address, _):
+    with serving(call_reply(("a", "slow", "{}"))) as (address, _):
         words = [
             "go",
             "-m",
@@ -129,12 +129,12 @@ def test_an_interrupt_ends_it_at_once_and_is_on_record(tmp_path: Path) -> None:
             assert process.wait(20) == 1
     run = replay(record)
     assert run.end == "stopped"
-    assert run.messages[-1]["content"].startswith("Error: Broken off, maybe half done")
+    assert run.messages[-1]["content"].startswith("Error: Interrupted, maybe half done")
 
 
 def test_a_chat_on_a_terminal(tools: str) -> None:
     """The conversation is kept: the second question goes out with the first answer before it."""
-    with serving(CALL, said("Mild."), said("Rome."), said("New.")) as (address, bodies):
+    with serving(CALL, text_reply("Mild."), text_reply("Rome."), text_reply("New.")) as (address, bodies):
         words = ["-m", "openai/gpt-5", "--tools", tools, "--base-url", address]
         ours, theirs = pty.openpty()
         with subprocess.Popen(
@@ -152,7 +152,7 @@ def test_a_chat_on_a_terminal(tools: str) -> None:
     assert process.returncode == 0, err
     assert out.splitlines() == ["Mild.", "Rome.", "New."]
     assert [len(body["messages"]) for body in bodies] == [1, 3, 5, 1]
-    assert "/new begins anew" in err
+    assert "/new starts a new chat, Ctrl-D quits." in err
 
 
 TWO = """
@@ -172,7 +172,7 @@ async def slow() -> str:
 
 def test_what_was_done_before_an_interrupt_stays_in_the_chat(tmp_path: Path) -> None:
     (tmp_path / "t.py").write_text(TWO)
-    with serving(called(("a", "quick", "{}")), called(("b", "slow", "{}")), said("Well.")) as (address, bodies):
+    with serving(call_reply(("a", "quick", "{}")), call_reply(("b", "slow", "{}")), text_reply("Well.")) as (address, bodies):
         words = ["-m", "openai/gpt-5", "--tools", str(tmp_path / "t.py"), "--base-url", address]
         ours, theirs = pty.openpty()
         with subprocess.Popen(
@@ -185,11 +185,9 @@ def test_what_was_done_before_an_interrupt_stays_in_the_chat(tmp_path: Path) -> 
         ) as process:
             assert process.stderr is not None
             os.write(ours, b"Go.\n")
-            while process.stderr.readline() != "begun\n":
-                continue
+            assert "begun\n" in iter(process.stderr.readline, "")
             process.send_signal(signal.SIGINT)
-            while process.stderr.readline() != "stopped\n":
-                continue
+            assert "stopped\n" in iter(process.stderr.readline, "")
             os.write(ours, b"And?\n\x04")
             out, err = process.communicate(timeout=60)
         os.close(ours)
@@ -197,7 +195,7 @@ def test_what_was_done_before_an_interrupt_stays_in_the_chat(tmp_path: Path) -> 
     assert (process.returncode, out) == (0, "Well.\n"), err
     roles = [message["role"] for message in bodies[2]["messages"]]
     assert roles == ["user", "assistant", "tool", "assistant", "tool", "user"]
-    assert bodies[2]["messages"][4]["content"].startswith("Error: Broken off, maybe half done")
+    assert bodies[2]["messages"][4]["content"].startswith("Error: Interrupted, maybe half done")
 
 
 def test_an_interrupt_while_it_asks_for_approval_ends_it(tools: str) -> None:
@@ -213,7 +211,7 @@ def test_an_interrupt_while_it_asks_for_approval_ends_it(tools: str) -> None:
         ) as process:
             assert process.stderr is not None
             seen = b""
-            while not seen.endswith(b"say why not: "):
+            while not seen.endswith(b"a reason to refuse: "):
                 seen += process.stderr.read(1)
             process.send_signal(signal.SIGINT)
             assert process.stderr.read() == b"stopped\n"
@@ -234,4 +232,4 @@ def test_a_chat_has_no_json_form() -> None:
     )
     os.close(ours)
     os.close(theirs)
-    assert (done.returncode, done.stderr) == (2, "error: --json: a chat is for people; give a question\n")
+    assert (done.returncode, done.stderr) == (2, "error: --json: a chat can't be printed as JSON; give a question\n")

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from tests.client.probe.upstream import Body, Said, completion, tool_calls, upstream
 from toolglot.catalog.providers import providers
 from toolglot.cli.bench import command
-from toolglot.client.remembered import Remembered
+from toolglot.client.mode_stats import ModeStats
 from toolglot.speed import figures
 from toolglot.speed.parts import PARTS
 
@@ -21,7 +21,7 @@ LISTED = {"object": "list", "data": [{"id": "m", "object": "model", "max_model_l
 
 
 @pytest.fixture(autouse=True)
-def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_CONFIG_HOME", "TOOLGLOT_CACHE"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -68,9 +68,9 @@ def test_a_table_on_stdout_progress_on_stderr() -> None:
     assert "\033" not in done.stdout
     head, _, title, columns, *rows = done.stdout.splitlines()
     assert "the best of 2 rounds" in head
-    assert title.startswith("Judging a call: ")
+    assert title.startswith("Validating a call: ")
     assert columns.split() == ["OF", "A", "US", "FLOOR", "US", "RATIO"]
-    assert [row.split(",")[0].split()[0] for row in rows] == ["right", "mended", "refused"]
+    assert [row.split(",")[0].split()[0] for row in rows] == ["valid", "repaired", "rejected"]
     assert done.stderr.splitlines() == ["0/2 warming up", "1/2 measuring", "2/2 measuring"]
 
 
@@ -80,7 +80,7 @@ def test_only_narrows(only: list[str]) -> None:
     assert [part for part in PARTS if part in found] == sorted(only, key=list(PARTS).index)
 
 
-def test_a_model_is_asked_and_told_apart() -> None:
+def test_a_model_is_asked_and_reported_separately() -> None:
     with upstream(answering, listed=LISTED) as server:
         found = in_json(run("--json", "--only", "model", "-m", "vllm/m", "--base-url", server.url))
     assert not set(PARTS) & set(found)
@@ -96,18 +96,18 @@ def test_a_model_is_asked_and_told_apart() -> None:
     assert [bool(body.get("tools")) for body in server.asked] == [False] * 3 + [True] * 3
 
 
-def test_a_model_stands_below_the_rest() -> None:
+def test_a_model_is_printed_after_the_rest() -> None:
     with upstream(answering, listed=LISTED) as server:
         done = run("--only", "guard", "--only", "model", "-m", "vllm/m", "--base-url", server.url)
-    assert done.stdout.index("Judging a call") < done.stdout.index("Asking vllm/m: the median of 2 requests each")
+    assert done.stdout.index("Validating a call") < done.stdout.index("Asking vllm/m: the median of 2 requests each")
     assert "2/2 asking vllm/m with a tool" in done.stderr
 
 
-def test_what_is_remembered_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mode_statistics_are_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLGLOT_REMEMBER", "1")
     with upstream(answering, listed=LISTED) as server:
         in_json(run("--json", "--only", "model", "-m", "vllm/m", "--base-url", server.url))
-    assert not Remembered().path.exists()
+    assert not ModeStats().path.exists()
 
 
 def test_the_key_is_the_one_that_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_refused_calls_are_not_logged_thousands_of_times(caplog: pytest.LogCaptu
     assert not logging.getLogger("toolglot").disabled
 
 
-def test_wrong_use_ends_with_2_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usage_errors_exit_with_2_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     cases: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
         (("--only", "gard"), (*PARTS, "model")),
@@ -148,22 +148,22 @@ def test_wrong_use_ends_with_2_before_anything_is_measured(monkeypatch: pytest.M
         (("-m", "openai/gpt-x"), ("OPENAI_API_KEY",)),
         (("-m", "vllm/m", "--api-key", "sk-123"), ("name its variable",)),
         (("-m", "vllm/m", "--only", "guard"), ("add --only model",)),
-        (("--base-url", "http://127.0.0.1:1"), ("--base-url: it goes with -m",)),
-        (("--api-key", "env:HOME"), ("--api-key: it goes with -m",)),
+        (("--base-url", "http://127.0.0.1:1"), ("--base-url: it needs -m",)),
+        (("--api-key", "env:HOME"), ("--api-key: it needs -m",)),
         (("--rounds", "0"), ("--rounds",)),
     ]
-    for words, told in cases:
+    for words, expected in cases:
         done = run(*words)
         assert (done.exit_code, done.stdout) == (2, ""), (words, done.output)
         assert "measuring" not in done.stderr
-        for word in told:
+        for word in expected:
             assert word in done.stderr, words
 
 
 def test_help_shows_examples_and_exit_codes() -> None:
-    told = run("--help").stdout
-    assert "toolglot bench -m ollama/qwen3:8b" in told
-    assert "Exit codes" in told
+    output = run("--help").stdout
+    assert "toolglot bench -m ollama/qwen3:8b" in output
+    assert "Exit codes" in output
 
 
 # -- a real model
@@ -173,5 +173,5 @@ def test_the_embedded_model_is_timed(smollm2_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("TOOLGLOT_LOCAL_THREADS", "1")
     found = in_json(run("--rounds", "1", "--only", "model", "-m", f"local/{smollm2_path}", "--json"))
     for one in found["model"]["questions"]:
-        assert one["events"] > 3
+        assert one["events"] >= 2  # a start and an end: what lies between is the model's choice
         assert 0 < one["own_cpu_ms"] < one["end_ms"]

@@ -29,9 +29,9 @@ def test_a_file_and_json_on_one_line(tmp_path: Path) -> None:
     path.write_text(json.dumps(REQUEST))
     done = run("convert", "--to", "ollama", "--model", "other", "--json", str(path))
     assert done.stdout.count("\n") == 1
-    held = json.loads(done.stdout)
-    assert held["result"]["model"] == "other"
-    assert held["notes"] == []
+    found = json.loads(done.stdout)
+    assert found["result"]["model"] == "other"
+    assert found["notes"] == []
 
 
 def test_files_as_other_programs_write_them(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_stream() -> None:
     assert done.stdout.endswith("data: [DONE]\n\n")
 
 
-def test_what_a_stream_can_not_carry_is_told_with_json_too() -> None:
+def test_what_a_stream_can_not_express_is_reported_with_json_too() -> None:
     image = {"candidates": [{"content": {"parts": [{"inlineData": {"mimeType": "video/mp4", "data": "AA=="}}]}}]}
     given = f"data: {json.dumps(image)}\n\n"
     done = run("convert", "--from", "gemini", "--to", "openai-chat", "--kind", "stream", "--json", given=given)
@@ -61,7 +61,7 @@ def test_what_a_stream_can_not_carry_is_told_with_json_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "given", "told"),
+    ("words", "given", "expected"),
     [
         ((), "{not json", "not JSON"),
         ((), "", "it is empty"),
@@ -71,10 +71,10 @@ def test_what_a_stream_can_not_carry_is_told_with_json_too() -> None:
         (("no-such-file.json",), "", "No such file"),
     ],
 )
-def test_wrong_use_says_what_and_ends_with_2(words: tuple[str, ...], given: str, told: str) -> None:
+def test_usage_errors_exit_with_2(words: tuple[str, ...], given: str, expected: str) -> None:
     done = run("convert", *words, given=given)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert expected in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
 

@@ -19,16 +19,16 @@ def demo(*words: str) -> tuple[int, Any, str]:
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
-def test_two_tools_through_the_gateway_on_the_embedded_model(smollm2_path: object) -> None:
-    code, found, told = demo()
-    assert code == 0, told
-    first, second = found["questions"]
-    assert first["calls"] == [{"name": "get_weather", "arguments": {"city": "Paris"}}]
-    assert first["results"] == ["18 degrees, clear sky"]
-    assert second["calls"] == [{"name": "convert_distance", "arguments": {"kilometers": 12}}]
-    assert second["results"] == ["7.46 miles"]
-    assert first["answer"].strip()
-    assert "The gateway is stopped." in told
+def test_a_client_with_two_tools_and_the_embedded_model(smollm2_path: object) -> None:
+    code, found, stderr = demo("-m", "local/smollm2")
+    assert code == 0, stderr
+    assert found["right"] == len(found["questions"]) == 2
+    for question in found["questions"]:  # structure only: such a small model may pick the wrong tool, or repeat a call
+        assert {call["name"] for call in question["calls"]} <= {"get_weather", "convert_distance"}
+        assert len(question["results"]) >= len(question["calls"]) > 0
+        assert question["answer"].strip()
+    assert "a small demo model, expect mistakes" in stderr
+    assert "The gateway is stopped." in stderr
 
 
 def test_every_pair_of_apis() -> None:

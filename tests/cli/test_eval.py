@@ -16,7 +16,7 @@ from tests.client.probe.upstream import Body, Said, completion, tool_calls, upst
 from toolglot.catalog.providers import providers
 from toolglot.cli import eval as evaluating
 from toolglot.cli.eval import command
-from toolglot.client.remembered import Remembered, server_name
+from toolglot.client.mode_stats import ModeStats, server_name
 
 LISTED = {"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": 32768}]}
 FORECAST = {
@@ -51,7 +51,7 @@ QUESTIONS: list[Body] = [
     {"tool": FORECAST},
     {"tool": TIME},
     due("right", "one"),
-    due("mended", "one"),
+    due("repaired", "one"),
     due("rescued", "one"),
     due("other tool", "several"),
     due("one of two", "parallel", OSLO, ROME),
@@ -62,7 +62,7 @@ QUESTIONS: list[Body] = [
 ]
 ANSWERS: dict[str, tuple[str | None, list[tuple[str, Body]]]] = {
     "right": (None, [("forecast", OSLO)]),
-    "mended": (None, [("forecast", {"city": "Oslo", "days": "3"})]),
+    "repaired": (None, [("forecast", {"city": "Oslo", "days": "3"})]),
     "rescued": ('```json\n{"name": "forecast", "arguments": {"city": "Oslo", "days": 3}}\n```', []),
     "other tool": (None, [("time_in", {"city": "Oslo"})]),
     "one of two": (None, [("forecast", OSLO)]),
@@ -94,7 +94,7 @@ def down(_: Body) -> Said:
 
 
 @pytest.fixture(autouse=True)
-def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_CONFIG_HOME", "TOOLGLOT_CACHE"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -127,7 +127,14 @@ def test_the_figures_are_exact(at_a_time: str) -> None:
     }
     assert overall == FIGURES
     assert found["decisions"] == {"coerced_type": 1, "rejected_unknown_tool": 1, "rescued_text": 1}
-    assert [one["id"] for one in found["answers"] if one["right"]] == ["right", "mended", "rescued", "quiet", "refused", "loop"]
+    assert [one["id"] for one in found["answers"] if one["right"]] == [
+        "right",
+        "repaired",
+        "rescued",
+        "quiet",
+        "refused",
+        "loop",
+    ]
     assert found["by_tag"]["one"]["right"]["left"] == {
         "hits": 3,
         "of": 3,
@@ -136,7 +143,7 @@ def test_the_figures_are_exact(at_a_time: str) -> None:
         "high": 1.0,
     }
     assert found["by_tag"]["one"]["right"]["written"]["hits"] == 1
-    # two questions take two turns: the loop, and the refused call
+    # two questions take two turns: the loop, and the rejected call
     assert found["tokens"] == {
         "input": pytest.approx(1100 / 9),
         "output": pytest.approx(132 / 9),
@@ -151,48 +158,48 @@ def test_a_table_on_stdout_progress_with_an_estimate_on_stderr() -> None:
     assert done.stdout.startswith("vllm/m, asked native, policy balanced: 9 questions")
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("all right"))
     assert line.split() == ["all", "right", "33%", "[12%,", "65%]", "67%", "[35%,", "88%]", "+33", "points", "9"]
-    told = done.stderr.splitlines()
-    assert len(told) == 9
-    assert told[0].startswith("1/9 right     right (")
-    assert "about" in told[0]
-    assert told[3].startswith("4/9 wrong     other tool (")
-    assert "left" not in told[8]
+    output = done.stderr.splitlines()
+    assert len(output) == 9
+    assert output[0].startswith("1/9 right     right (")
+    assert "about" in output[0]
+    assert output[3].startswith("4/9 wrong     other tool (")
+    assert "left" not in output[8]
 
 
 def test_strict_repairs_nothing() -> None:
     with upstream(scripted, listed=LISTED) as server:
         found = in_json(ask(server.url, "--json", "--policy", "strict"))
-    assert found["overall"]["right"]["left"]["hits"] == 4  # neither mended nor rescued
+    assert found["overall"]["right"]["left"]["hits"] == 4  # neither repaired nor rescued
 
 
-def test_by_itself_it_asks_as_the_client_does() -> None:
+def test_by_default_it_uses_the_mode_of_the_client() -> None:
     with upstream(scripted, listed=LISTED) as server:
         done = run("-m", "vllm/m", "--base-url", server.url, "--questions", "q.jsonl", "--only", "right", "--json")
-        assert (in_json(done)["ask"], in_json(done)["way"]) == ("auto", "native")
+        assert (in_json(done)["ask"], in_json(done)["tool_mode"]) == ("auto", "native")
         asked = run(
             "-m", "vllm/m", "--base-url", server.url, "--questions", "q.jsonl", "--only", "quiet", "--ask", "tagged", "--json"
         )
-    assert in_json(asked)["way"] == "dialect:tagged"
+    assert in_json(asked)["tool_mode"] == "dialect:tagged"
     assert "tools" not in server.asked[-1]
 
 
-def test_a_measurement_neither_uses_nor_feeds_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_neither_uses_nor_changes_the_mode_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLGLOT_REMEMBER", "1")
     with upstream(scripted, listed=LISTED) as server:
-        known = Remembered()
+        known = ModeStats()
         name = server_name(msgspec.structs.replace(providers()["vllm"], base_url=server.url))
-        for good, way in ((False, "native"), (True, "constrained")):
+        for good, tool_mode in ((False, "native"), (True, "constrained")):
             for _ in range(20):
-                known.note(name, "m", way, good)
+                known.note(name, "m", tool_mode, good)
         known.flush()
         before = known.path.read_bytes()
         done = run("-m", "vllm/m", "--base-url", server.url, "--questions", "q.jsonl", "--only", "right", "--json")
-    assert in_json(done)["way"] == "native"
+    assert in_json(done)["tool_mode"] == "native"
     assert "tools" in server.asked[0]
     assert known.path.read_bytes() == before
 
 
-def test_a_run_goes_on_where_it_was() -> None:
+def test_a_run_can_be_resumed() -> None:
     with upstream(scripted, listed=LISTED) as server:
         first = ask(server.url, "--save", "a.jsonl", "--only", "one", "--json")
         assert len(server.asked) == 3
@@ -207,7 +214,7 @@ def test_a_run_goes_on_where_it_was() -> None:
     assert "3 of 9 are answered in a.jsonl" in rest.stderr
 
 
-def test_what_was_cut_off_or_got_no_answer_or_is_worded_anew_is_asked_again() -> None:
+def test_partial_failed_and_outdated_answers_are_asked_again() -> None:
     def without(missing: str) -> Callable[[Body], Said]:
         return lambda body: down(body) if body["messages"][-1]["content"] == missing else scripted(body)
 
@@ -217,11 +224,11 @@ def test_what_was_cut_off_or_got_no_answer_or_is_worded_anew_is_asked_again() ->
     assert in_json(first)["unanswered"] == {"rescued": "the model is being fetched"}
     assert in_json(first)["overall"]["right"]["left"]["hits"] == 2
     kept = Path("a.jsonl").read_text()
-    Path("a.jsonl").write_text(kept[: kept.index('"question":"mended"') + 30])
+    Path("a.jsonl").write_text(kept[: kept.index('"question":"repaired"') + 30])
     Path("q.jsonl").write_text(Path("q.jsonl").read_text().replace('"question": "right"', '"question": "quiet"', 1))
     with upstream(scripted, listed=LISTED) as server:
         rest = ask(server.url, "--resume", "a.jsonl", "--only", "one", "--json")
-    assert [body["messages"][-1]["content"] for body in server.asked] == ["quiet", "mended", "rescued"]
+    assert [body["messages"][-1]["content"] for body in server.asked] == ["quiet", "repaired", "rescued"]
     assert in_json(rest)["overall"]["right"]["left"]["hits"] == 2
 
 
@@ -233,26 +240,26 @@ def test_answers_are_judged_again_without_a_server() -> None:
     Path("q.jsonl").write_text(Path("q.jsonl").read_text().replace('"days": [3]', '"days": [4]', 1))
     other_gold = run("--score", "a.jsonl", "--questions", "q.jsonl", "--only", "one", "--wrong")
     assert "right: other arguments" in other_gold.stdout
-    assert "note: 6 answers are to other questions, and left out" in other_gold.stderr
+    assert "note: 6 answers to other questions are ignored" in other_gold.stderr
     Path("q.jsonl").write_text(Path("q.jsonl").read_text().replace('"question": "false"', '"question": "fake"', 1))
-    assert "note: 1 answers were given to another wording" in run("--score", "a.jsonl", "--questions", "q.jsonl").stderr
+    assert "note: 1 answers are to another wording" in run("--score", "a.jsonl", "--questions", "q.jsonl").stderr
     assert "no answer to any" in run("--score", "a.jsonl").stderr
 
 
-def test_what_the_server_said_is_kept_word_for_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_responses_are_saved_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "sk-very-secret-0123456789")
 
     def echoing(body: Body) -> Said:
         return 200, completion(body, f"Your key is {server.keys[-1]}.")
 
     with upstream(scripted, listed=LISTED) as server:
-        ask(server.url, "--save", "a.jsonl", "--only", "mended", "--only", "loop")
+        ask(server.url, "--save", "a.jsonl", "--only", "repaired", "--only", "loop")
     rows = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
     assert rows[0] == {
         "kind": "setting",
         "model": "vllm/m",
         "ask": "native",
-        "way": "native",
+        "tool_mode": "native",
         "policy": "balanced",
         "options": {"temperature": 0, "max_tokens": 1024},
     }
@@ -269,7 +276,7 @@ def test_what_the_server_said_is_kept_word_for_word(monkeypatch: pytest.MonkeyPa
 def test_answers_of_two_settings_are_not_mixed() -> None:
     with upstream(scripted, listed=LISTED) as server:
         ask(server.url, "--resume", "a.jsonl", "--only", "right")
-        for words, told in (
+        for words, expected in (
             (("--policy", "eager"), "a.jsonl: its answers have the policy balanced, and this run eager"),
             (("-m", "vllm/other"), "the model vllm/m, and this run vllm/other"),
             (("-o", "temperature=1"), "the options"),
@@ -277,7 +284,7 @@ def test_answers_of_two_settings_are_not_mixed() -> None:
         ):
             done = ask(server.url, "--resume", "a.jsonl", *words)
             assert (done.exit_code, done.stdout) == (2, ""), words
-            assert told in done.stderr
+            assert expected in done.stderr
         assert len(server.asked) == 1
 
 
@@ -318,7 +325,7 @@ def test_a_drawing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.exit_code, done.stderr) == (2, "error: --plot: a .png needs the package cairosvg; .svg needs nothing\n")
 
 
-def test_bfcls_own_files_are_taken_beside_ours() -> None:
+def test_bfcl_files_can_be_used_together_with_ours() -> None:
     asked = {"id": "simple_python_0", "question": [[{"role": "user", "content": "right"}]], "function": [FORECAST]}
     Path("possible_answer").mkdir()
     Path("BFCL.json").write_text(json.dumps(asked))
@@ -334,7 +341,7 @@ def test_bfcls_own_files_are_taken_beside_ours() -> None:
     ]
 
 
-def test_wrong_use_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usage_errors_exit_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     Path("bad.jsonl").write_text('{"id": "a", "question": "b", "tools": []}\n')
     Path("kept.jsonl").write_text("{}\n")
@@ -343,10 +350,10 @@ def test_wrong_use_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
         (("-m", "qwen"), "provider/model"),
         (("-m", "olama/qwen"), "did you mean ollama?"),
         (("-m", "vllm/m", "--ask", "taged"), "did you mean tagged?"),
-        (("-m", "deepseek/m", "--ask", "constrained", "--api-key", "env:HOME"), "can't be held to a schema"),
+        (("-m", "deepseek/m", "--ask", "constrained", "--api-key", "env:HOME"), "does not support constrained decoding"),
         (("-m", "openai/gpt-x"), "OPENAI_API_KEY"),
         (("-m", "vllm/m", "--api-key", "sk-123"), "name its variable"),
-        (("-m", "vllm/m", "--questions", "none.jsonl"), "none.jsonl: it can't be read"),
+        (("-m", "vllm/m", "--questions", "none.jsonl"), "none.jsonl: can't be read"),
         (("-m", "vllm/m", "--questions", "bad.jsonl"), "bad.jsonl: line 1, expected"),
         (("-m", "vllm/m", "--questions", "q.jsonl", "--questions", "q.jsonl"), "2 questions have the id"),
         (("-m", "vllm/m", "--only", "paralel"), "no question has the tag or id 'paralel'"),
@@ -356,13 +363,13 @@ def test_wrong_use_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
         (("-m", "vllm/m", "-o", "temperature"), "NAME=VALUE"),
         (("-m", "vllm/m", "--min-right", "80"), "min-right"),
         (("-m", "vllm/m", "--ask", "native", "--resume", "kept.jsonl"), "kept.jsonl: line 1"),
-        (("--score", "none.jsonl"), "none.jsonl: it can't be read"),
-        (("--score", "kept.jsonl", "--save", "b.jsonl"), "nothing to keep"),
+        (("--score", "none.jsonl"), "none.jsonl: can't be read"),
+        (("--score", "kept.jsonl", "--save", "b.jsonl"), "nothing to save"),
     ]
-    for words, told in cases:
+    for words, expected in cases:
         done = run(*words)
         assert (done.exit_code, done.stdout) == (2, ""), (words, done.output)
-        assert told in done.stderr, words
+        assert expected in done.stderr, words
 
 
 def test_an_option_may_be_taken_away() -> None:
@@ -375,9 +382,9 @@ def test_an_option_may_be_taken_away() -> None:
 
 
 def test_help_shows_examples_and_exit_codes() -> None:
-    told = run("--help").stdout
-    assert "toolglot eval -m ollama/qwen3:8b" in told
-    assert "Exit codes" in told
+    output = run("--help").stdout
+    assert "toolglot eval -m ollama/qwen3:8b" in output
+    assert "Exit codes" in output
 
 
 # -- a real model

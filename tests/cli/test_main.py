@@ -1,4 +1,4 @@
-"""The program as a whole: what its help says, and what the shell offers."""
+"""The program as a whole: its help, and shell completion."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def offered(*words: str) -> list[str]:
 
 
 def test_help_names_every_command_and_how_the_shell_learns_them() -> None:
-    told = CliRunner().invoke(main, ["--help"]).stdout
+    output = CliRunner().invoke(main, ["--help"]).stdout
     for word in (*COMMANDS, "_TOOLGLOT_COMPLETE=bash_source", "zsh_source", "fish_source"):
-        assert word in told
+        assert word in output
 
 
-def test_a_command_that_is_misspelt_is_told_of_the_right_one() -> None:
+def test_a_misspelt_command_gets_a_suggestion() -> None:
     done = CliRunner().invoke(main, ["modles"])
     assert (done.exit_code, "No such command 'modles'. Did you mean 'models'?" in done.stderr) == (2, True)
     assert "Did you mean" not in CliRunner().invoke(main, ["xyz"]).stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_has_json_and_tells_its_exit_codes(name: str) -> None:
-    told = CliRunner().invoke(main, [name, "--help"]).stdout
-    assert "--json" in told
-    assert "Exit codes: 0 " in told
+def test_each_command_has_json_and_documents_its_exit_codes(name: str) -> None:
+    output = CliRunner().invoke(main, [name, "--help"]).stdout
+    assert "--json" in output
+    assert "Exit codes: 0 " in output
 
 
 @pytest.mark.parametrize("words", [["models"], ["bench", "--only", "guard", "--rounds", "1"]], ids=lambda words: words[0])

@@ -1,4 +1,4 @@
-"""`toolglot models`: the table, one model in detail, what the server says, what has worked, JSON, wrong use."""
+"""`toolglot models`: the table, one model in detail, what the server reports, what has worked, JSON, usage errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.llamacpp import LlamaServer
 from toolglot.catalog.profiles import catalog
 from toolglot.cli.models import HEADS, command
 from toolglot.client.detect import ANSWERS
-from toolglot.client.remembered import Remembered
+from toolglot.client.mode_stats import ModeStats
 
 
 @pytest.fixture(autouse=True)
@@ -36,14 +36,14 @@ def test_the_table_has_every_family_in_columns() -> None:
     assert tuple(head.split()) == HEADS
     assert [line.split()[0] for line in lines] == [row.name for row in catalog().rows]
     by_name = {line.split()[0]: line for line in lines}
-    assert by_name["kimi-k2"].split() == ["kimi-k2", "yes", "kimi_k2", "-", "64", "yes", "yes", "yes", "excellent", "131072"]
-    assert by_name["mistral"].split()[1:] == ["yes", "mistral", "-", "128", "yes", "no", "yes", "excellent", "-"]
-    assert by_name["smollm2"].split()[5:] == ["no", "yes", "no", "poor", "-"], "it does not decide whether to call"
+    assert by_name["kimi-k2"].split() == ["kimi-k2", "yes", "kimi_k2", "-", "64", "yes", "yes", "excellent", "131072"]
+    assert by_name["mistral"].split()[1:] == ["yes", "mistral", "-", "128", "yes", "no", "excellent", "-"]
+    assert by_name["smollm2"].split()[5:] == ["no", "yes", "poor", "-"]
     assert "yes, not on llamacpp" in by_name["qwen2.5-coder"]
     assert "no " in by_name["gemma3"]
     starts = {line.index(line.split()[0]) for line in lines}
     assert starts == {0}
-    assert len({line[: head.index("DIALECT")].endswith("  ") for line in lines}) == 1, "columns stand below each other"
+    assert len({line[: head.index("DIALECT")].endswith("  ") for line in lines}) == 1, "columns are aligned"
 
 
 def test_one_model_in_detail_with_where_each_fact_comes_from() -> None:
@@ -51,16 +51,16 @@ def test_one_model_in_detail_with_where_each_fact_comes_from() -> None:
     assert done.exit_code == 0
     lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
     assert "its maker's documents" in lines["source"]
-    assert lines["max_tools"].split() == ["max_tools", "64"], "from the row that `source` names"
-    assert "dialect:tagged" in lines["ask"]
-    assert "on llamacpp (measured here" in lines["ask"]
+    assert lines["max_tools"].split()[:5] == ["max_tools", "64", "catalog", "row", "qwen2.5-coder"], "of its family"
+    assert lines["ask"].split()[1] == "constrained"
+    assert "on llamacpp (measured with" in lines["ask"]
     assert lines["context_length"].split()[1:4] == ["32768", "catalog", "row"]
     assert lines["parameters"].split()[1:] == ["1.5", "its", "name"]
     assert lines["native"].split()[1:] == ["llamacpp", "no"]
     assert lines["reasoning"].split()[1:] == ["-", "default"]
 
 
-def test_a_guess_says_so() -> None:
+def test_a_guess_is_marked() -> None:
     assert "guessed from its family" in run("qwen9").stdout
     assert "guessed: no row fits" in run("zorblax").stdout
 
@@ -73,24 +73,24 @@ def test_json_has_every_field() -> None:
     assert [known["family"] for known in all_of_them] == [row.name for row in catalog().rows]
 
 
-def test_a_row_of_ones_own_is_shown(tmp_path: Path) -> None:
+def test_a_row_of_the_user_is_shown(tmp_path: Path) -> None:
     (tmp_path / "toolglot.toml").write_text('[[model]]\nname = "mistral"\nmax_tools = 9\n')
     assert "your row mistral in toolglot.toml" in run("mistral").stdout
     assert json.loads(run("mistral", "--json").stdout)["max_tools"] == 9
 
 
-def test_wrong_use_ends_with_2(tmp_path: Path) -> None:
-    for words, told in [
+def test_usage_errors_exit_with_2(tmp_path: Path) -> None:
+    for words, expected in [
         (("m", "--provider", "olama"), "did you mean ollama?"),
         (("--provider", "ollama"), "needs the name"),
         (("--ask-server",), "--ask-server needs the name"),
-        (("m", "--base-url", "http://x"), "--base-url goes with --ask-server"),
+        (("m", "--base-url", "http://x"), "--base-url needs --ask-server"),
         (("--export", "-", "--forget"), "--export and --forget: one at a time"),
         (("qwen3", "--ask-server"), "provider/model"),
         (("--nope",), "nope"),
     ]:
         done = run(*words)
-        assert (done.exit_code, told in done.stderr) == (2, True)
+        assert (done.exit_code, expected in done.stderr) == (2, True)
         assert done.stdout == ""
     (tmp_path / "toolglot.toml").write_text('[[model]]\nname = "mistral"\nmax_tool = 9\n')
     done = run("mistral")
@@ -99,7 +99,7 @@ def test_wrong_use_ends_with_2(tmp_path: Path) -> None:
     assert "max_tool" in done.stderr
 
 
-# -- what the server says
+# -- what the server reports
 
 
 def test_the_server_is_asked(llamacpp_server: LlamaServer) -> None:
@@ -127,17 +127,19 @@ def test_what_is_at_odds_is_noted_and_the_key_is_sent(monkeypatch: pytest.Monkey
     monkeypatch.delenv("OLLAMA_API_KEY")
     with discovery_server({}) as server:
         done = run("ollama-cloud/mistral:7b", "--ask-server", "--base-url", server.address)
-        assert (done.exit_code, "note: the server could not be asked" in done.stdout) == (0, True)
+        assert (done.exit_code, "note: the server could not be queried" in done.stdout) == (0, True)
 
 
 # -- what has worked
 
 
-def worked(server: str, model: str, **ways: tuple[int, int]) -> None:
-    known = Remembered()
-    for way, (tried, good) in ways.items():
+def worked(server: str, model: str, **tool_modes: tuple[int, int]) -> None:
+    known = ModeStats()
+    for tool_mode, (tried, good) in tool_modes.items():
         for number in range(tried):
-            known.note(server, model, way.replace("_", ":", 1) if way.startswith("dialect") else way, number < good)
+            known.note(
+                server, model, tool_mode.replace("_", ":", 1) if tool_mode.startswith("dialect") else tool_mode, number < good
+            )
     known.flush()
 
 
@@ -158,27 +160,27 @@ def test_what_has_worked_is_shown() -> None:
     assert "on vllm" not in there
     assert "mistral" not in there
     one = json.loads(run("qwen2.5-coder:7b", "--provider", "vllm", "--json").stdout)
-    assert [(entry["server"], entry["ways"]) for entry in one["remembered"]] == [("vllm", {"native": [4, 4]})]
+    assert [(entry["server"], entry["tool_modes"]) for entry in one["mode_stats"]] == [("vllm", {"native": [4, 4]})]
 
 
 def test_what_has_worked_is_shared_and_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     worked("ollama", "qwen3:8b", native=(10, 2))
     worked("ollama", "mistral", native=(5, 5))
-    done = run("--export", "ways.json")
+    done = run("--export", "modes.json")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert json.loads(run("--export", "-").stdout) == json.loads((tmp_path / "ways.json").read_text())
+    assert json.loads(run("--export", "-").stdout) == json.loads((tmp_path / "modes.json").read_text())
     done = run("--forget", "ollama/qwen3:8b")
     assert "forgotten: 1" in done.stderr
-    assert [entry.model for entry in Remembered().entries()] == ["mistral"]
+    assert [entry.model for entry in ModeStats().entries()] == ["mistral"]
     assert "forgotten: 1" in run("--forget").stderr
-    assert Remembered().entries() == ()
+    assert ModeStats().entries() == ()
     monkeypatch.setenv("TOOLGLOT_CACHE", str(tmp_path / "elsewhere"))
-    assert "taken in: 2" in run("--import", "ways.json").stderr
+    assert "imported: 2" in run("--import", "modes.json").stderr
     assert "2 of 10 calls were good" in run("qwen3:8b").stdout
     (tmp_path / "wrong.json").write_text("{}")
     done = run("--import", "wrong.json")
     assert done.exit_code == 2
-    assert "wrong.json: is no file that `toolglot models --export` wrote" in done.stderr
+    assert "wrong.json: not a file from `toolglot models --export`" in done.stderr
 
 
 def test_nothing_is_shown_where_it_is_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,39 +27,41 @@ def test_calls_text_and_decisions_as_json(tools: str) -> None:
     text = "Let me see. <tool_call>{'name': 'get_weather', 'arguments': {'city': 'Rome'}}</tool_call>"
     done = run("parse", "--tools", tools, given=text)
     assert done.returncode == 0
-    held = json.loads(done.stdout)
-    assert [(call["name"], call["arguments"]) for call in held["calls"]] == [("get_weather", {"city": "Rome"})]
-    assert held["calls"][0]["fixes"]
-    assert held["text"].strip() == "Let me see."
-    assert held["dialect"] == "hermes"
-    assert "rescued_text" in [decision["code"] for decision in held["decisions"]]
+    found = json.loads(done.stdout)
+    assert [(call["name"], call["arguments"]) for call in found["calls"]] == [("get_weather", {"city": "Rome"})]
+    assert found["calls"][0]["fixes"]
+    assert found["text"].strip() == "Let me see."
+    assert found["dialect"] == "hermes"
+    assert "rescued_text" in [decision["code"] for decision in found["decisions"]]
 
 
-def test_a_refusal_says_why(tools: str) -> None:
-    held = json.loads(run("parse", "--tools", tools, given='<tool_call>{"name": "launch", "arguments": {}}</tool_call>').stdout)
-    assert held["calls"] == []
-    assert held["decisions"][0]["code"] == "rejected_unknown_tool"
-    assert "get_weather" in held["decisions"][0]["message"]
+def test_a_rejected_call_has_a_reason(tools: str) -> None:
+    found = json.loads(
+        run("parse", "--tools", tools, given='<tool_call>{"name": "launch", "arguments": {}}</tool_call>').stdout
+    )
+    assert found["calls"] == []
+    assert found["decisions"][0]["code"] == "rejected_unknown_tool"
+    assert "get_weather" in found["decisions"][0]["message"]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (("--dialect", "hermse"), "did you mean hermes?"),
         (("--policy", "lax"), "--policy"),
         (("--tools", "no-such.json"), "No such file"),
     ],
 )
-def test_wrong_use_ends_with_2(words: tuple[str, ...], told: str) -> None:
+def test_usage_errors_exit_with_2(words: tuple[str, ...], expected: str) -> None:
     done = run("parse", *words, given="hi")
     assert done.returncode == 2
-    assert told in done.stderr
+    assert expected in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_terminal_obeys_nothing_that_a_model_wrote(capsys: pytest.CaptureFixture[str]) -> None:
     show(extract('a \x1b]0;title\x07b <tool_call>{"name": "c\\u001b[2J", "arguments": {}}</tool_call>'))
-    told = capsys.readouterr().out
-    assert "a b" in told
-    assert "\x07" not in told
-    assert "\x1b[2J" not in told
+    output = capsys.readouterr().out
+    assert "a b" in output
+    assert "\x07" not in output
+    assert "\x1b[2J" not in output

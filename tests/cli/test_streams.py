@@ -1,4 +1,4 @@
-"""The streams of the process: a full disk, a reader that is gone, a closed stream, one that knows few signs."""
+"""The streams of the process: a full disk, a closed pipe, a closed stream, a limited encoding."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run(name: str, *, stdout: int | IO[Any] = subprocess.PIPE, closed: int | Non
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_full_disk_is_told_in_a_line(name: str) -> None:
+def test_a_full_disk_is_a_one_line_error(name: str) -> None:
     with FULL.open("wb") as full:
         done = run(name, stdout=full)
     *_, line = done.stderr.decode().splitlines()
@@ -50,14 +50,14 @@ def test_a_full_disk_is_told_in_a_line(name: str) -> None:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
-def test_a_file_on_a_full_disk_is_not_said_to_be_written() -> None:
+def test_a_file_on_a_full_disk_is_not_reported_as_written() -> None:
     words = [sys.executable, "-m", "toolglot", "models", "--export", str(FULL)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "error: the output can't be written: No space left on device\n")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_reader_that_is_gone_hears_nothing(name: str) -> None:
+def test_a_closed_pipe_is_not_an_error_message(name: str) -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "wb") as gone:
@@ -68,7 +68,7 @@ def test_a_reader_that_is_gone_hears_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["convert", "models --export", "parse"])
-def test_a_closed_output_is_one_that_nobody_reads(name: str) -> None:
+def test_output_to_a_closed_stdout_is_discarded(name: str) -> None:
     done = run(name, closed=1)
     assert done.returncode == 0, done.stderr
 

@@ -11,7 +11,7 @@ from tests.client.discovery_server import Table, discovery_server
 from tests.client.running import DIRECT
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.providers import Provider, provider
-from toolglot.client.detect import Answers, detect
+from toolglot.client.detect import ServerAnswers, detect
 from toolglot.client.http import HttpTransport
 
 
@@ -22,12 +22,12 @@ def at(name: str, address: str) -> Provider:
 def detected(name: str, model: str, address: str, **options: Any) -> Profile:
     async def work() -> Profile:
         async with HttpTransport(proxies=DIRECT) as transport:
-            return await detect(model, at(name, address), transport, **{"answers": Answers(), **options})
+            return await detect(model, at(name, address), transport, **{"answers": ServerAnswers(), **options})
 
     return asyncio.run(work())
 
 
-def told(name: str, model: str, table: Table, end: str = "/v1", **options: Any) -> Profile:
+def profile_from(name: str, model: str, table: Table, end: str = "/v1", **options: Any) -> Profile:
     with discovery_server(table) as server:
         return detected(name, model, server.address + end, **options)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -102,7 +103,7 @@ def test_a_grammar_holds_the_model() -> None:
     assert text_of(run(lambda local: whole(local, body(question)))) in {"maybe so", "perhaps"}
 
 
-def test_a_stream_says_what_the_whole_says() -> None:
+def test_streamed_and_whole_replies_are_the_same() -> None:
     async def work(local: Embedded) -> tuple[list[bytes], dict[str, Any]]:
         answer = await chat(local, body(WEATHER, stream=True))
         assert answer.headers["content-type"] == "text/event-stream"
@@ -118,20 +119,20 @@ def test_the_servers_other_endpoints_are_there() -> None:
     async def work(local: Embedded) -> list[Any]:
         asked = [
             ("GET", "/props?model=smollm2", b""),
-            ("POST", "/tokenize", b'{"content": "hello world"}'),
-            ("GET", "/nothing", b""),
+            ("POST", "/tokenize", b'{"model": "smollm2", "content": "hello world"}'),
+            ("GET", "/nothing?model=smollm2", b""),
         ]
         answers = [await local.send(method, f"local:{path}", {}, sent) for method, path, sent in asked]
         return [(answer.status, json.loads(await answer.read())) for answer in answers]
 
     (_, props), (_, tokens), (missing, _) = run(work)
     assert props["chat_template_caps"]["supports_tools"] is False
-    assert props["default_generation_settings"]["n_ctx"] == embedded_runtime.CONTEXT
+    assert props["default_generation_settings"]["n_ctx"] == 8192, "as much as it was trained on"
     assert tokens == {"tokens": [28120, 905]}
     assert missing == 404
 
 
-def test_what_the_server_refuses_comes_as_it_says_it() -> None:
+def test_a_server_error_is_passed_on() -> None:
     async def work(local: Embedded) -> tuple[int, dict[str, Any]]:
         answer = await chat(local, b'{"model": "smollm2", "messages": 5}')
         return answer.status, json.loads(await answer.read())
@@ -147,7 +148,7 @@ def test_one_file_is_loaded_once_whatever_it_is_called(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     names = ["smollm2", "mine.gguf", str(tmp_path / "mine.gguf"), "~/mine.gguf"]
-    assert {locate(name) for name in names} == {smollm2_path.resolve()}
+    assert {locate(name)[1] for name in names} == {smollm2_path.resolve()}
 
     async def work(local: Embedded) -> dict[str, Any]:
         await asyncio.gather(*(whole(local, body(STORY, model=name, max_tokens=2)) for name in names))
@@ -162,7 +163,7 @@ def test_one_file_is_loaded_once_whatever_it_is_called(
         thread.join()
     assert embedded_runtime.loaded() == [smollm2_path.resolve()]
     listed = {row["id"]: row for row in run(work)["data"]}
-    assert set(listed) == {"smollm2", "qwen2.5-coder-1.5b"}
+    assert set(listed) == {"smollm2", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"}
     assert listed["smollm2"]["meta"]["here"] is True
 
 
@@ -183,7 +184,7 @@ def test_a_question_given_up_stops_the_model(stream: bool) -> None:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await whole(local, body(STORY, max_tokens=1))  # it queues behind the one that was given up
-        answer = await local.send("GET", "local:/metrics", {})
+        answer = await local.send("GET", "local:/metrics?model=smollm2", {})
         return (await answer.read()).decode()
 
     embedded_runtime.stop_all()
@@ -191,7 +192,7 @@ def test_a_question_given_up_stops_the_model(stream: bool) -> None:
     assert float(counted.split()[1]) < LONG / 2
 
 
-def test_nobody_else_may_ask(smollm2_path: Path) -> None:
+def test_requests_without_the_key_are_rejected(smollm2_path: Path) -> None:
     model = embedded_runtime.running(smollm2_path.resolve(), "smollm2").result()
     assert model.key not in repr(model)
 
@@ -202,11 +203,11 @@ def test_nobody_else_may_ask(smollm2_path: Path) -> None:
     assert asyncio.run(main()) == [401, 401, 401]
 
 
-def test_what_is_no_model_is_the_callers(tmp_path: Path) -> None:
+def test_an_unknown_model_is_a_caller_error(tmp_path: Path) -> None:
     (tmp_path / "poem.gguf").write_text("roses are red")
     with pytest.raises(CallerError, match=r"'no/such\.gguf' is neither known \(smollm2, .*\) nor a file"):
         run(lambda local: chat(local, body(STORY, model="no/such.gguf")))
-    with pytest.raises(CallerError, match=r"poem\.gguf is no GGUF file"):
+    with pytest.raises(CallerError, match=r"poem\.gguf is not a GGUF file"):
         run(lambda local: chat(local, body(STORY, model=str(tmp_path / "poem.gguf"))))
     with pytest.raises(CallerError, match="body: not a JSON object"):
         run(lambda local: chat(local, b"["))
@@ -214,12 +215,12 @@ def test_what_is_no_model_is_the_callers(tmp_path: Path) -> None:
         run(lambda local: local.send("GET", "http://127.0.0.1/", {}))
 
 
-def test_a_broken_file_is_said_to_be_broken_and_quietly(
+def test_a_broken_file_is_reported_without_other_output(
     smollm2_path: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(smollm2_path.read_bytes()[:2_000_000])
-    with pytest.raises(UpstreamError, match="is it a whole GGUF file") as raised:
+    with pytest.raises(UpstreamError, match="is it a complete GGUF file") as raised:
         run(lambda local: chat(local, body(STORY, model=str(broken))))
     assert raised.value.code == "model_unloadable"
     assert not raised.value.retryable
@@ -238,10 +239,10 @@ def test_without_llama_cpp_the_extra_is_named(smollm2_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(("variable", "value"), [("TOOLGLOT_LOCAL_CTX", "many"), ("TOOLGLOT_LOCAL_THREADS", "0")])
-def test_a_setting_that_is_no_number_is_named(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_setting_is_named(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     embedded_runtime.stop_all()
     monkeypatch.setenv(variable, value)
-    with pytest.raises(CallerError, match=f"{variable}: '{value}' is no number"):
+    with pytest.raises(CallerError, match=f"{variable}: '{value}' is not a number"):
         run(lambda local: chat(local, body(STORY)))
 
 
@@ -250,9 +251,19 @@ def test_the_context_is_as_long_as_is_wished(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TOOLGLOT_LOCAL_CTX", "512")
 
     async def work(local: Embedded) -> dict[str, Any]:
-        return dict(json.loads(await (await local.send("GET", "local:/props", {})).read()))
+        return dict(json.loads(await (await local.send("GET", "local:/props?model=smollm2", {})).read()))
 
     assert run(work)["default_generation_settings"]["n_ctx"] == 512
+
+    async def too_long(local: Embedded) -> tuple[int, dict[str, Any]]:
+        answer = await chat(local, body({"messages": [{"role": "user", "content": "many words " * 600}]}))
+        return answer.status, json.loads(await answer.read())["error"]
+
+    status, error = run(too_long)
+    assert (status, error["type"]) == (400, "exceed_context_size_error")
+    assert re.fullmatch(
+        r"the prompt has 1\d+ tokens, the context window of smollm2 512: set TOOLGLOT_LOCAL_CTX .*", error["message"]
+    )
     embedded_runtime.stop_all()
 
 
@@ -293,7 +304,8 @@ from toolglot.client.embedded import Embedded, locate
 from toolglot.client.http import HttpTransport
 local = Embedded(HttpTransport())
 def story(stream, tokens=3000):
-    body = b'{"messages": [{"role": "user", "content": "Tell a story."}], "ignore_eos": true, "max_tokens": %d, "stream": %s}'
+    asked = b'[{"role": "user", "content": "Tell a story."}]'
+    body = b'{"model": "smollm2", "messages": ' + asked + b', "ignore_eos": true, "max_tokens": %d, "stream": %s}'
     return local.send("POST", "local:/v1/chat/completions", {}, body % (tokens, stream))
 async def begun():
     answer = await story(b"true")
@@ -301,7 +313,7 @@ async def begun():
         return answer
 def load_and_stop():
     stopped = threading.Event()
-    model = embedded_runtime.running(locate("smollm2"), "smollm2")
+    model = embedded_runtime.running(locate("smollm2")[1], "smollm2")
     model.add_done_callback(lambda _: (embedded_runtime.stop_all(), stopped.set()))
     stopped.wait()
 def forever():
@@ -312,9 +324,9 @@ def forever():
     loop.run_forever()
 """
 ENDS: dict[str, tuple[str, int]] = {
-    "loaded and not asked": ("embedded_runtime.running(locate('smollm2'), 'smollm2').result()", 0),
+    "loaded and not asked": ("embedded_runtime.running(locate('smollm2')[1], 'smollm2').result()", 0),
     "stopped as soon as loaded": ("for _ in range(5): load_and_stop()", 0),  # five times, for it is a race that was lost
-    "while loading": ("embedded_runtime.running(locate('smollm2'), 'smollm2')", 0),
+    "while loading": ("embedded_runtime.running(locate('smollm2')[1], 'smollm2')", 0),
     "answered": ("asyncio.run(story(b'false', 3))", 0),
     "amid a stream": ("kept = asyncio.run(begun())", 0),
     "amid a stream, the loop left open": ("loop = asyncio.new_event_loop(); kept = loop.run_until_complete(begun())", 0),
@@ -332,7 +344,7 @@ def test_the_process_ends_by_itself(end: str) -> None:
 
 def test_two_models_end_with_the_process(smollm2_path: Path, tmp_path: Path) -> None:
     other = shutil.copyfile(smollm2_path, tmp_path / "other.gguf")
-    ends(f"for name in ('smollm2', {str(other)!r}): embedded_runtime.running(locate(name), name).result()", 0)
+    ends(f"for name in ('smollm2', {str(other)!r}): embedded_runtime.running(locate(name)[1], name).result()", 0)
 
 
 def ends(code: str, expected: int) -> None:

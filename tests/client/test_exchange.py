@@ -177,7 +177,7 @@ def test_a_rested_connection_that_died_is_replaced_once() -> None:
     run(work())
 
 
-def test_who_hangs_up_late_has_the_request_and_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_close_is_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_SOON", 0.0)  # whatever happens is late
 
     async def work() -> None:
@@ -225,7 +225,7 @@ def test_noise_after_an_answer_costs_only_the_connection() -> None:
     run(work())
 
 
-def test_an_early_answer_to_a_large_body_is_heard() -> None:
+def test_an_early_response_to_a_large_body_is_read() -> None:
     async def work() -> None:
         async with fault_server() as server, HttpTransport(proxies=DIRECT) as client:
 
@@ -264,7 +264,7 @@ def test_a_slow_reader_holds_the_server_back() -> None:
             async with await client.send("GET", server.url("/"), {}, limits=Limits(idle=0.2)) as answer:
                 await asyncio.sleep(0.5)  # longer than idle: it is we who are late, not the server
                 assert sent[0] < count // 2
-                assert answer.held < 2_000_000
+                assert answer.buffered < 2_000_000
                 assert len(await answer.read()) == size * count
             assert await ask(client, server.url("/ok")) == b"ok"
             assert server.connections == 1
@@ -285,7 +285,7 @@ def test_a_transport_lives_on_in_a_later_loop() -> None:
     run(work())
 
 
-def test_closing_the_transport_ends_who_waits_and_who_connects() -> None:
+def test_closing_the_transport_cancels_waiting_and_connecting_requests() -> None:
     async def work() -> None:
         async with fault_server() as server:
             client = HttpTransport(per_host=1, proxies=DIRECT)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.client.fault_server import FaultServer, fault_server
 from tests.client.running import run
-from tests.client.test_asking import TOOL, asking, chat, http
+from tests.client.test_async_client import TOOL, asking, chat, http
 from tests.laws.conversations import stream
 from toolglot import AsyncClient, KeyMissingError, UpstreamError, fold
 
@@ -38,7 +38,7 @@ def test_fallbacks_are_asked_in_order(tmp_path: Path, monkeypatch: pytest.Monkey
     run(work())
 
 
-def test_a_fallback_gets_the_tools_and_is_told_of_in_a_stream_too(tmp_path: Path) -> None:
+def test_a_fallback_gets_the_tools_and_is_noted_in_a_stream_too(tmp_path: Path) -> None:
     whole = http(stream("one_call", "openai-chat"), "text/event-stream")
 
     async def work() -> None:

@@ -119,7 +119,7 @@ def test_a_trickle_is_slow_but_whole() -> None:
     run(work())
 
 
-def test_a_request_that_nobody_takes() -> None:
+def test_a_request_that_is_never_read() -> None:
     async def work() -> None:
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             async with HttpTransport(proxies=DIRECT) as client:
@@ -130,7 +130,7 @@ def test_a_request_that_nobody_takes() -> None:
     run(work())
 
 
-def test_a_large_body_that_is_taken_slowly_is_no_stall() -> None:
+def test_a_large_body_that_is_read_slowly_does_not_time_out() -> None:
     async def work() -> None:
         async def sip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             seen = 0

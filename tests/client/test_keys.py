@@ -55,7 +55,7 @@ def test_a_file_of_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["openai = hush", 'openai = ["hush"]', "openai = 5\n"])
-def test_a_file_of_keys_that_cant_be_read_says_none_of_it(text: str, tmp_path: Path) -> None:
+def test_an_invalid_key_file_is_not_quoted(text: str, tmp_path: Path) -> None:
     (tmp_path / "toolglot").mkdir()
     (tmp_path / "toolglot" / "keys.toml").write_text(text)
     with pytest.raises(CallerError, match=r"keys.toml: .*openai = ") as caught:
@@ -71,7 +71,7 @@ def test_no_key_where_none_is_needed() -> None:
 
 
 @pytest.mark.parametrize("given", [None, "env:OPENAI_API_KEY"])
-def test_a_missing_key_says_what_to_set(given: str | None) -> None:
+def test_a_missing_key_names_the_variable(given: str | None) -> None:
     with pytest.raises(CallerError, match="OPENAI_API_KEY"):
         find_key(provider("openai"), given, {})
 

@@ -15,10 +15,10 @@ from tests.client.running import DIRECT
 from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import provider
 from toolglot.client.http import HttpTransport
-from toolglot.client.probe.seen import questions
+from toolglot.client.mode_stats import ModeStats, server_name
+from toolglot.client.probe.observations import questions
 from toolglot.client.probe.verdict import Verdict
-from toolglot.client.probing import probe, read_ways, ways_of
-from toolglot.client.remembered import Remembered, server_name
+from toolglot.client.probing import modes_to_test, probe, read_modes
 from toolglot.client.retry import NEVER
 from toolglot.errors import CallerError
 
@@ -37,24 +37,24 @@ def _no_rows_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_which_ways_are_asked() -> None:
     known = profile("qwen2.5-coder:7b", "ollama")
     everything = ["native", "dialect:hermes", "dialect:fenced_json", "dialect:tagged", "constrained"]
-    assert ways_of(known, provider("ollama"), "native", quick=False) == everything
+    assert modes_to_test(known, provider("ollama"), "native", quick=False) == everything
     few = ["native", "dialect:hermes", "constrained", "dialect:tagged"]
-    assert ways_of(known, provider("ollama"), "dialect:tagged", quick=True) == few
-    assert "constrained" not in ways_of(known, provider("deepseek"), "native", quick=False)
-    assert read_ways(["tagged", "native", "dialect:tagged"], provider("ollama")) == ["dialect:tagged", "native"]
+    assert modes_to_test(known, provider("ollama"), "dialect:tagged", quick=True) == few
+    assert "constrained" not in modes_to_test(known, provider("deepseek"), "native", quick=False)
+    assert read_modes(["tagged", "native", "dialect:tagged"], provider("ollama")) == ["dialect:tagged", "native"]
     with pytest.raises(CallerError, match="did you mean hermes"):
-        read_ways(["hermees"], provider("ollama"))
-    with pytest.raises(CallerError, match="can't be held to a schema"):
-        read_ways(["constrained"], provider("deepseek"))
+        read_modes(["hermees"], provider("ollama"))
+    with pytest.raises(CallerError, match="does not support constrained decoding"):
+        read_modes(["constrained"], provider("deepseek"))
 
 
 # -- whole runs, each against a server with one mistake
 
 
-def run(model: str, url: str, ways: tuple[str, ...] = ("native",), **more: Any) -> Verdict:
+def run(model: str, url: str, tool_modes: tuple[str, ...] = ("native",), **more: Any) -> Verdict:
     async def work() -> Verdict:
         async with HttpTransport(proxies=DIRECT) as transport:
-            return await probe(model, transport, base_url=url, ways=ways, retries=NEVER, **{"quick": True, **more})
+            return await probe(model, transport, base_url=url, tool_modes=tool_modes, retries=NEVER, **{"quick": True, **more})
 
     return asyncio.run(asyncio.wait_for(work(), 20))
 
@@ -101,7 +101,7 @@ def flag_wanted(body: Body) -> Said:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "told", "works"),
+    ("answer", "code", "expected", "works"),
     [
         (dropping, "tools_dropped", "without", False),
         (in_text, "parser_flag_missing", "--tool-call-parser hermes", True),
@@ -112,11 +112,11 @@ def flag_wanted(body: Body) -> Said:
         (misfilling, "invalid_arguments", "city", False),
     ],
 )
-def test_a_server_with_one_mistake_is_told_by_its_name(answer: Any, code: str, told: str, works: bool) -> None:
+def test_a_server_with_one_fault_gives_one_finding(answer: Any, code: str, expected: str, works: bool) -> None:
     with upstream(answer, listed=VLLM_LIST) as server:
         found = run("vllm/my-qwen", server.url)
     assert codes(found.findings) == [code], found.findings
-    assert told in found.findings[0].evidence + found.findings[0].advice
+    assert expected in found.findings[0].evidence + found.findings[0].advice
     assert found.works is works
     assert code in found.said or works
 
@@ -125,7 +125,7 @@ def test_a_server_without_a_mistake_and_what_it_is_asked() -> None:
     with upstream(good, listed=VLLM_LIST) as server:
         found = run("vllm/my-qwen", server.url, quick=False)
     assert (found.works, found.recommended, found.findings) == (True, "native", ())
-    assert (found.ways[0].right, found.ways[0].asked) == (7, 7)
+    assert (found.tool_modes[0].right, found.tool_modes[0].asked) == (7, 7)
     first = server.asked[0]
     assert (first["temperature"], first["model"], len(first["tools"])) == (0, "my-qwen", 1)
     assert [body.get("stream", False) for body in server.asked].count(True) == 1
@@ -179,7 +179,7 @@ def test_a_way_that_is_refused_is_not_asked_again_and_others_are() -> None:
 
     with upstream(no_tools) as server:
         found = run("ollama/gemma3:4b", server.url, ("native", "constrained"))
-    assert [way.mark for way in found.ways] == ["refused", "works well"]
+    assert [tool_mode.mark for tool_mode in found.tool_modes] == ["refused", "works well"]
     assert found.recommended == "constrained"
     assert codes(found.findings) == ["tools_dropped"]
     assert "does not support tools" in found.findings[0].evidence
@@ -194,7 +194,7 @@ def test_a_server_that_is_not_there() -> None:
     assert codes(found.findings) == ["not_reachable"]
     assert "127.0.0.1:9" in found.findings[0].evidence
     assert "check that the server runs" in found.findings[0].advice
-    assert (found.works, found.recommended, len(found.ways)) == (False, None, 1)
+    assert (found.works, found.recommended, len(found.tool_modes)) == (False, None, 1)
     assert found.said == "Nothing works: not_reachable."
 
 
@@ -235,7 +235,7 @@ def test_a_model_that_is_not_there_and_the_nearest(model: str, monkeypatch: pyte
     assert len(server.asked) == 1
 
 
-def test_a_fault_of_the_server_is_told_in_its_own_words() -> None:
+def test_a_server_error_is_shown_with_its_message() -> None:
     def failing(body: Body) -> Said:
         return 500, {"error": {"message": "CUDA out of memory"}}
 
@@ -243,7 +243,7 @@ def test_a_fault_of_the_server_is_told_in_its_own_words() -> None:
         found = run("vllm/my-qwen", server.url)
     assert codes(found.findings) == ["refused"]
     assert found.findings[0].evidence == "HTTP 500: CUDA out of memory"
-    assert found.ways[0].mark == "refused"
+    assert found.tool_modes[0].mark == "refused"
 
 
 # -- what is remembered
@@ -251,24 +251,27 @@ def test_a_fault_of_the_server_is_told_in_its_own_words() -> None:
 
 def test_what_worked_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOOLGLOT_REMEMBER", raising=False)
-    kept = Remembered(tmp_path / "ways.json")
+    kept = ModeStats(tmp_path / "tool_modes.json")
     with upstream(good, listed=VLLM_LIST) as server:
-        run("vllm/my-qwen", server.url, ("native", "tagged"), remembered=kept)
+        run("vllm/my-qwen", server.url, ("native", "tagged"), mode_stats=kept)
         row = provider("vllm")
         name = server_name(
             type(row)(**{field: getattr(row, field) for field in row.__struct_fields__} | {"base_url": server.url})
         )
-        fresh = Remembered(tmp_path / "ways.json").tallies(name, "my-qwen")
-        assert {way: (tally.tried, tally.good) for way, tally in fresh.items()} == {"native": (2, 2), "dialect:tagged": (2, 0)}
+        fresh = ModeStats(tmp_path / "tool_modes.json").mode_counts(name, "my-qwen")
+        assert {tool_mode: (tally.tried, tally.good) for tool_mode, tally in fresh.items()} == {
+            "native": (2, 2),
+            "dialect:tagged": (2, 0),
+        }
         monkeypatch.setenv("TOOLGLOT_REMEMBER", "0")
-        off = Remembered(tmp_path / "off.json")
-        run("vllm/my-qwen", server.url, remembered=off)
+        off = ModeStats(tmp_path / "off.json")
+        run("vllm/my-qwen", server.url, mode_stats=off)
     assert not (tmp_path / "off.json").exists()
 
 
 def test_wrong_use() -> None:
-    for words, told in [(("qwen",), "provider/model"), (("olama/x",), "did you mean ollama")]:
-        with pytest.raises(CallerError, match=told):
+    for words, expected in [(("qwen",), "provider/model"), (("olama/x",), "did you mean ollama")]:
+        with pytest.raises(CallerError, match=expected):
             run(*words, "http://127.0.0.1:9")
-    with pytest.raises(CallerError, match="no question 'nine'"):
+    with pytest.raises(CallerError, match="unknown question 'nine'"):
         run("vllm/m", "http://127.0.0.1:9", only=["nine"])

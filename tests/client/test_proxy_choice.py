@@ -60,7 +60,7 @@ def test_loopback_goes_straight(host: str) -> None:
         (".", "http://b.c/", False),
     ],
 )
-def test_who_goes_without(entry: str, url: str, straight: bool) -> None:
+def test_hosts_without_a_proxy(entry: str, url: str, straight: bool) -> None:
     assert (chosen(url, ALL_PROXY="p:1", NO_PROXY=entry) is None) is straight
 
 
@@ -78,7 +78,7 @@ def test_a_proxys_address() -> None:
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_a_proxy_that_cant_be_used_is_told_to_those_who_would_go_through_it(bad: str) -> None:
+def test_an_unusable_proxy_fails_only_requests_through_it(bad: str) -> None:
     with pytest.raises(CallerError, match=r"^ALL_PROXY: .* NO_PROXY$") as caught:
         chosen("http://a.b/", ALL_PROXY=bad)
     assert "hush" not in str(caught.value)

@@ -13,7 +13,7 @@ from tests.client.running import DIRECT, QUICK, run
 from toolglot.client.http import HttpTransport
 from toolglot.client.retry import NEVER, Policy, pause, with_late_wait, with_retries
 from toolglot.errors import UpstreamError
-from toolglot.reading.faults import read_fault
+from toolglot.io.upstream_errors import read_error
 
 NOW = 1_800_000_000.0
 
@@ -26,7 +26,7 @@ class World:
         self.failures = list(failures)
         self.slept: list[float] = []
         self.tries = 0
-        self.told: list[int] = []
+        self.pauses: list[int] = []
 
     async def attempt(self) -> str:
         self.tries += 1
@@ -49,7 +49,7 @@ class World:
                 clock=lambda: self.now,
                 sleep=self.sleep,
                 chance=lambda: chance,
-                told=lambda number, *_: self.told.append(number),
+                on_pause=lambda number, *_: self.pauses.append(number),
             )
         )
 
@@ -64,7 +64,7 @@ def refused(
 def test_these_are_tried_again(status: int | None) -> None:
     world = World(refused(status), refused(status))
     assert world.go() == "done"
-    assert (world.tries, world.slept, world.told) == (3, [0.5, 1.0], [1, 2])
+    assert (world.tries, world.slept, world.pauses) == (3, [0.5, 1.0], [1, 2])
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 413, 422])
@@ -190,7 +190,7 @@ def test_every_form_over_the_wire(form: str, status: int) -> None:
 
             async def attempt() -> None:
                 async with await client.send("POST", server.url("/"), {}, limits=QUICK) as answer:
-                    raise with_late_wait(read_fault(answer.status, answer.headers, await answer.read()), answer.headers, NOW)
+                    raise with_late_wait(read_error(answer.status, answer.headers, await answer.read()), answer.headers, NOW)
 
             with pytest.raises(UpstreamError) as caught:
                 await with_retries(attempt, Policy(attempts=2), sleep=sleep, chance=lambda: 0.0)

@@ -170,8 +170,8 @@ def test_through_a_proxy(outer: bool, inner: bool) -> None:
     [
         (b"HTTP/1.1 407 Who\r\n\r\n", False, "status 407"),
         (b"HTTP/1.1 502 Bad\r\n\r\n", True, "status 502"),
-        (b"what?\r\n\r\n", True, "without an answer"),
-        (b"x" * 100_000, True, "without an answer"),
+        (b"what?\r\n\r\n", True, "without a response"),
+        (b"x" * 100_000, True, "without a response"),
     ],
 )
 def test_a_proxy_that_refuses(answer: bytes, again: bool, said: str) -> None:
@@ -193,7 +193,7 @@ def test_a_proxy_that_lets_nobody_in_is_named_without_connect_too() -> None:
         async with proxy_server(PROXY_AUTH) as proxy, HttpTransport(proxies=through(proxy.port, user="u:wrong@")) as client:
             error = await fault_of(client, "http://upstream.invalid/")
             assert (error.code, error.retryable) == ("proxy_failed", False)
-            assert error.message.startswith(f"proxy 127.0.0.1:{proxy.port}: the proxy refused (status 407)")
+            assert error.message.startswith(f"proxy 127.0.0.1:{proxy.port}: the proxy rejected the request (status 407)")
 
     run(work())
 

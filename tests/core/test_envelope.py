@@ -1,4 +1,4 @@
-"""State of one wire, under seal through another."""
+"""State of one wire, sealed for the way through another."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ JSON = st.recursive(
         min_size=1,
     )
 )
-def test_there_and_back(extra: Extra) -> None:
+def test_round_trip(extra: Extra) -> None:
     sealed = seal(extra, but="openai-chat")
     assert sealed is not None
     assert b64decode(sealed, validate=True).startswith(b"toolglot:")
     assert unseal(sealed) == extra
 
 
-def test_a_wire_s_own_state_needs_no_seal() -> None:
+def test_state_of_the_same_wire_is_not_sealed() -> None:
     assert unseal(seal(STATE, but="anthropic")) == {"openai-responses": STATE["openai-responses"]}
     assert seal({"anthropic": {"signature": "s"}}, but="anthropic") is None
     assert seal({"gemini": {}}, but="anthropic") is None
@@ -68,7 +68,7 @@ def wrapped(data: bytes) -> str:
         wrapped(b'{"a":' * 100_000),
     ],
 )
-def test_a_stranger_s_string_is_not_ours(text: object) -> None:
+def test_a_foreign_string_is_not_unsealed(text: object) -> None:
     assert unseal(text) is None
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
-from toolglot.core.fold import fold, join_extra, unfold
+from toolglot.core.fold import fold, merge_extra, unfold
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Decision, Reply, Stop, Usage
 from toolglot.errors import UpstreamError
 
@@ -36,7 +36,7 @@ PARTS: dict[str, Part] = {
 def test_a_part_is_its_events(name: str) -> None:
     reply = Reply(parts=(PARTS[name],), stop=Stop("stop"))
     events = list(unfold(reply))
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     assert fold(events) == reply
 
 
@@ -58,7 +58,7 @@ def test_a_reply_is_its_events() -> None:
     assert [call.sealed for call in reply.calls] == [True] * 4
 
 
-def test_a_broken_reply_keeps_what_came_before() -> None:
+def test_a_broken_reply_keeps_the_parts_before_the_error() -> None:
     error = UpstreamError("gone", 502, "gone")
     reply = Reply("id", parts=(Text("half"),), stop=Stop("error", "gone"), error=error, notes=("n",))
     assert fold(unfold(reply)) == reply
@@ -90,19 +90,19 @@ def test_a_stream_that_stops_anywhere_folds() -> None:
         assert all(call.sealed for call in reply.calls)
 
 
-def test_a_fault_is_told() -> None:
+def test_a_fault_becomes_the_error() -> None:
     error = UpstreamError("gone", code="stream_truncated")
     reply = fold([Start(), Fault(error, (Decision("d", "m"),), ("n",))])
     assert (reply.error, reply.stop, reply.notes) == (error, Stop("error", "stream_truncated"), ("n",))
     assert len(reply.decisions) == 1
 
 
-def test_a_result_is_no_part_of_a_reply() -> None:
+def test_a_result_is_not_part_of_a_reply() -> None:
     with pytest.raises(TypeError, match="ToolResult"):
         list(unfold(Reply(parts=(ToolResult("a"),))))
 
 
-def test_opaque_text_that_is_no_object_is_kept() -> None:
+def test_opaque_text_that_is_not_an_object_is_kept() -> None:
     for text, block in (("[1]", {"value": [1]}), ("{", {"text": "{"})):
         assert fold([Open(0, "opaque", "w"), Delta(0, text), Close(0)]).parts == (Opaque("w", block),)
 
@@ -117,6 +117,6 @@ def test_opaque_text_that_is_no_object_is_kept() -> None:
     ],
 )
 def test_join_extra(first: Extra, second: Extra, joined: Extra) -> None:
-    kept = {wire: dict(held) for wire, held in first.items()}
-    assert join_extra(first, second) == joined
+    kept = {wire: dict(fields) for wire, fields in first.items()}
+    assert merge_extra(first, second) == joined
     assert first == kept

@@ -1,4 +1,4 @@
-"""Names that a wire accepts, and the way back."""
+"""Names that a wire accepts, and how they are restored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
-from toolglot.core.names import NameRule, Names, legal, legalise
+from toolglot.core.names import NameMap, NameRule, legal, sanitize_names
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 
@@ -37,7 +37,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_legal_word_for_any_name(name: str) -> None:
+def test_any_name_becomes_legal(name: str) -> None:
     word = legal(name, RULE.name)
     assert PATTERN.fullmatch(word)
     assert word == legal(name, RULE.name)
@@ -48,7 +48,7 @@ def test_a_legal_word_for_any_name(name: str) -> None:
     ("name", "beginning"),
     [("get weather!", "get_weather_"), ("1 st", "_1_st_"), ("\u5929\u6c17", "_"), ("x" * 65, "x" * 55 + "_"), ("a.b", "a_b_")],
 )
-def test_the_word_can_be_recognised(name: str, beginning: str) -> None:
+def test_the_legal_name_is_readable(name: str, beginning: str) -> None:
     assert legal(name, RULE.name).startswith(beginning)
 
 
@@ -56,7 +56,7 @@ def test_any_name_is_legal_without_a_rule() -> None:
     assert legal("a b", None) == "a b"
 
 
-def test_a_taken_word_is_not_given_again() -> None:
+def test_a_used_name_is_not_used_again() -> None:
     taken: list[str] = []
     for _ in range(4):
         taken.append(legal("f", RULE.name, taken))
@@ -66,10 +66,10 @@ def test_a_taken_word_is_not_given_again() -> None:
 
 
 @given(st.lists(st.tuples(st.none() | st.sampled_from(["n", "n m"]), st.text(max_size=70)), unique=True, max_size=8))
-def test_every_tool_is_found_again(keys: list[tuple[str | None, str]]) -> None:
+def test_every_tool_is_restored(keys: list[tuple[str | None, str]]) -> None:
     tools = [Tool(name, namespace=namespace) for namespace, name in keys]
     for rule in (RULE, SPACES):
-        names = Names(tools, rule)
+        names = NameMap(tools, rule)
         for tool in tools:
             word = names.out(tool.name, tool.namespace)
             assert PATTERN.fullmatch(word)
@@ -88,7 +88,7 @@ COLLISIONS = {
 @pytest.mark.parametrize("name", COLLISIONS)
 def test_collisions(name: str) -> None:
     tools = COLLISIONS[name]
-    names = Names(tools, RULE)
+    names = NameMap(tools, RULE)
     words = [names.out(tool.name, tool.namespace) for tool in tools]
     assert len(set(words)) == len(tools)
     assert [names.back(word) for word in words] == tools
@@ -96,7 +96,7 @@ def test_collisions(name: str) -> None:
 
 def test_namespaces_stay_where_the_wire_has_them() -> None:
     tools = [Tool("f", namespace="a"), Tool("f", namespace="b"), Tool("g h", namespace="a"), Tool("g h", namespace="b")]
-    names = Names(tools, SPACES)
+    names = NameMap(tools, SPACES)
     assert [names.out(tool.name, tool.namespace) for tool in tools[:2]] == ["f", "f"]
     assert names.back("f", "b") is tools[1]
     assert names.back("f") is tools[0]
@@ -104,20 +104,20 @@ def test_namespaces_stay_where_the_wire_has_them() -> None:
     assert names.changed
 
 
-def test_a_tool_twice_is_one_tool() -> None:
-    names = Names([Tool("f", "first"), Tool("f", "second")], RULE)
+def test_a_duplicate_tool_is_one_tool() -> None:
+    names = NameMap([Tool("f", "first"), Tool("f", "second")], RULE)
     assert names.out("f") == "f"
     assert not names.changed
 
 
-def test_what_was_never_declared_has_no_way_back() -> None:
-    names = Names([Tool("web_search", kind="server")], RULE)
+def test_an_undeclared_name_is_not_restored() -> None:
+    names = NameMap([Tool("web_search", kind="server")], RULE)
     assert names.back("web_search") is None
     assert names.out("unheard of").startswith("unheard_of_")
     assert names.out("f", "n") == "n__f"
 
 
-def test_a_request_is_legalised_as_one() -> None:
+def test_a_request_is_sanitized_consistently() -> None:
     request = Request(
         "m",
         (
@@ -128,7 +128,7 @@ def test_a_request_is_legalised_as_one() -> None:
         (Tool("get weather"), Tool("time", namespace="clock"), Tool("web", kind="server")),
         Choice("required", ("get weather", "clock__time")),
     )
-    done = legalise(request, RULE)
+    done = sanitize_names(request, RULE)
     weather, clock = done.tools[0].name, done.tools[1].name
     assert clock == "clock__time"
     assert done.tools[1].namespace is None
@@ -146,17 +146,17 @@ def test_a_request_is_legalised_as_one() -> None:
 def test_a_result_follows_its_call_where_names_collide() -> None:
     tools = (Tool("y", namespace="x"), Tool("x__y"))
     turns = (Message("assistant", (ToolCall("a", "y", namespace="x"),)), Message("tool", (ToolResult("a", "x__y"),)))
-    done = legalise(Request("m", turns, tools), RULE)
+    done = sanitize_names(Request("m", turns, tools), RULE)
     call, result = done.messages[0].parts[0], done.messages[1].parts[0]
     assert isinstance(call, ToolCall)
     assert isinstance(result, ToolResult)
     assert call.name == result.name == done.tools[0].name
 
 
-def test_what_is_legal_is_left_alone() -> None:
+def test_a_legal_request_is_unchanged() -> None:
     turns = (Message("assistant", (ToolCall("a", "f"),)), Message("tool", (ToolResult("a", "f"),)))
     request = Request("m", turns, (Tool("f"),), Choice("required", ("f",)))
-    done = legalise(request, RULE)
+    done = sanitize_names(request, RULE)
     assert done == request
     assert done.tools is request.tools
     assert all(new is old for new, old in zip(done.messages, request.messages, strict=True))
@@ -164,4 +164,4 @@ def test_what_is_legal_is_left_alone() -> None:
 
 def test_ids_are_free_where_the_rule_says_so() -> None:
     turns = (Message("assistant", (ToolCall("a b", "f"),)), Message("tool", (ToolResult("a b", "f"),)))
-    assert legalise(Request("m", turns), NameRule(call_id=None)).messages == turns
+    assert sanitize_names(Request("m", turns), NameRule(call_id=None)).messages == turns

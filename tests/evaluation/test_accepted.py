@@ -76,7 +76,7 @@ def test_absence_null_and_defaults() -> None:
     assert arguments_match({"city": "Oslo", "days": None}, accepted)
 
 
-def test_order_counts_unless_it_is_said_not_to() -> None:
+def test_list_order_matters_unless_unordered() -> None:
     accepted: dict[str, list[Any]] = {"stops": [["a", "b"]], "deep": [{"stops": [[1, 2]]}, ""]}
     assert not arguments_match({"stops": ["b", "a"]}, accepted)
     assert arguments_match({"stops": ["b", "a"]}, accepted, ("stops",))

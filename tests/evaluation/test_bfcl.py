@@ -1,4 +1,4 @@
-"""Rows in BFCL's form, of our own making."""
+"""Rows in BFCL's format, written for these tests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_rows_and_answers_become_questions() -> None:
     assert not score(question, [("geo.area", {"size": [2, 3.5], "options": {"round": False}})]).right
 
 
-def test_kinds_are_those_of_our_own_questions() -> None:
+def test_kinds_are_those_of_the_builtin_questions() -> None:
     calls = [*GOLD["ground_truth"], *GOLD["ground_truth"]]
     (twice,) = read_bfcl(json.dumps(ROW), json.dumps({**GOLD, "ground_truth": calls}))
     (several,) = read_bfcl(json.dumps({**ROW, "function": [TOOL, {**TOOL, "name": "geo.length"}]}), json.dumps(GOLD))
@@ -66,28 +66,28 @@ def test_irrelevance_has_no_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "gold", "said"),
+    ("changed", "gold", "message"),
     [
-        ({}, None, "line 1, simple_python_7: there is no answer to it"),
-        ({"id": "live_relevance_0-0-0"}, None, "live_relevance is not one of single questions"),
-        ({"id": "simple_java_3"}, None, "simple_java is not one of"),
-        ({"id": "multi_turn_base_3"}, None, "multi_turn_base is not one of"),
-        ({"question": [[], []]}, GOLD, "line 1, question: one turn can be read, not 2"),
+        ({}, None, "line 1, simple_python_7: missing answer"),
+        ({"id": "live_relevance_0-0-0"}, None, "live_relevance is not supported"),
+        ({"id": "simple_java_3"}, None, "simple_java is not supported"),
+        ({"id": "multi_turn_base_3"}, None, "multi_turn_base is not supported"),
+        ({"question": [[], []]}, GOLD, "line 1, question: expected one turn, got 2"),
         ({"question": "x"}, GOLD, "line 1, question: expected a list"),
-        ({"question": [[]]}, GOLD, "line 1, messages: there is none"),
+        ({"question": [[]]}, GOLD, "line 1, messages: the list is empty"),
         ({"question": [[{"role": "usr", "content": "x"}]]}, GOLD, "line 1, messages[0].role: expected system"),
         ({"function": [3]}, GOLD, "line 1, function[0]: expected an object"),
         ({"function": [{}]}, GOLD, "line 1, function[0].name: expected a string"),
-        ({}, {**GOLD, "ground_truth": [{}]}, "simple_python_7.ground_truth[0]: one name with its arguments"),
+        ({}, {**GOLD, "ground_truth": [{}]}, "simple_python_7.ground_truth[0]: expected one name with its arguments"),
         ({}, {**GOLD, "ground_truth": [{"f": {"a": 3}}]}, "simple_python_7.ground_truth[0].f.a: expected a list"),
         ({}, {**GOLD, "id": []}, "possible_answer, id: expected a string"),
         ({}, {**GOLD, "ground_truth": None}, "simple_python_7.ground_truth: expected a list"),
     ],
 )
-def test_what_can_not_be_read_is_said(changed: dict[str, Any], gold: dict[str, Any] | None, said: str) -> None:
+def test_invalid_input_is_reported(changed: dict[str, Any], gold: dict[str, Any] | None, message: str) -> None:
     with pytest.raises(CallerError) as raised:
         read_bfcl(json.dumps({**ROW, **changed}), json.dumps(gold) if gold else None)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,10 @@ def test_category(id: str, category: str) -> None:
     assert category_of(id) == category
 
 
-def test_load_finds_the_answers_and_knows_the_forms(tmp_path: Path) -> None:
+def test_load_finds_the_answers_and_detects_the_format(tmp_path: Path) -> None:
     file, answers = tmp_path / "BFCL_v4_simple_python.json", tmp_path / "possible_answer"
     file.write_text("\n" + json.dumps(ROW))
-    with pytest.raises(CallerError, match=r"simple_python\.json: line 2, simple_python_7: there is no answer"):
+    with pytest.raises(CallerError, match=r"simple_python\.json: line 2, simple_python_7: missing answer"):
         load(file)
     answers.mkdir()
     (answers / file.name).write_text(json.dumps(GOLD))
@@ -112,9 +112,9 @@ def test_load_finds_the_answers_and_knows_the_forms(tmp_path: Path) -> None:
     ours.write_text("{}")
     with pytest.raises(CallerError, match=r"mine\.jsonl: line 1, expected: "):
         load(ours)
-    with pytest.raises(CallerError, match="it can't be read"):
+    with pytest.raises(CallerError, match="can't be read"):
         load(tmp_path / "nothing.jsonl")
     several = tmp_path / "BFCL_v4_multi_turn_base.json"
     several.write_text(json.dumps({"id": "multi_turn_base_0", "question": [[], []], "involved_classes": ["X"]}))
-    with pytest.raises(CallerError, match="multi_turn_base is not one of"):
+    with pytest.raises(CallerError, match="multi_turn_base is not supported"):
         load(several)

@@ -18,6 +18,6 @@ def test_more_questions_make_it_narrower() -> None:
     assert widths == sorted(widths, reverse=True)
 
 
-def test_a_rate_says_itself() -> None:
+def test_a_rate_as_text() -> None:
     assert str(Rate(5, 10)) == "50% [24%, 76%]"
     assert (Rate(0, 0).share, str(Rate(0, 0))) == (None, "-")

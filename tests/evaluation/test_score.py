@@ -6,7 +6,7 @@ import pytest
 
 from toolglot.evaluation.intervals import Rate
 from toolglot.evaluation.questions import Question, read_questions
-from toolglot.evaluation.score import MEASURES, Called, Outcome, says, score, summary
+from toolglot.evaluation.score import MEASURES, Called, Outcome, mentions, score, summary
 
 TOOLS = [
     {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
@@ -71,7 +71,7 @@ def test_arguments_are_an_object_even_where_the_schema_does_not_say_so() -> None
     assert score(question, [("f", "a")]).valid is False
 
 
-def test_where_no_call_is_due() -> None:
+def test_questions_without_an_expected_call() -> None:
     assert score(NONE, []) == Outcome(false_call=False)
     assert score(NONE, []).right
     assert score(NONE, [OSLO]) == Outcome(false_call=True, extra=1)
@@ -84,11 +84,11 @@ def test_a_loop_is_right_when_its_end_is() -> None:
     assert score(question, [OSLO], "It is **rainy** at 7°C.").right
     assert score(question, [OSLO], "It is 17 and rainy.").final is False
     assert not score(question, [OSLO], "It is sunny at 7.").right
-    told = score(question, [ROME], "7, rain")
-    assert (told.final, told.right_tool, told.right) == (True, True, False)
+    outcome = score(question, [ROME], "7, rain")
+    assert (outcome.final, outcome.right_tool, outcome.right) == (True, True, False)
 
 
-SAID = [
+WORDS = [
     ("7", "7 degrees", True),
     ("7", "7km", True),
     ("7", "€7.", True),
@@ -110,9 +110,9 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("word", "text", "found"), SAID)
-def test_words_are_said_whole(word: str, text: str, found: bool) -> None:
-    assert says(text, [[word]]) is found
+@pytest.mark.parametrize(("word", "text", "found"), WORDS)
+def test_only_whole_words_match(word: str, text: str, found: bool) -> None:
+    assert mentions(text, [[word]]) is found
 
 
 def test_summary_counts_each_question_where_it_belongs() -> None:

@@ -1,20 +1,20 @@
-"""A real browser. Where there is none the tests fail, unless TOOLGLOT_NO_BROWSER=1 says that this is meant."""
+"""A real browser. If there is none, tests fail where `make test` could have installed it; elsewhere they are skipped."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.system_packages import can_install, find_browser, missing
+
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_PACKAGES = ("chromium", "libatomic1")
 _FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -29,18 +29,19 @@ _FLAGS = [
 
 @dataclass
 class Opened:
-    """A page, and what was wrong with it: messages of its console, and addresses that are not the gateway's."""
+    """A page and its problems: console messages, and requests to other hosts."""
 
     page: Page
     wrong: list[str] = field(default_factory=list)
 
 
 def chromium() -> str:
-    if os.environ.get("TOOLGLOT_NO_BROWSER") == "1":
-        pytest.skip("TOOLGLOT_NO_BROWSER=1: no browser is wanted here")
-    found = next((path for path in map(shutil.which, _NAMES) if path), None)
-    if found is None:
-        pytest.fail("there is no chromium: apt-get install chromium, or set TOOLGLOT_NO_BROWSER=1 to go without")
+    wanted = missing(_PACKAGES)
+    if wanted and can_install():
+        pytest.fail(f"missing: {', '.join(wanted)}; run `python3 tests/system_packages.py {' '.join(wanted)}`")
+    found = find_browser()
+    if wanted or found is None:
+        pytest.skip(f"missing: {', '.join(wanted)} (installed by itself only as root on Debian)")
     return found
 
 
@@ -48,16 +49,20 @@ def chromium() -> str:
 async def browsing(url: str, **context: Any) -> AsyncIterator[Opened]:
     from playwright.async_api import async_playwright
 
+    program = chromium()
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium(), args=_FLAGS)
+        browser = await playwright.chromium.launch(executable_path=program, args=_FLAGS)
         try:
             page = await (await browser.new_context(**context)).new_page()
             opened = Opened(page)
             origin = url.partition("?")[0].rstrip("/")
-            page.on("console", lambda said: opened.wrong.append(said.text) if said.type in {"error", "warning"} else None)
+            page.on(
+                "console", lambda message: opened.wrong.append(message.text) if message.type in {"error", "warning"} else None
+            )
             page.on("pageerror", lambda error: opened.wrong.append(str(error)))
             page.on(
-                "request", lambda asked: None if asked.url.startswith((origin, "data:")) else opened.wrong.append(asked.url)
+                "request",
+                lambda request: None if request.url.startswith((origin, "data:")) else opened.wrong.append(request.url),
             )
             await page.goto(url)
             yield opened

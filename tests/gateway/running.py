@@ -1,4 +1,4 @@
-"""The real server on a real socket, within a test."""
+"""Runs the real server on a real socket inside a test."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from toolglot.client.transport import Answer, Limits
 from toolglot.core.fold import fold
 from toolglot.core.reply import Reply
 from toolglot.gateway.config import Config, read_config
-from toolglot.gateway.serving import listen, make_server
+from toolglot.gateway.server import listen, make_server
 from toolglot.gateway.state import Gateway
 from toolglot.pipeline.convert import open_reader
-from toolglot.pipeline.route import speech
+from toolglot.pipeline.request.route import wire_format
 from toolglot.wires import NAMES
 
 WIRES = tuple(NAMES)
 QUICK = Limits(connect=5.0, first_byte=10.0, idle=10.0)
 GUARD = 30.0
 
-# a provider of the catalog for each wire, whose key need not be there
+# a provider of the catalog for each wire
 PROVIDERS = {
     "openai-chat": "vllm",
     "openai-responses": "openai-responses",
@@ -44,7 +44,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 
 def config(upstream: Upstream | str, *wires: str, server: str = "", route: str = "") -> Config:
-    """Each wire an upstream of its name, and a route `<wire>/*` to it; `route` is added to every one."""
+    """An upstream named after each wire, and a route `<wire>/*` to it; `route` is added to every route."""
     url = upstream if isinstance(upstream, str) else upstream.url
     text = f"[server]\nport = 0\ndetect = false\n{server}\n"
     for wire in wires or WIRES:
@@ -58,7 +58,7 @@ class Running:
     gateway: Gateway
     port: int
     client: HttpTransport
-    stop: Callable[[], Awaitable[None]]  # as a signal would
+    stop: Callable[[], Awaitable[None]]  # like a signal
 
     @property
     def url(self) -> str:
@@ -70,7 +70,7 @@ class Running:
         return await self.client.send(method, self.url + path, sent, data, limits=QUICK)
 
     async def raw(self, data: bytes) -> bytes:
-        """All that comes for these bytes, until the server closes."""
+        """The response to these bytes, until the server closes the connection."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(data)
         try:
@@ -81,7 +81,7 @@ class Running:
                 await writer.wait_closed()
 
     async def ask(self, method: str, path: str, body: Any = b"", **headers: str) -> tuple[int, Any, dict[str, str]]:
-        """Status, body (as JSON where it is) and headers."""
+        """Status, body (decoded if it is JSON) and headers."""
         answer = await self.send(method, path, body, **headers)
         data = await answer.read()
         await answer.aclose()
@@ -89,19 +89,19 @@ class Running:
         return answer.status, msgspec.json.decode(data) if is_json and data else data, dict(answer.headers)
 
     async def reply(self, wire: str, body: dict[str, Any], *, stream: bool, **headers: str) -> Reply:
-        """A turn on one wire, read back as its own client would."""
+        """Sends a request on one wire and parses the response."""
         path, sent = request_of(wire, body, stream=stream)
-        status, held, _ = await self.ask("POST", path, sent, **headers)
-        assert status == 200, held
-        return read_back(wire, held)
+        status, body, _ = await self.ask("POST", path, sent, **headers)
+        assert status == 200, body
+        return read_back(wire, body)
 
 
-def read_back(wire: str, held: Any) -> Reply:
-    here = speech(wire)
-    if isinstance(held, dict):
-        return here.wire.read_reply(held, None)
+def read_back(wire: str, body: Any) -> Reply:
+    here = wire_format(wire)
+    if isinstance(body, dict):
+        return here.wire.read_reply(body, None)
     reader = open_reader(here)
-    return fold([*reader.feed(held), *reader.close()])
+    return fold([*reader.feed(body), *reader.close()])
 
 
 def request_of(wire: str, body: dict[str, Any], *, stream: bool) -> tuple[str, dict[str, Any]]:
@@ -112,18 +112,18 @@ def request_of(wire: str, body: dict[str, Any], *, stream: bool) -> tuple[str, d
         sent.pop("stream", None)
         return f"/v1beta/models/{model}:" + ("streamGenerateContent?alt=sse" if stream else "generateContent"), sent
     sent["stream"] = stream
-    return speech(wire).wire.path(sent["model"], stream), sent
+    return wire_format(wire).wire.path(sent["model"], stream), sent
 
 
 @contextlib.asynccontextmanager
-async def serving(made: Config, *around: Callable[[Gateway], Awaitable[None]]) -> AsyncIterator[Running]:
-    gateway = Gateway(made, HttpTransport(proxies=Proxies()))
-    gateway.around += around
+async def serving(configuration: Config, *background_jobs: Callable[[Gateway], Awaitable[None]]) -> AsyncIterator[Running]:
+    gateway = Gateway(configuration, HttpTransport(proxies=Proxies()))
+    gateway.background_jobs += background_jobs
     server = make_server(gateway)
     listening = listen("127.0.0.1", 0)
     server.config.load()
     server.lifespan = server.config.lifespan_class(server.config)
-    await server.startup([listening])  # and not `serve`, whose signal handlers are the process's
+    await server.startup([listening])  # not `serve`, which installs signal handlers
     client = HttpTransport(proxies=Proxies())
     stopped = asyncio.Event()
 

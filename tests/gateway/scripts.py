@@ -1,4 +1,4 @@
-"""What the scripted upstream plays: a fixture's conversation, or a reply of the test's own, on the wire that is asked."""
+"""Scripts for the upstream server: a fixture's conversation, or a given reply, on the requested wire."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import msgspec
 
-from tests.gateway.upstream_server import Asked, Play, Said, streamed, whole
+from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamResponse, streamed, whole
 from tests.laws.conversations import body, stream
 from toolglot.core.events import Delta, Event
 from toolglot.core.fold import unfold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Message, Part, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool
 from toolglot.pipeline.convert import write_request
-from toolglot.pipeline.route import speech
+from toolglot.pipeline.request.route import wire_format
 
 WEATHER = Tool(
     "get_weather",
@@ -30,34 +30,34 @@ WEATHER = Tool(
 )
 
 
-def fixture(case: str) -> Callable[[Asked], Said]:
-    def play(asked: Asked) -> Said:
-        wire = asked.wire
-        return streamed(wire, stream(case, wire)) if asked.streams else whole(body(case, wire, "reply"))
+def fixture(case: str) -> Callable[[UpstreamRequest], UpstreamResponse]:
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        wire = request.wire
+        return streamed(wire, stream(case, wire)) if request.streams else whole(body(case, wire, "reply"))
 
     return play
 
 
-def in_turn(*replies: Reply | Said) -> Play:
-    """One after the other; the last one again and again."""
+def in_turn(*replies: Reply | UpstreamResponse) -> Play:
+    """One reply after another; the last one repeats."""
     left = list(replies)
 
-    def play(asked: Asked) -> Said:
-        held = left.pop(0) if len(left) > 1 else left[0]
-        return held if isinstance(held, Said) else said(asked, held)
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        reply = left.pop(0) if len(left) > 1 else left[0]
+        return reply if isinstance(reply, UpstreamResponse) else response_to(request, reply)
 
     return play
 
 
-def said(asked: Asked, reply: Reply, gap: float = 0.0) -> Said:
-    """A reply as the asked wire writes it; text in small pieces where it streams."""
-    wire = speech(asked.wire).wire
-    answering = Answering("up-1", "m", 1_700_000_000)
-    if not asked.streams:
+def response_to(request: UpstreamRequest, reply: Reply, gap: float = 0.0) -> UpstreamResponse:
+    """A reply on the requested wire; text in small chunks if it streams."""
+    wire = wire_format(request.wire).wire
+    answering = ResponseContext("up-1", "m", 1_700_000_000)
+    if not request.streams:
         return whole(wire.write_reply(reply, answering, []))
     writer = wire.writer(answering, [])
     data = b"".join([writer.feed(event) for event in _in_pieces(reply)]) + writer.close()
-    return streamed(asked.wire, data, gap=gap)
+    return streamed(request.wire, data, gap=gap)
 
 
 def _in_pieces(reply: Reply) -> Iterator[Event]:
@@ -68,12 +68,12 @@ def _in_pieces(reply: Reply) -> Iterator[Event]:
             yield event
 
 
-def text(*said: str) -> Reply:
-    return Reply("r", "m", tuple(map(Text, said)), Stop("stop"), Usage(10, 5))
+def text(*texts: str) -> Reply:
+    return Reply("r", "m", tuple(map(Text, texts)), Stop("stop"), Usage(10, 5))
 
 
-def calls(*made: ToolCall, words: str = "") -> Reply:
-    parts: tuple[Part, ...] = (Text(words), *made) if words else made
+def calls(*tool_calls: ToolCall, words: str = "") -> Reply:
+    parts: tuple[Part, ...] = (Text(words), *tool_calls) if words else tool_calls
     return Reply("r", "m", parts, Stop("calls"), Usage(10, 5))
 
 
@@ -81,7 +81,9 @@ def weather(arguments: dict[str, Any] | str, name: str = "get_weather", id: str 
     return ToolCall(id, name, arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode())
 
 
-def question(wire: str, model: str, tools: tuple[Tool, ...] = (WEATHER,), words: str = "Weather in Paris?") -> dict[str, Any]:
+def question(
+    wire: str, model: str, tools: tuple[Tool, ...] = (WEATHER,), words: str = "Weather in Paris?", **options: Any
+) -> dict[str, Any]:
     """A request's body on a wire."""
-    request = Request(model, (Message("user", (Text(words),)),), tools, max_tokens=100)
-    return write_request(request, speech(wire), [])
+    request = Request(model, (Message("user", (Text(words),)),), tools, max_tokens=100, **options)
+    return write_request(request, wire_format(wire), [])

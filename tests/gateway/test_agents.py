@@ -14,9 +14,9 @@ import pytest
 
 from tests.gateway.programs import finished
 from tests.gateway.running import config, run, serving
-from tests.gateway.scripts import said, text
+from tests.gateway.scripts import response_to, text
 from tests.gateway.text_model import FORMS, MODEL
-from tests.gateway.upstream_server import Asked, Said, upstream_server
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from tests.node import Node
 
 pytestmark = pytest.mark.agents
@@ -25,7 +25,7 @@ CONTENT = "Made by a model without tools.\n"
 SHELL = f"echo '{CONTENT.strip()}' > hello.txt"
 ANSWER = "The file is there now."
 CALLED = f"openai-chat/{MODEL}"
-KNOWN_TO_CODEX = "gpt-5.5"  # for such a name Codex offers its patch tool; a route leads it to the same model
+KNOWN_TO_CODEX = "gpt-5.5"  # for this name Codex offers its patch tool; a route maps it to the same model
 
 CODEX = """\
 model = "{model}"
@@ -47,24 +47,24 @@ wire_api = "responses"
 env_key = "TOOLGLOT_KEY"
 """
 
-# without the type of its key it takes a gateway's address for a login of its own, and then refuses that
+# without the key type it treats the gateway's URL as a login server and rejects it
 GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}'
 
 
 class Steps:
-    """A model that makes these calls, each once the result of the one before has come, and then answers."""
+    """A model that makes these calls, each after the result of the previous one, and then answers."""
 
     def __init__(self, form: str, *calls: tuple[str, dict[str, Any]]) -> None:
         self._form, self._calls = form, calls
         self.results: list[str] = []
 
-    def __call__(self, asked: Asked) -> Said:
-        assert "tools" not in asked.body
-        told = [str(one["content"]) for one in asked.body["messages"] if one["role"] == "user"]
-        self.results = [one for one in told if one.startswith("Result of ")]
+    def __call__(self, request: UpstreamRequest) -> UpstreamResponse:
+        assert "tools" not in request.body
+        user_messages = [str(one["content"]) for one in request.body["messages"] if one["role"] == "user"]
+        self.results = [one for one in user_messages if one.startswith("Result of ")]
         if len(self.results) == len(self._calls):
-            return said(asked, text(ANSWER))
-        return said(asked, text(FORMS[self._form](*self._calls[len(self.results)])))
+            return response_to(request, text(ANSWER))
+        return response_to(request, text(FORMS[self._form](*self._calls[len(self.results)])))
 
 
 async def claude(node: Node, packages: Path, url: str, folder: Path) -> str:
@@ -98,7 +98,7 @@ async def gemini(node: Node, packages: Path, url: str, folder: Path) -> str:
 
 
 async def agent(node: Node, program: Path, words: tuple[str, ...], folder: Path, environ: dict[str, str]) -> str:
-    """What it prints. It has a home of its own and knows nothing of the user's environment."""
+    """Its output. It runs with a separate home directory and environment."""
     home = folder / "home"
     home.mkdir(exist_ok=True)
     environ = {**environ, "PATH": os.environ["PATH"], "HOME": str(home)}
@@ -106,7 +106,7 @@ async def agent(node: Node, program: Path, words: tuple[str, ...], folder: Path,
     return printed
 
 
-def made(folder: Path, printed: str) -> None:
+def check_file(folder: Path, printed: str) -> None:
     assert (folder / "hello.txt").read_text(encoding="utf-8") == CONTENT
     assert ANSWER in printed
 
@@ -117,7 +117,7 @@ def test_claude_code_makes_a_file(form: str, node: Node, js_agents: Path, tmp_pa
 
     async def work() -> None:
         async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
-            made(tmp_path, await claude(node, js_agents, gateway.url, tmp_path))
+            check_file(tmp_path, await claude(node, js_agents, gateway.url, tmp_path))
 
     run(work())
 
@@ -128,7 +128,7 @@ def test_codex_makes_a_file(form: str, node: Node, js_agents: Path, tmp_path: Pa
 
     async def work() -> None:
         async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
-            made(tmp_path, await codex(node, js_agents, gateway.url, tmp_path))
+            check_file(tmp_path, await codex(node, js_agents, gateway.url, tmp_path))
 
     run(work())
 
@@ -139,49 +139,49 @@ def test_gemini_cli_makes_a_file(form: str, node: Node, js_agents: Path, tmp_pat
 
     async def work() -> None:
         async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
-            made(tmp_path, await gemini(node, js_agents, gateway.url, tmp_path))
+            check_file(tmp_path, await gemini(node, js_agents, gateway.url, tmp_path))
 
     run(work())
 
 
-def test_codex_takes_a_name_in_a_space_back_as_it_offered_it(node: Node, js_agents: Path, tmp_path: Path) -> None:
+def test_codex_gets_namespaced_tool_names_unchanged(node: Node, js_agents: Path, tmp_path: Path) -> None:
     play = Steps("tagged", ("multi_agent_v1__close_agent", {"target": "nobody"}), ("exec_command", {"cmd": SHELL}))
 
     async def work() -> None:
         async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
-            made(tmp_path, await codex(node, js_agents, gateway.url, tmp_path))
+            check_file(tmp_path, await codex(node, js_agents, gateway.url, tmp_path))
             assert "invalid agent id nobody" in play.results[0]  # the tool was found and run
 
     run(work())
 
 
-def test_codex_takes_a_patch_back_as_free_text(node: Node, js_agents: Path, tmp_path: Path) -> None:
+def test_codex_gets_a_patch_as_free_text(node: Node, js_agents: Path, tmp_path: Path) -> None:
     patch = f"*** Begin Patch\n*** Add File: hello.txt\n+{CONTENT}*** End Patch\n"
     play = Steps("tagged", ("apply_patch", {"input": patch}))
     route = f'[[route]]\nmodel = "{KNOWN_TO_CODEX}"\nto = "openai-chat/{MODEL}"'
 
     async def work() -> None:
         async with upstream_server(play) as up, serving(config(up, "openai-chat", route=route)) as gateway:
-            made(tmp_path, await codex(node, js_agents, gateway.url, tmp_path, KNOWN_TO_CODEX))
+            check_file(tmp_path, await codex(node, js_agents, gateway.url, tmp_path, KNOWN_TO_CODEX))
             assert "A hello.txt" in play.results[0]
 
     run(work())
 
 
-def test_claude_code_asks_again_where_a_stream_breaks(node: Node, js_agents: Path, tmp_path: Path) -> None:
+def test_claude_code_retries_after_a_broken_stream(node: Node, js_agents: Path, tmp_path: Path) -> None:
     steps = Steps("hermes", ("Write", {"file_path": str(tmp_path / "hello.txt"), "content": CONTENT}))
-    broken: list[Asked] = []
+    broken: list[UpstreamRequest] = []
 
-    def play(asked: Asked) -> Said:
-        answer = steps(asked)
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        answer = steps(request)
         if not broken:
-            broken.append(asked)
+            broken.append(request)
             return replace(answer, chunks=answer.chunks[: len(answer.chunks) // 2], breaks=True)
         return answer
 
     async def work() -> None:
         async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway:
-            made(tmp_path, await claude(node, js_agents, gateway.url, tmp_path))
-            assert [asked.streams for asked in up.asked] == [True, False, True]
+            check_file(tmp_path, await claude(node, js_agents, gateway.url, tmp_path))
+            assert [request.streams for request in up.requests] == [True, False, True]
 
     run(work())

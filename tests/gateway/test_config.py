@@ -1,4 +1,4 @@
-"""`toolglot.toml`: what it means, and how what is wrong in it is told."""
+"""`toolglot.toml`: values, error messages, reload, and discovery without a file."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.gateway.running import run, serving
-from tests.gateway.scripts import fixture, question, said, text
-from tests.gateway.upstream_server import Asked, Said, upstream_server, whole
+from tests.gateway.running import request_of, run, serving
+from tests.gateway.scripts import fixture, question, response_to, text
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server, whole
 from toolglot.catalog.providers import Provider, provider
 from toolglot.client import weights
 from toolglot.client.http import HttpTransport, Proxies
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway import discover as discovering
 from toolglot.gateway.config import Config, read_config
+from toolglot.gateway.config_reload import ConfigReload
 from toolglot.gateway.discover import discover
 from toolglot.gateway.routing import Routing
-from toolglot.gateway.serving import make_gateway
+from toolglot.gateway.server import make_gateway
 from toolglot.gateway.state import Gateway
-from toolglot.gateway.watch import Watch
 
 GOOD = """
 [server]
@@ -50,17 +50,24 @@ to = "cloud/*"
 ENVIRONMENT = {"TOOLGLOT_KEY": "k-gate", "OLLAMA_API_KEY": "k-ollama", "ANTHROPIC_API_KEY": "k-ant"}
 
 
-def test_what_it_means() -> None:
-    made = read_config(GOOD, environ=ENVIRONMENT)
-    assert [key.reveal() for key in made.keys] == ["k-gate"]
-    assert (made.server.host, made.server.port, made.server.record) == ("127.0.0.1", 8484, False)
-    assert made.upstreams["home"].headers() == {"Authorization": "Bearer k-ollama"}
-    assert made.upstreams["cloud"].headers() == {"x-api-key": "k-ant"}
-    assert (made.routes[0].mend, made.routes[0].calls, made.routes[0].policy) == (1, "hold", "balanced")
-    first, second = Routing(made).targets("claude-4")
-    assert (first.name, first.route.url(True)) == ("home/qwen2.5-coder:32b", "http://127.0.0.1:11434/v1/chat/completions")
+def test_a_valid_configuration() -> None:
+    configuration = read_config(GOOD, environ=ENVIRONMENT)
+    assert [key.reveal() for key in configuration.keys] == ["k-gate"]
+    assert (configuration.server.host, configuration.server.port, configuration.server.record) == ("127.0.0.1", 8484, False)
+    assert configuration.upstreams["home"].headers() == {"Authorization": "Bearer k-ollama"}
+    assert configuration.upstreams["cloud"].headers() == {"x-api-key": "k-ant"}
+    assert (configuration.routes[0].retries, configuration.routes[0].calls, configuration.routes[0].policy) == (
+        1,
+        "hold",
+        "balanced",
+    )
+    first, second = Routing(configuration).candidates("claude-4")
+    assert (first.name, first.target.route.url(True)) == (
+        "home/qwen2.5-coder:32b",
+        "http://127.0.0.1:11434/v1/chat/completions",
+    )
     assert second.name == "cloud/claude-4"
-    assert not any(secret in repr(made) for secret in ENVIRONMENT.values())
+    assert not any(secret in repr(configuration) for secret in ENVIRONMENT.values())
 
 
 @pytest.mark.parametrize(
@@ -78,14 +85,12 @@ def test_what_it_means() -> None:
         ("openrouter", None, "openai-responses", "https://openrouter.ai/api/v1/responses"),
     ],
 )
-def test_addresses_are_joined_with_nothing_missing_and_nothing_doubled(
-    row: str, base: str | None, wire: str | None, url: str
-) -> None:
+def test_base_urls_and_paths_are_joined(row: str, base: str | None, wire: str | None, url: str) -> None:
     rows = f'[[upstream]]\nname = "u"\nprovider = "{row}"\napi_key = "k"\n'
     rows += f'base_url = "{base}"\n' if base else ""
     rows += f'wire = "{wire}"\n' if wire else ""
-    made = read_config(rows + '[[route]]\nmodel = "*"\nto = "u/m"\n')
-    assert Routing(made).targets("x")[0].route.url(False) == url
+    configuration = read_config(rows + '[[route]]\nmodel = "*"\nto = "u/m"\n')
+    assert Routing(configuration).candidates("x")[0].target.route.url(False) == url
 
 
 @pytest.mark.parametrize(
@@ -96,7 +101,7 @@ def test_addresses_are_joined_with_nothing_missing_and_nothing_doubled(
         ("[server]", '[server]\nport = "x"', "line 3, [server] port", "int"),
         ("[server]", "[server]\nport = 70000", "line 3, [server] port", "65535"),
         ("[server]", "[server]\nmax_body = 0", "line 3, [server] max_body", "more than 0"),
-        ("[server]", "[server]\nrate = -1", "line 3, [server] rate", "less than 0"),
+        ("[server]", "[server]\nrate = -1", "line 3, [server] rate", "negative"),
         ("env:TOOLGLOT_KEY", "env:NOT_THERE", "line 3, [server] keys", "NOT_THERE"),
         ("env:TOOLGLOT_KEY", "a b", "line 3, [server] keys", "copy it again"),
         ("env:OLLAMA_API_KEY", "env:NOT_THERE", "line 9, [upstream] api_key", "NOT_THERE"),
@@ -109,7 +114,7 @@ def test_addresses_are_joined_with_nothing_missing_and_nothing_doubled(
             "line 14, [upstream] wire",
             "did you mean anthropic",
         ),
-        ('name = "cloud"', 'name = "home"', "line 12, [upstream] name", "another"),
+        ('name = "cloud"', 'name = "home"', "line 12, [upstream] name", "duplicate"),
         ('name = "cloud"', 'name = "a/b"', "line 12, [upstream] name", "slash"),
         ('name = "cloud"', 'nme = "cloud"', "line 12, [upstream] nme", "did you mean name"),
         ('to = "home/', 'to = "hme/', "line 17, [route] to", "did you mean home"),
@@ -121,15 +126,15 @@ def test_addresses_are_joined_with_nothing_missing_and_nothing_doubled(
         ("[server]", '[server]\ncors_origins = ["https://a.b/"]', "line 3, [server] cors_origins", "without a path"),
         ("[server]", "[server]\nconnect_timeout = 0", "line 3, [server] connect_timeout", "more than 0"),
         ("[server]", "[server]\nidle_timeout = nan", "line 3, [server] idle_timeout", "more than 0"),
-        ("[server]", "[server]\nrate = nan", "line 3, [server] rate", "less than 0"),
+        ("[server]", "[server]\nrate = nan", "line 3, [server] rate", "negative"),
         ("[server]", '[server]\n[[model]]\nname = "m"\nask = "nicely"', "[[model]] 1 (m): ask", "dialect:"),
-        ('to = "cloud/*"', 'to = "cloud/*"\nmend = -1', "line 23, [route] mend", "less than 0"),
+        ('to = "cloud/*"', 'to = "cloud/*"\nretries = -1', "line 23, [route] retries", "negative"),
         ('model = "*"\n', "", "line 20, [route]", "model"),
         ('[[route]]\nmodel = "*"', '[route2]\nmodel = "*"', "line 20, [route2]", "route"),
-        ('name = "cloud"   # another', "name = ", "toolglot.toml", "no TOML"),
+        ('name = "cloud"   # another', "name = ", "toolglot.toml", "not valid TOML"),
     ],
 )
-def test_what_is_wrong_is_told_with_line_and_key(old: str, new: str, place: str, problem: str) -> None:
+def test_errors_name_line_and_key(old: str, new: str, place: str, problem: str) -> None:
     assert old in GOOD
     with pytest.raises(CallerError) as caught:
         read_config(GOOD.replace(old, new, 1), environ=ENVIRONMENT)
@@ -137,26 +142,26 @@ def test_what_is_wrong_is_told_with_line_and_key(old: str, new: str, place: str,
     assert problem in str(caught.value)
 
 
-def test_not_every_page_is_let_in_without_a_key() -> None:
-    with pytest.raises(CallerError, match=r"line 2, .* no keys"):
+def test_any_origin_needs_keys() -> None:
+    with pytest.raises(CallerError, match=r"line 2, .* needs \[server\] keys"):
         read_config('[server]\ncors_origins = ["*"]\n')
     assert read_config('[server]\ncors_origins = ["*"]\nkeys = ["k"]\n').server.cors_origins == ("*",)
     assert read_config('[server]\ncors_origins = ["app://my.app", "http://h:1"]\n').server.cors_origins[1] == "http://h:1"
 
 
-def test_a_key_of_a_wrong_kind_is_not_repeated() -> None:
+def test_a_key_of_the_wrong_type_is_not_repeated() -> None:
     with pytest.raises(CallerError, match=r"line 2, .*`array`") as caught:
         read_config('[server]\nkeys = "k-secret"\n')
     assert "k-secret" not in str(caught.value)
 
 
-def test_a_variable_that_is_not_there_is_all_that_is_missing() -> None:
+def test_a_missing_environment_variable_is_named() -> None:
     with pytest.raises(CallerError, match=r"set the environment variable NOT_THERE$"):
         read_config('[server]\nkeys = ["env:NOT_THERE"]\n', environ={})
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])  # noqa: S104
-def test_others_are_not_served_without_keys(host: str, tmp_path: Path) -> None:
+def test_a_reachable_host_needs_keys(host: str, tmp_path: Path) -> None:
     with pytest.raises(CallerError, match="no keys"):
         read_config(f'[server]\nhost = "{host}"\n')
     assert read_config(f'[server]\nhost = "{host}"\nkeys = ["k"]\n').server.host == host
@@ -166,47 +171,47 @@ def test_others_are_not_served_without_keys(host: str, tmp_path: Path) -> None:
         make_gateway(file, host=host)
 
 
-def test_a_client_cannot_choose_a_file_of_this_machine(tmp_path: Path) -> None:
+def test_a_client_cannot_choose_a_local_file(tmp_path: Path) -> None:
     secret = tmp_path / "x.gguf"
     secret.write_bytes(b"GGUF")
-    made = read_config(
+    configuration = read_config(
         f'[[upstream]]\nname = "box"\nprovider = "local"\n[[route]]\nmodel = "mine"\nto = "box/{secret}"\n'
         '[[route]]\nmodel = "*"\nto = "box/*"\n'
     )
-    routing = Routing(made)
+    routing = Routing(configuration)
     for name in (str(secret), f"box/{secret}", f"local/{secret}", "../x.gguf", "~/x.gguf"):
         with pytest.raises(UpstreamError):
-            routing.targets(name)
-    assert routing.targets("smollm2")[0].route.model in weights.ROWS
-    assert routing.targets("mine")[0].route.model == str(secret)  # the owner's own word
+            routing.candidates(name)
+    assert routing.candidates("smollm2")[0].target.route.model in weights.ROWS
+    assert routing.candidates("mine")[0].target.route.model == str(secret)  # the configuration may name a file
 
 
-# -- changes while it runs
+# -- reload
 
 
-def test_a_changed_file_is_used_from_the_next_request_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_changed_file_applies_from_the_next_request_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def work() -> None:
         go = asyncio.Event()
 
-        async def play(asked: Asked) -> Said:
-            if asked.body["model"] == "old":
+        async def play(request: UpstreamRequest) -> UpstreamResponse:
+            if request.body["model"] == "old":
                 await go.wait()
-            return said(asked, text(asked.body["model"]))
+            return response_to(request, text(request.body["model"]))
 
         async with upstream_server(play) as up:
             file = tmp_path / "toolglot.toml"
             rows = f'[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{up.url}"\n[[route]]\nmodel = "*"\nto = "u/'
             file.write_text(rows + 'old"\n')
-            async with serving(read_config(file.read_text()), Watch(file, 0.02)) as gateway:
+            async with serving(read_config(file.read_text()), ConfigReload(file, 0.02)) as gateway:
                 sent = question("openai-chat", "x", ())
                 running = asyncio.ensure_future(gateway.reply("openai-chat", sent, stream=True))
-                while not up.asked:
+                while not up.requests:
                     await asyncio.sleep(0.01)
                 file.write_text(rows + 'brand-new"\n')
                 await _changed(gateway.gateway, "u/brand-new")
                 assert (await gateway.reply("openai-chat", sent, stream=False)).text == "brand-new"
                 go.set()
-                assert (await running).text == "old"  # it keeps what it began with
+                assert (await running).text == "old"  # a running request keeps its configuration
                 file.write_text(rows + 'newer"\nmnd = 1\n')
                 await asyncio.sleep(0.2)
                 assert gateway.gateway.live.config.routes[0].to == "u/brand-new"
@@ -227,7 +232,7 @@ async def _changed(gateway: Gateway, to: str) -> None:
     raise AssertionError("the change was not seen")
 
 
-# -- without a file
+# -- discovery without a file
 
 
 async def _discovered() -> Config:
@@ -238,12 +243,12 @@ async def _discovered() -> Config:
         await transport.aclose()
 
 
-def test_what_runs_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_servers_are_discovered(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
-        def play(asked: Asked) -> Said:
-            if asked.path == "/v1/models":
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            if request.path == "/v1/models":
                 return whole({"data": [{"id": "qwen3:8b"}, {"id": "gemma3:4b"}]})
-            return fixture("plain_text")(asked)
+            return fixture("plain_text")(request)
 
         async with upstream_server(play) as up:
             urls = {"ollama": f"{up.url}/v1", "local": "local:/v1"}
@@ -252,24 +257,62 @@ def test_what_runs_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> 
                 return msgspec.structs.replace(provider(name), base_url=urls.get(name, "http://127.0.0.1:9/v1"))
 
             monkeypatch.setattr(discovering, "provider", moved)
-            made = await _discovered()
-            assert list(made.upstreams) == ["ollama", "local"]
-            async with serving(made) as gateway:
+            configuration = await _discovered()
+            assert list(configuration.upstreams) == ["ollama", "local"]
+            async with serving(configuration) as gateway:
                 _, listed, _ = await gateway.ask("GET", "/v1/models")
                 assert [row["id"] for row in listed["data"]][:2] == ["qwen3:8b", "gemma3:4b"]
                 assert "smollm2" in [row["id"] for row in listed["data"]]
-                for name, asked in (("gemma3:4b", "gemma3:4b"), ("ollama/any", "any"), ("claude-sonnet", "qwen3:8b")):
+                for name, model in (("gemma3:4b", "gemma3:4b"), ("ollama/any", "any")):
                     await gateway.reply("anthropic", question("anthropic", name, ()), stream=False)
-                    assert up.asked[-1].body["model"] == asked
+                    assert up.requests[-1].body["model"] == model
 
     run(work())
 
 
-def test_with_nothing_running_the_embedded_model_serves_every_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_local_servers_the_embedded_models_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         monkeypatch.setattr(discovering, "SERVERS", ())
-        made = await _discovered()
-        assert Routing(made).targets("gpt-anything")[0].name == "local/smollm2"
-        assert Routing(made).targets("local/smollm2")[0].name == "local/smollm2"
+        routing = Routing(await _discovered())
+        assert routing.candidates("local/smollm2")[0].name == "local/smollm2"
+        assert routing.candidates("local")[0].name == "local/local"
+        assert routing.candidates("local")[0].target.route.profile.family == "qwen2.5-coder-0.5b"
+        with pytest.raises(UpstreamError, match="no route matches model 'gpt-anything'"):
+            routing.candidates("gpt-anything")
 
     run(work())
+
+
+MODELS = "local, smollm2, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, local/*"
+WHERE_THE_MESSAGE_IS = {
+    "openai-chat": ("error", "message"),
+    "openai-responses": ("error", "message"),
+    "anthropic": ("error", "message"),
+    "gemini": ("error", "message"),
+    "ollama": ("error",),
+}
+
+
+@pytest.mark.parametrize("wire", WHERE_THE_MESSAGE_IS)
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_unknown_model_is_a_404_that_lists_the_models(wire: str, stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        monkeypatch.setattr(discovering, "SERVERS", ())
+        async with serving(await _discovered()) as gateway:
+            path, body = request_of(wire, question(wire, "gpt-anything"), stream=stream)
+            status, error, _ = await gateway.ask("POST", path, body)
+            for key in WHERE_THE_MESSAGE_IS[wire]:
+                error = error[key]
+            assert status == 404
+            assert f"no route matches model 'gpt-anything'. Available: {MODELS}." in str(error)
+
+    run(work())
+
+
+def test_a_star_route_matches_every_name() -> None:
+    configuration = read_config(
+        '[[upstream]]\nname = "box"\nprovider = "local"\n[[route]]\nmodel = "mine"\nto = "box/qwen2.5-coder-1.5b"\n'
+        '[[route]]\nmodel = "*"\nto = "box/smollm2"\n'
+    )
+    assert Routing(configuration).candidates("mine")[0].name == "box/qwen2.5-coder-1.5b"
+    assert Routing(configuration).candidates("claude-sonnet-5")[0].name == "box/smollm2"

@@ -1,4 +1,4 @@
-"""Pages of other sites in a browser: those that are named may ask, and may read what is answered."""
+"""CORS: allowed origins may send requests and read responses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.gateway.browser import browsing
 from tests.gateway.running import WIRES, config, request_of, run, serving
 from tests.gateway.scripts import fixture, question
-from tests.gateway.upstream_server import Asked, Said, upstream_server
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 
 PAGE = "https://app.example"
 NAMED = f'cors_origins = ["{PAGE}", "app://notes"]'
@@ -27,7 +27,7 @@ def preflight(origin: str = PAGE, method: str = "POST", headers: str = "authoriz
 
 @pytest.mark.parametrize("client", WIRES)
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_page_that_is_named_asks_before_and_reads_the_answer(client: str, stream: bool) -> None:
+def test_an_allowed_origin_gets_preflight_and_response_headers(client: str, stream: bool) -> None:
     async def work() -> None:
         server = f"{NAMED}\n{KEYS}"
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
@@ -39,7 +39,7 @@ def test_a_page_that_is_named_asks_before_and_reads_the_answer(client: str, stre
             assert headers["access-control-allow-headers"] == "authorization,content-type"
             assert "POST" in headers["access-control-allow-methods"]
             assert "access-control-allow-credentials" not in headers
-            assert up.asked == []
+            assert up.requests == []
             for key, wanted in (("k-one", 200), ("wrong", 401)):
                 status, _, headers = await gateway.ask("POST", path, sent, origin=PAGE, authorization=f"Bearer {key}")
                 assert status == wanted
@@ -51,7 +51,7 @@ def test_a_page_that_is_named_asks_before_and_reads_the_answer(client: str, stre
 
 
 @pytest.mark.parametrize(("server", "origin"), [(NAMED, "https://evil.example"), (NAMED, "null"), (KEYS, PAGE), ("", PAGE)])
-def test_no_other_page_is_let_in(server: str, origin: str) -> None:
+def test_other_origins_are_rejected(server: str, origin: str) -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
             status, _, headers = await gateway.ask("OPTIONS", "/v1/chat/completions", **preflight(origin))
@@ -65,7 +65,7 @@ def test_no_other_page_is_let_in(server: str, origin: str) -> None:
     run(work())
 
 
-def test_without_keys_a_page_that_is_named_comes_in() -> None:
+def test_an_allowed_origin_needs_no_key_where_there_are_none() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=NAMED)) as gateway:
             for origin in (PAGE, "app://notes"):
@@ -76,7 +76,7 @@ def test_without_keys_a_page_that_is_named_comes_in() -> None:
     run(work())
 
 
-def test_all_pages_where_keys_are_set() -> None:
+def test_any_origin_with_keys() -> None:
     async def work() -> None:
         server = f'{KEYS}\ncors_origins = ["*"]'
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
@@ -98,9 +98,9 @@ ASKING = """async ([url, body]) => {
 
 @pytest.mark.parametrize("named", [True, False])
 def test_in_a_real_browser(named: bool) -> None:
-    def play(asked: Asked) -> Said:
-        html = Said(200, {"content-type": "text/html"}, [b"<title>another site</title>"])
-        return html if asked.method == "GET" else fixture("plain_text")(asked)
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        html = UpstreamResponse(200, {"content-type": "text/html"}, [b"<title>another site</title>"])
+        return html if request.method == "GET" else fixture("plain_text")(request)
 
     async def work() -> None:
         async with upstream_server(play) as up:
@@ -109,6 +109,6 @@ def test_in_a_real_browser(named: bool) -> None:
                 path, sent = request_of("openai-chat", question("openai-chat", "gemini/m", ()), stream=True)
                 status, id, text = await opened.page.evaluate(ASKING, [gateway.url + path, sent])
                 assert (status, bool(id), "[DONE]" in text) == ((200, True, True) if named else (0, False, False))
-                assert any(asked.method == "POST" for asked in up.asked) is named
+                assert any(request.method == "POST" for request in up.requests) is named
 
     run(work())

@@ -1,4 +1,4 @@
-"""A request leaves no cycles behind: what it took is freed when it ends, whatever the collector does."""
+"""A request leaves no reference cycles: its memory is freed without the garbage collector."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.pipeline.answering import PARIS, plan_for
 from toolglot.core.events import Fault
 from toolglot.core.fold import unfold
 from toolglot.errors import UpstreamError
-from toolglot.pipeline.answers import Answers
-from toolglot.pipeline.route import speech
+from toolglot.pipeline.request.route import wire_format
+from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 
 FUNCTION = {"name": "get_weather", "arguments": PARIS}
 CALLED: dict[str, Any] = {
@@ -30,17 +30,17 @@ CALLED: dict[str, Any] = {
 
 
 def answer(wire: str, body: Any, *, broken: bool = False) -> None:
-    answers = Answers(plan_for())
-    events = list(unfold(speech(wire).wire.read_reply(body, None)))
+    pipeline = ResponsePipeline(plan_for())
+    events = list(unfold(wire_format(wire).wire.read_reply(body, None)))
     if broken:
         events[-1] = Fault(UpstreamError("the line broke"))
     for event in events:
-        answers.feed(event)
+        pipeline.feed([event])
 
 
 @pytest.mark.parametrize("broken", [False, True])
 @pytest.mark.parametrize("wire", CALLED)
-def test_a_reply_leaves_no_cycles(wire: str, broken: bool) -> None:
+def test_a_reply_leaves_no_reference_cycles(wire: str, broken: bool) -> None:
     prose = {"choices": [{"message": {"content": "Let me see: it is 18 degrees."}, "finish_reason": "stop"}]}
     for _ in range(2):  # the first fills caches
         answer(wire, CALLED[wire], broken=broken)

@@ -1,4 +1,4 @@
-"""Input that means harm, on every endpoint of the real server: an answer below 500, and never a word of our own code."""
+"""Hostile input on every endpoint of the real server: a status below 500, and no traceback in the response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.gateway.running import WIRES, config, request_of, run, serving
 from tests.gateway.scripts import fixture
 from tests.gateway.upstream_server import upstream_server
 from tests.laws.conversations import CASES, body
-from toolglot.gateway.table import EXACT
+from toolglot.gateway.endpoints import EXACT
 
 STRANGE: list[Any] = [
     None,
@@ -42,13 +42,13 @@ PATHS = [path for _, path in EXACT] + [
 
 
 def damaged(value: Any, chance: random.Random) -> Any:
-    """The same, with one place in it made strange."""
+    """A copy with one value replaced."""
     places: list[tuple[Any, Any]] = []
 
-    def walk(held: Any) -> None:
-        for key in held if isinstance(held, dict) else range(len(held)) if isinstance(held, list) else ():
-            places.append((held, key))
-            walk(held[key])
+    def walk(value: Any) -> None:
+        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            places.append((value, key))
+            walk(value[key])
 
     value = msgspec.json.decode(msgspec.json.encode(value))
     walk(value)
@@ -67,8 +67,8 @@ def test_damaged_requests(client: str) -> None:
                 sent = {**body(case, client, "request"), "model": f"{chance.choice(WIRES)}/m"}
                 path, sent = request_of(client, sent, stream=bool(number % 2))
                 data = damaged(sent, chance)
-                status, held, _ = await gateway.ask("POST", path, data)
-                assert status < 500, (data, held)
+                status, response, _ = await gateway.ask("POST", path, data)
+                assert status < 500, (data, response)
 
     run(work())
 
@@ -79,9 +79,9 @@ def test_strange_methods_paths_and_bodies() -> None:
             for path in PATHS:
                 for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"):
                     for data in (b"", b"\x00" * 9, b'{"model":' * 99, b"null", b'{"model": "\xff"}', b"[" * 99999):
-                        status, held, _ = await gateway.ask(method, path, data)
-                        assert status < 500, (method, path, data[:20], held)
-                        assert b"File " not in (held if isinstance(held, bytes) else msgspec.json.encode(held))
+                        status, response, _ = await gateway.ask(method, path, data)
+                        assert status < 500, (method, path, data[:20], response)
+                        assert b"File " not in (response if isinstance(response, bytes) else msgspec.json.encode(response))
 
     run(work())
 
@@ -100,7 +100,7 @@ RAW = [
 ]
 
 
-def test_bytes_that_are_hardly_http() -> None:
+def test_bytes_that_are_not_http() -> None:
     async def work() -> None:
         async with serving(config("http://127.0.0.1:9", server="client_timeout = 0.3")) as gateway:
             for raw in RAW:

@@ -1,4 +1,4 @@
-"""The vendors' JavaScript SDKs against the gateway, with a model behind it that only writes text: each makes real files."""
+"""The vendors' JavaScript SDKs against the gateway, with a model that only writes text: each creates real files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.gateway.text_model import ANSWER, CONTENT, FORMS, MODEL, writes_files
 from tests.gateway.upstream_server import upstream_server
 from tests.node import HERE, Node
 
-# an SDK's script and the ways in which it talks
+# the script of an SDK and its modes
 SCRIPTS = {"openai": ("chat", "responses"), "anthropic": ("messages",), "gemini": ("generate",), "ollama": ("chat",)}
 
 
@@ -24,16 +24,18 @@ SCRIPTS = {"openai": ("chat", "responses"), "anthropic": ("messages",), "gemini"
 def test_an_sdk_calls_a_tool(sdk: str, node: Node, js_sdks: Path, tmp_path: Path) -> None:
     for script in (HERE / "sdks").glob("*.mjs"):
         shutil.copy(script, tmp_path)
-    (tmp_path / "node_modules").symlink_to(js_sdks)  # imports are looked for beside the script
+    (tmp_path / "node_modules").symlink_to(js_sdks)  # imports are resolved next to the script
     environ = {**os.environ, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
     async def work() -> None:
         async with upstream_server(writes_files) as up, serving(config(up, "openai-chat")) as gateway:
             files = [f"{form}.txt" for form in FORMS]
             command = (node.program, f"{sdk}.mjs", gateway.url, f"openai-chat/{MODEL}", *files)
-            printed, told = await finished(*command, folder=tmp_path, environ=environ)
-            assert told == ""
-            wanted = [f"{way}-{mode}-{file}" for way, file, mode in product(SCRIPTS[sdk], files, ("whole", "streamed"))]
+            printed, errors = await finished(*command, folder=tmp_path, environ=environ)
+            assert errors == ""
+            wanted = [
+                f"{tool_mode}-{mode}-{file}" for tool_mode, file, mode in product(SCRIPTS[sdk], files, ("whole", "streamed"))
+            ]
             assert [json.loads(line) for line in printed.splitlines()] == [
                 {"path": path, "answer": ANSWER.format(path=path)} for path in wanted
             ]

@@ -1,4 +1,4 @@
-"""Lists of models, Ollama's own endpoints, counting tokens, and the gateway's own pages."""
+"""Model lists, Ollama's endpoints, token counts, records and metrics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.gateway.running import WIRES, config, request_of, run, serving
 from tests.gateway.scripts import WEATHER, calls, fixture, in_turn, question, text, weather
-from tests.gateway.upstream_server import Asked, Said, upstream_server, whole
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server, whole
 from toolglot.gateway.config import read_config
 
 LISTS: dict[str, Any] = {
@@ -18,11 +18,11 @@ LISTS: dict[str, Any] = {
 }
 
 
-COUNTED = {"model", "messages", "system", "tools", "tool_choice", "thinking"}  # what Anthropic's count_tokens takes
+COUNTED = {"model", "messages", "system", "tools", "tool_choice", "thinking"}  # the keys of Anthropic's count_tokens
 
 
-def _play(asked: Asked) -> Said:
-    return whole(LISTS[asked.path]) if asked.path in LISTS else fixture("plain_text")(asked)
+def _play(request: UpstreamRequest) -> UpstreamResponse:
+    return whole(LISTS[request.path]) if request.path in LISTS else fixture("plain_text")(request)
 
 
 def _config(url: str) -> Any:
@@ -42,7 +42,7 @@ def _config(url: str) -> Any:
 NAMES = ["claude-x", "m-one", "m-two", "o-one:1b", "g-one"]
 
 
-def test_lists_merge_all_upstreams_in_each_vendors_shape() -> None:
+def test_model_lists_merge_all_upstreams_in_each_format() -> None:
     async def work() -> None:
         async with upstream_server(_play) as up, serving(_config(up.url)) as gateway:
             _, body, _ = await gateway.ask("GET", "/v1/models")
@@ -56,7 +56,7 @@ def test_lists_merge_all_upstreams_in_each_vendors_shape() -> None:
             _, body, _ = await gateway.ask("GET", "/api/tags")
             assert [row["name"] for row in body["models"]] == NAMES
             assert len({row["digest"] for row in body["models"]}) == len(NAMES)
-            assert len([asked for asked in up.asked if asked.path == "/v1/models"]) == 1  # believed for a while
+            assert len([request for request in up.requests if request.path == "/v1/models"]) == 1  # cached
 
     run(work())
 
@@ -71,7 +71,7 @@ def test_one_model() -> None:
     run(work())
 
 
-def test_ollamas_own() -> None:
+def test_ollama_endpoints() -> None:
     async def work() -> None:
         async with upstream_server(_play) as up, serving(_config(up.url)) as gateway:
             for body in ({"model": "claude-x"}, {"name": "claude-x"}):
@@ -87,22 +87,22 @@ def test_ollamas_own() -> None:
     run(work())
 
 
-def test_tokens_are_counted_by_llamacpp_and_estimated_elsewhere() -> None:
+def test_tokens_are_counted_by_llamacpp_or_estimated() -> None:
     async def work() -> None:
-        def play(asked: Asked) -> Said:
-            if asked.path == "/apply-template":
-                return whole({"prompt": f"<|im_start|>{asked.body['messages'][-1]['content']}"})
-            if asked.path == "/tokenize":
-                return whole({"tokens": list(range(len(asked.body["content"])))})
-            return Said(404)
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            if request.path == "/apply-template":
+                return whole({"prompt": f"<|im_start|>{request.body['messages'][-1]['content']}"})
+            if request.path == "/tokenize":
+                return whole({"tokens": list(range(len(request.body["content"])))})
+            return UpstreamResponse(404)
 
         async with upstream_server(play) as up:
-            made = read_config(
+            configuration = read_config(
                 f'[[upstream]]\nname = "l"\nprovider = "llamacpp"\nbase_url = "{up.url}/v1"\n'
                 f'[[upstream]]\nname = "v"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
                 '[[route]]\nmodel = "l-*"\nto = "l/*"\n[[route]]\nmodel = "v-*"\nto = "v/*"\n'
             )
-            async with serving(made) as gateway:
+            async with serving(configuration) as gateway:
                 sent = question("anthropic", "l-m", (), "x" * 27)
                 _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens?beta=true", sent)
                 assert (body, headers["x-toolglot-tokens"]) == ({"input_tokens": 12 + 27}, "counted")
@@ -115,7 +115,7 @@ def test_tokens_are_counted_by_llamacpp_and_estimated_elsewhere() -> None:
                 _, plain, _ = await gateway.ask("POST", "/v1beta/models/v-m:countTokens", sent)
                 _, inner, _ = await gateway.ask("POST", "/models/v-m:countTokens", {"generateContentRequest": sent})
                 assert plain["totalTokens"] == inner["totalTokens"] > 200
-                up.play = lambda asked: Said(500)
+                up.play = lambda request: UpstreamResponse(500)
                 sent = question("anthropic", "l-m", (), "x" * 27)
                 _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", sent)
                 assert headers["x-toolglot-tokens"] == "estimated"
@@ -123,29 +123,31 @@ def test_tokens_are_counted_by_llamacpp_and_estimated_elsewhere() -> None:
     run(work())
 
 
-def test_tokens_are_counted_by_those_whose_api_counts() -> None:
+def test_tokens_are_counted_by_upstreams_that_can() -> None:
     async def work() -> None:
-        asked_for: list[Asked] = []
+        asked_for: list[UpstreamRequest] = []
 
-        def play(asked: Asked) -> Said:
-            asked_for.append(asked)
-            if asked.path == "/v1/messages/count_tokens":
-                return whole({"input_tokens": 1234}) if asked.body.keys() <= COUNTED else Said(400)
-            if asked.path == "/v1/responses/input_tokens":
-                return whole({"input_tokens": 77}) if asked.body.keys() == {"model", "input", "tools"} else Said(400)
-            if asked.path == "/v1beta/models/g-m:countTokens":
-                return whole({"totalTokens": len(asked.body["generateContentRequest"]["tools"]) + 40})
-            return Said(404)
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            asked_for.append(request)
+            if request.path == "/v1/messages/count_tokens":
+                return whole({"input_tokens": 1234}) if request.body.keys() <= COUNTED else UpstreamResponse(400)
+            if request.path == "/v1/responses/input_tokens":
+                return (
+                    whole({"input_tokens": 77}) if request.body.keys() == {"model", "input", "tools"} else UpstreamResponse(400)
+                )
+            if request.path == "/v1beta/models/g-m:countTokens":
+                return whole({"totalTokens": len(request.body["generateContentRequest"]["tools"]) + 40})
+            return UpstreamResponse(404)
 
         async with upstream_server(play) as up:
-            made = read_config(
+            configuration = read_config(
                 f'[[upstream]]\nname = "a"\nprovider = "anthropic"\nbase_url = "{up.url}/v1"\napi_key = "k-1"\n'
                 f'[[upstream]]\nname = "g"\nprovider = "gemini"\nbase_url = "{up.url}/v1beta"\napi_key = "k-2"\n'
                 f'[[upstream]]\nname = "r"\nprovider = "openai-responses"\nbase_url = "{up.url}"\napi_key = "k-3"\n'
                 '[[route]]\nmodel = "a-*"\nto = "a/*"\n[[route]]\nmodel = "g-*"\nto = "g/*"\n'
                 '[[route]]\nmodel = "r-*"\nto = "r/*"\n'
             )
-            async with serving(made) as gateway:
+            async with serving(configuration) as gateway:
                 sent = question("anthropic", "a-m", (WEATHER,), "hello")
                 _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", {**sent, "temperature": 0.5})
                 assert (body, headers["x-toolglot-tokens"]) == ({"input_tokens": 1234}, "counted")
@@ -159,7 +161,7 @@ def test_tokens_are_counted_by_those_whose_api_counts() -> None:
                 _, body, headers = await gateway.ask("POST", "/v1/responses/input_tokens", sent)
                 assert body == {"object": "response.input_tokens", "input_tokens": 77}
                 assert headers["x-toolglot-tokens"] == "counted"
-                up.play = lambda asked: whole({"input_tokens": "many"})
+                up.play = lambda request: whole({"input_tokens": "many"})
                 _, body, headers = await gateway.ask("POST", "/v1/messages/count_tokens", question("anthropic", "a-m", (), "x"))
                 assert headers["x-toolglot-tokens"] == "estimated"
 
@@ -167,7 +169,7 @@ def test_tokens_are_counted_by_those_whose_api_counts() -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_first_look_is_answered(method: str) -> None:
+def test_head_and_get_on_the_root(method: str) -> None:
     async def work() -> None:
         async with serving(config("http://127.0.0.1:9")) as gateway:
             assert (await gateway.ask(method, "/"))[0] == 200
@@ -178,7 +180,7 @@ def test_a_first_look_is_answered(method: str) -> None:
     run(work())
 
 
-def test_a_websocket_is_declined_at_once() -> None:
+def test_a_websocket_is_rejected_with_426() -> None:
     async def work() -> None:
         async with serving(config("http://127.0.0.1:9")) as gateway:
             head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
@@ -189,10 +191,10 @@ def test_a_websocket_is_declined_at_once() -> None:
     run(work())
 
 
-# -- what is remembered of a request
+# -- records
 
 
-def test_a_request_can_be_looked_up_with_codes_only() -> None:
+def test_a_record_has_codes_only() -> None:
     async def work() -> None:
         written = text(
             'I look. <tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": "3"}}\n</tool_call>'
@@ -214,10 +216,10 @@ def test_a_request_can_be_looked_up_with_codes_only() -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_content_is_kept_where_asked_for(stream: bool) -> None:
+def test_content_is_recorded_if_configured(stream: bool) -> None:
     async def work() -> None:
-        made = calls(weather({"city": "Paris"}), words="Look:")
-        async with upstream_server(in_turn(made)) as up, serving(config(up, server="record = true")) as gateway:
+        reply = calls(weather({"city": "Paris"}), words="Look:")
+        async with upstream_server(in_turn(reply)) as up, serving(config(up, server="record = true")) as gateway:
             path, sent = request_of("anthropic", question("anthropic", "gemini/m"), stream=stream)
             _, _, headers = await gateway.ask("POST", path, sent, x_api_key="k-secret")
             _, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{headers['x-request-id']}")
@@ -230,7 +232,7 @@ def test_content_is_kept_where_asked_for(stream: bool) -> None:
     run(work())
 
 
-def test_a_key_finds_its_own_requests_only() -> None:
+def test_records_are_visible_only_to_their_key() -> None:
     async def work() -> None:
         server = 'record = true\nkeys = ["k-one", "k-two"]'
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
@@ -248,7 +250,7 @@ def test_a_key_finds_its_own_requests_only() -> None:
     run(work())
 
 
-def test_only_the_last_ones_are_kept() -> None:
+def test_only_the_latest_records_are_kept() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             path, sent = request_of("openai-chat", question("openai-chat", "nowhere"), stream=False)
@@ -264,7 +266,7 @@ def test_only_the_last_ones_are_kept() -> None:
 def test_metrics() -> None:
     async def work() -> None:
         bad = calls(weather({"city": "Paris"}), weather({}, "nothing", "call_2"))
-        async with upstream_server(in_turn(bad)) as up, serving(config(up, route="mend = 0")) as gateway:
+        async with upstream_server(in_turn(bad)) as up, serving(config(up, route="retries = 0")) as gateway:
             for client in WIRES:
                 await gateway.reply(client, question(client, "anthropic/m"), stream=True)
             _, page, headers = await gateway.ask("GET", "/metrics")
@@ -283,7 +285,7 @@ def test_metrics() -> None:
     run(work())
 
 
-def test_metrics_tell_only_so_many_models_apart() -> None:
+def test_metrics_limit_the_number_of_models() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             for number in range(210):

@@ -1,4 +1,4 @@
-"""The page at `/` and the JSON that it lives on."""
+"""The page at `/` and its JSON endpoints."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import pytest
 
 from tests.gateway.running import config, run, serving
 from tests.gateway.scripts import calls, in_turn, question, weather
-from tests.gateway.upstream_server import Said, upstream_server, whole
+from tests.gateway.upstream_server import UpstreamResponse, upstream_server, whole
 from toolglot.core.tools import Tool
-from toolglot.gateway.page.hearing import MOST_TEXT, Asked, hear
+from toolglot.gateway.config import read_config
 from toolglot.gateway.page.history import History
-from toolglot.gateway.records import CallSeen, Record
-from toolglot.pipeline.extract import extract
+from toolglot.gateway.page.parse_view import MAX_TEXT, ParseRequest, parse
+from toolglot.gateway.records import Record, RecordedCall
+from toolglot.pipeline.response.extract import extract
 
 TOOLS: list[Any] = [
     {
@@ -38,7 +39,7 @@ INVENTED = '<tool_call>{"name":"launch","arguments":{}}</tool_call>'
 # -- the document
 
 
-def test_the_page_is_one_document_whose_policy_names_all_that_runs() -> None:
+def test_the_page_is_one_document_with_a_strict_policy() -> None:
     async def work() -> None:
         async with serving(config(NOWHERE)) as gateway:
             status, body, headers = await gateway.ask("GET", "/")
@@ -53,23 +54,23 @@ def test_the_page_is_one_document_whose_policy_names_all_that_runs() -> None:
             assert "unsafe" not in policy
             assert headers["referrer-policy"] == "no-referrer"
             assert headers["cache-control"] == "no-store"
-            assert not re.search(r"%[A-Z_]+%", page), "a mark that was not filled in"
-            assert not re.search(r"""(src|href)=["']?(https?:)?//""", page), "something from outside"
+            assert not re.search(r"%[A-Z_]+%", page), "an unfilled placeholder"
+            assert not re.search(r"""(src|href)=["']?(https?:)?//""", page), "an external resource"
             assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", page)
-            assert not re.search(r"""<[^>]*\son[a-z]+=|<[^>]*\sstyle=""", page), "what the policy would not let run"
+            assert not re.search(r"""<[^>]*\son[a-z]+=|<[^>]*\sstyle=""", page), "blocked by the policy"
             assert 20_000 < len(body) < 100_000
 
     run(work())
 
 
-def test_the_page_and_its_feeds_need_the_key_and_take_it_in_the_address() -> None:
+def test_the_page_and_its_endpoints_need_the_key_in_header_or_query() -> None:
     async def work() -> None:
         async with serving(config(NOWHERE, server='keys = ["k-one"]')) as gateway:
             for method, path in (
                 ("GET", "/"),
                 ("GET", "/toolglot/live"),
                 ("GET", "/toolglot/upstreams"),
-                ("POST", "/toolglot/hear"),
+                ("POST", "/toolglot/parse"),
             ):
                 body: Any = {"text": "x"} if method == "POST" else b""
                 assert (await gateway.ask(method, path, body))[0] == 401, path
@@ -79,7 +80,7 @@ def test_the_page_and_its_feeds_need_the_key_and_take_it_in_the_address() -> Non
     run(work())
 
 
-def test_text_stands_out_from_its_ground_in_both_themes() -> None:
+def test_text_has_enough_contrast_in_both_themes() -> None:
     css = (files("toolglot.gateway.page") / "page.css").read_text(encoding="utf-8")
     themes = re.findall(r"\{\s*(--ground:.*?)\s*color-scheme", css, re.DOTALL)
     assert len(themes) == 3, "light, dark by the system, dark by choice"
@@ -113,10 +114,10 @@ def _luminance(colour: str) -> float:
 # -- live calls
 
 
-def test_live_tells_what_came_since_and_codes_only() -> None:
+def test_live_returns_new_requests_with_codes_only() -> None:
     async def work() -> None:
         play = in_turn(calls(weather({"city": "Paris", "days": "3"})), calls(weather({}, name="launch")))
-        async with upstream_server(play) as up, serving(config(up, route="mend = 0")) as gateway:
+        async with upstream_server(play) as up, serving(config(up, route="retries = 0")) as gateway:
             await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=True)
             _, first, headers = await gateway.ask("GET", "/toolglot/live")
             assert headers["cache-control"] == "no-store"
@@ -128,9 +129,9 @@ def test_live_tells_what_came_since_and_codes_only() -> None:
             _, since, _ = await gateway.ask("GET", f"/toolglot/live?after={row['id']}")
             (second,) = since["rows"]
             assert second["calls"] == [{"dialect": "native", "outcome": "refused", "code": "rejected_unknown_tool"}]
-            told = msgspec.json.encode([row, second])
-            assert b"Paris" not in told
-            assert b"launch" not in told
+            response = msgspec.json.encode([row, second])
+            assert b"Paris" not in response
+            assert b"launch" not in response
             _, all_of_them, _ = await gateway.ask("GET", "/toolglot/live?after=unknown")
             assert [one["id"] for one in all_of_them["rows"]] == [second["id"], row["id"]]
             assert since["history"]["models"] == {"m": [[0, 0, 1, 1, 2, 0]]}
@@ -141,14 +142,14 @@ def test_live_tells_what_came_since_and_codes_only() -> None:
     run(work())
 
 
-def test_live_tells_what_was_written_where_that_is_recorded_but_not_all_of_it() -> None:
+def test_live_shortens_recorded_calls() -> None:
     async def work() -> None:
         city = "P" * 5000
         play = in_turn(calls(weather({"city": city, "days": "3"})))
         async with upstream_server(play) as up, serving(config(up, server="record = true")) as gateway:
             await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=False)
-            _, told, _ = await gateway.ask("GET", "/toolglot/live")
-            (row,) = told["rows"]
+            _, response, _ = await gateway.ask("GET", "/toolglot/live")
+            (row,) = response["rows"]
             (call,) = row["calls"]
             assert call["tool"] == "get_weather"
             assert call["written"].startswith('{"city":"PPP')
@@ -160,13 +161,13 @@ def test_live_tells_what_was_written_where_that_is_recorded_but_not_all_of_it() 
     run(work())
 
 
-def test_history_counts_in_steps_and_forgets() -> None:
+def test_history_counts_in_steps_and_drops_old_ones() -> None:
     now = [1_000_000.0]
     history = History(lambda: now[0])
 
     def seen(model: str, *outcomes: Any, code: str = "", status: int = 200) -> None:
-        made = [CallSeen("native", outcome) for outcome in outcomes]
-        history(Record("r", "ollama", now[0], target=model, upstream="up", code=code, status=status, calls=made))
+        recorded = [RecordedCall("native", outcome) for outcome in outcomes]
+        history(Record("r", "ollama", now[0], target=model, upstream="up", code=code, status=status, calls=recorded))
 
     seen("a", "passed", "fixed", "refused")
     seen("a", "passed")
@@ -174,55 +175,67 @@ def test_history_counts_in_steps_and_forgets() -> None:
     seen("a", "refused")
     seen("b", code="overloaded", status=503)
     seen("b", code="", status=499)
-    assert history.shown("hour")["models"] == {"a": [[2, 2, 1, 1, 2, 0], [0, 0, 0, 1, 1, 0]], "b": [[0, 0, 0, 0, 2, 1]]}
+    assert history.to_dict("hour")["models"] == {"a": [[2, 2, 1, 1, 2, 0], [0, 0, 0, 1, 1, 0]], "b": [[0, 0, 0, 0, 2, 1]]}
     assert history.failed == {"up": {"code": "overloaded", "status": 503, "at": now[0]}}
     now[0] += 58 * 60
-    assert history.shown("hour")["models"] == {"a": [[58, 0, 0, 1, 1, 0]], "b": [[58, 0, 0, 0, 2, 1]]}
+    assert history.to_dict("hour")["models"] == {"a": [[58, 0, 0, 1, 1, 0]], "b": [[58, 0, 0, 0, 2, 1]]}
     now[0] += 2 * 60
-    assert history.shown("hour")["models"] == {}
-    assert sum(sum(row[1:4]) for row in history.shown("day")["models"]["a"]) == 5
+    assert history.to_dict("hour")["models"] == {}
+    assert sum(sum(row[1:4]) for row in history.to_dict("day")["models"]["a"]) == 5
     for number in range(100):
         seen(f"model {number}", "passed")
-    assert len(history.shown("hour")["models"]) == 39  # with a and b, and the rest as one
-    assert history.shown("hour")["models"]["other"] == [[0, 62, 0, 0, 62, 0]]
-    assert len(history._rings["hour"]._counts) == 1, "what is old is not kept"
+    assert len(history.to_dict("hour")["models"]) == 39  # a, b and "other" included
+    assert history.to_dict("hour")["models"]["other"] == [[0, 62, 0, 0, 62, 0]]
+    assert len(history._rings["hour"]._counts) == 1, "old steps are dropped"
 
 
 # -- routes and upstreams
 
 
-def test_upstreams_are_asked_how_they_are() -> None:
-    def play(asked: Any) -> Said:
-        if asked.path == "/v1/models":
+def test_the_embedded_models_are_shown_as_small_demo_models() -> None:
+    async def work() -> None:
+        configuration = read_config('[[upstream]]\nname = "box"\nprovider = "local"\n')
+        async with serving(configuration) as gateway:
+            _, response, _ = await gateway.ask("GET", "/toolglot/upstreams")
+            [box] = response["upstreams"]
+            assert box["note"] == "small demo models: expect mistakes"
+            assert box["models"][0] == "local"
+
+    run(work())
+
+
+def test_upstream_states() -> None:
+    def play(request: Any) -> UpstreamResponse:
+        if request.path == "/v1/models":
             return whole({"data": [{"id": "m-1"}, {"id": "m-2"}]})
-        return Said(503)
+        return UpstreamResponse(503)
 
     async def work() -> None:
         async with upstream_server(play) as up:
-            made = config(up, "openai-chat", "ollama", route='policy = "strict"')
-            async with serving(made) as gateway:
+            configuration = config(up, "openai-chat", "ollama", route='policy = "strict"')
+            async with serving(configuration) as gateway:
                 path, body = "/v1/chat/completions", question("openai-chat", "openai-chat/m-1")
                 assert (await gateway.ask("POST", path, body))[0] == 503
-                status, told, _ = await gateway.ask("GET", "/toolglot/upstreams")
+                status, response, _ = await gateway.ask("GET", "/toolglot/upstreams")
                 assert status == 200
-                good, bad = told["upstreams"]
+                good, bad = response["upstreams"]
                 assert (good["name"], good["provider"], good["wire"]) == ("openai-chat", "vllm", "openai-chat")
                 assert (good["reachable"], good["models"], good["count"]) == (True, ["m-1", "m-2"], 2)
                 assert good["address"] == up.url
                 assert good["failed"]["status"] == 503
                 assert (bad["reachable"], bad["problem"], bad["failed"]) == (False, "status 503", None)
-                assert told["routes"][0] == {
+                assert response["routes"][0] == {
                     "model": "openai-chat/*",
                     "to": "openai-chat/*",
                     "ask": "auto",
                     "policy": "strict",
                     "calls": "hold",
-                    "mend": 1,
+                    "retries": 1,
                 }
-                assert b"k-up" not in msgspec.json.encode(told)
-                asked = len(up.asked)
+                assert b"k-up" not in msgspec.json.encode(response)
+                count = len(up.requests)
                 await gateway.ask("GET", "/toolglot/upstreams")
-                assert len(up.asked) == asked, "what is fresh is not asked for again"
+                assert len(up.requests) == count, "the result is cached"
 
     run(work())
 
@@ -230,103 +243,103 @@ def test_upstreams_are_asked_how_they_are() -> None:
 # -- the playground
 
 
-def test_the_playground_tells_calls_refusals_and_what_each_character_became() -> None:
+def test_the_playground_returns_calls_rejections_and_spans() -> None:
     async def work() -> None:
         async with serving(config(NOWHERE)) as gateway:
-            said = f"Let me see. {CALL} {INVENTED} Done."
-            status, told, _ = await gateway.ask("POST", "/toolglot/hear", {"text": said, "tools": TOOLS})
+            text = f"Let me see. {CALL} {INVENTED} Done."
+            status, response, _ = await gateway.ask("POST", "/toolglot/parse", {"text": text, "tools": TOOLS})
             assert status == 200
-            assert [(call["name"], call["arguments"]) for call in told["calls"]] == [
+            assert [(call["name"], call["arguments"]) for call in response["calls"]] == [
                 ("get_weather", '{"city":"Paris","days":3}')
             ]
-            assert told["text"] == "Let me see.   Done."
-            assert [one["code"] for one in told["decisions"]] == ["coerced_type", "rescued_text", "rejected_unknown_tool"]
-            became = {one["became"]: said[one["start"] : one["end"]] for one in told["spans"] if one["became"] != "text"}
+            assert response["text"] == "Let me see.   Done."
+            assert [one["code"] for one in response["decisions"]] == ["coerced_type", "rescued_text", "rejected_unknown_tool"]
+            became = {one["became"]: text[one["start"] : one["end"]] for one in response["spans"] if one["became"] != "text"}
             assert became == {"call": CALL, "refused": INVENTED}
-            assert told["dialect"] == "hermes"
+            assert response["dialect"] == "hermes"
 
     run(work())
 
 
 @pytest.mark.parametrize(
-    ("said", "became"),
+    ("text", "became"),
     [
         (f"Hm. {CALL} So.", ["text", "call", "text"]),
         (f"<think>a <b> t</think>Ok. {CALL}", ["marker", "reasoning", "marker", "text", "call"]),
         (f"<think>{CALL}</think>", ["marker", "call", "marker"]),
         (f"<think>{CALL}</think>No, wait.", ["marker", "reasoning", "marker", "text"]),
-        (f"For example:\n```json\n{CALL[11:-12]}\n```\nwould do. Shall I?", ["text", "text abstained_quoted", "text"]),
+        (f"For example:\n```json\n{CALL[11:-12]}\n```\nwould do. Shall I?", ["text", "text quoted", "text"]),
         ('<tool_call>{"name":</tool_call> x', ["text rejected_malformed", "text"]),
         ("<script>alert(1)</script> \U0001f600 plain", ["text"]),
         ("", []),
         (f"{CALL}{CALL}", ["call", "call"]),
     ],
 )
-@pytest.mark.parametrize("giving", ["hold", "pass"])
-def test_spans_cover_the_text_in_order(said: str, became: list[str], giving: Any) -> None:
-    heard = hear(Asked(said, TOOLS, calls=giving))
+@pytest.mark.parametrize("mode", ["hold", "pass"])
+def test_spans_cover_the_text_in_order(text: str, became: list[str], mode: Any) -> None:
+    view = parse(ParseRequest(text, TOOLS, calls=mode))
     joined: list[str] = []
     at = 0
-    for span in heard.spans:
+    for span in view.spans:
         assert span.start == at < span.end
         at = span.end
-        assert span.after <= len(said) + 1
+        assert span.after <= len(text) + 1
         kind = f"{span.became} {span.label}" if span.became == "text" and span.label else span.became
         if joined[-1:] != [kind] or kind in ("call", "refused"):
             joined.append(kind)
-    assert at == len(said)
-    if giving == "hold":
+    assert at == len(text)
+    if mode == "hold":
         assert joined == became
 
 
-def test_what_is_known_grows_and_ends_in_the_result() -> None:
-    said = f"Let me see. {CALL} Done."
-    heard = hear(Asked(said, TOOLS))
-    whole_one = extract(said, TOOLS)
-    assert [one for one in heard.steps if one[1] == "call"] == [[said.index(" Done"), "call", 1, "get_weather", "hermes"]]
-    assert "".join(one[2] for one in heard.steps if one[1] == "text") == heard.text == whole_one.text
-    assert [one[0] for one in heard.steps] == sorted(one[0] for one in heard.steps)
-    assert heard.steps[-1] == [len(said) + 1, "end", [one.code for one in whole_one.decisions]]
-    call = next(span for span in heard.spans if span.became == "call")
-    assert call.after == call.end, "a held call is known when its last character is there"
-    weak = hear(Asked('get_weather(city="Rome") ', TOOLS))
+def test_steps_end_in_the_result() -> None:
+    text = f"Let me see. {CALL} Done."
+    view = parse(ParseRequest(text, TOOLS))
+    whole_one = extract(text, TOOLS)
+    assert [one for one in view.steps if one[1] == "call"] == [[text.index(" Done"), "call", 1, "get_weather", "hermes"]]
+    assert "".join(one[2] for one in view.steps if one[1] == "text") == view.text == whole_one.text
+    assert [one[0] for one in view.steps] == sorted(one[0] for one in view.steps)
+    assert view.steps[-1] == [len(text) + 1, "end", [one.code for one in whole_one.decisions]]
+    call = next(span for span in view.spans if span.became == "call")
+    assert call.after == call.end, "a call is decided at its last character"
+    weak = parse(ParseRequest('get_weather(city="Rome") ', TOOLS))
     assert weak.spans[0].became == "call"
-    assert weak.spans[0].after == 26, "a weak form is known at the end"
-    passed = hear(Asked(said, TOOLS, calls="pass"))
+    assert weak.spans[0].after == 26, "a weak dialect is decided at the end"
+    passed = parse(ParseRequest(text, TOOLS, calls="pass"))
     opened = next(one for one in passed.steps if one[1] == "call")
-    assert opened[0] < said.index("Paris")
+    assert opened[0] < text.index("Paris")
 
 
-def test_what_stands_behind_something_undecided_is_undecided() -> None:
+def test_nothing_is_decided_before_what_precedes_it() -> None:
     fence = '```json\n{"name": "get_weather", "arguments": {"days": 1}}\n```'
-    (refused,) = [span for span in hear(Asked(f"{fence}\n", TOOLS)).spans if span.became == "refused"]
+    (refused,) = [span for span in parse(ParseRequest(f"{fence}\n", TOOLS)).spans if span.became == "refused"]
     assert refused.after == len(fence) + 2
     good = fence.replace('"days": 1', '"city": "Oslo"')
-    said = f"{good}\n{INVENTED}\n"
-    (refused,) = [span for span in hear(Asked(said, TOOLS)).spans if span.became == "refused"]
-    assert refused.end < refused.after == len(said) + 1
+    text = f"{good}\n{INVENTED}\n"
+    (refused,) = [span for span in parse(ParseRequest(text, TOOLS)).spans if span.became == "refused"]
+    assert refused.end < refused.after == len(text) + 1
 
 
-def test_several_calls_of_one_region_are_told_apart() -> None:
-    said = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}\n{"name": "launch", "arguments": {}}</tool_call>'
-    spans = hear(Asked(said, TOOLS)).spans
+def test_several_calls_of_one_region_get_separate_spans() -> None:
+    text = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}\n{"name": "launch", "arguments": {}}</tool_call>'
+    spans = parse(ParseRequest(text, TOOLS)).spans
     assert [(span.became, span.label) for span in spans] == [
         ("call", "get_weather, hermes"),
         ("refused", "launch, hermes: rejected_unknown_tool"),
     ]
-    assert said[: spans[0].end].endswith('"Oslo"}')
+    assert text[: spans[0].end].endswith('"Oslo"}')
 
 
 def test_without_tools_the_whole_message_may_be_a_call() -> None:
-    heard = hear(Asked("get_weather(city='Rome')"))
-    assert [(span.start, span.end, span.became) for span in heard.spans] == [(0, 24, "call")]
+    view = parse(ParseRequest("get_weather(city='Rome')"))
+    assert [(span.start, span.end, span.became) for span in view.spans] == [(0, 24, "call")]
 
 
 @pytest.mark.parametrize(
     ("body", "status", "word"),
     [
-        ({"text": "x" * (MOST_TEXT + 1)}, 400, "10000 are allowed"),
-        ({"text": "x", "tools": TOOLS * 65}, 400, "64 are allowed"),
+        ({"text": "x" * (MAX_TEXT + 1)}, 400, "limit is 10000"),
+        ({"text": "x", "tools": TOOLS * 65}, 400, "limit is 64"),
         ({"text": "x", "tools": [1]}, 400, "tools"),
         ({"text": "x", "tools": "y"}, 400, "tools"),
         ({"text": "x", "dialect": "klingon"}, 400, "dialect"),
@@ -340,19 +353,19 @@ def test_without_tools_the_whole_message_may_be_a_call() -> None:
         ({"text": "x", "tools": [{"name": "a", "description": "y" * 300_000}]}, 413, "larger"),
     ],
 )
-def test_the_playground_refuses_what_is_too_much_or_wrong(body: Any, status: int, word: str) -> None:
+def test_the_playground_rejects_invalid_and_large_requests(body: Any, status: int, word: str) -> None:
     async def work() -> None:
         async with serving(config(NOWHERE)) as gateway:
-            got, told, _ = await gateway.ask("POST", "/toolglot/hear", body)
-            assert got == status, told
-            assert word in told["error"]["message"]
+            got, response, _ = await gateway.ask("POST", "/toolglot/parse", body)
+            assert got == status, response
+            assert word in response["error"]["message"]
 
     run(work())
 
 
-def test_a_failed_request_names_the_model_that_was_asked() -> None:
+def test_a_failed_request_records_its_model() -> None:
     async def work() -> None:
-        async with upstream_server(lambda _: Said(500)) as up, serving(config(up)) as gateway:
+        async with upstream_server(lambda _: UpstreamResponse(500)) as up, serving(config(up)) as gateway:
             assert (await gateway.ask("POST", "/v1/chat/completions", question("openai-chat", "ollama/m")))[0] == 500
             (record,) = gateway.gateway.records.recent()
             assert (record.upstream, record.target, record.status) == ("ollama", "m", 500)
@@ -360,7 +373,7 @@ def test_a_failed_request_names_the_model_that_was_asked() -> None:
     run(work())
 
 
-def test_a_tool_may_come_in_any_form() -> None:
+def test_tools_in_any_format() -> None:
     tool = Tool("get_weather", "w", TOOLS[0]["schema"])
     openai = {"type": "function", "function": {"name": tool.name, "parameters": tool.schema}}
-    assert [call["name"] for call in hear(Asked(CALL, [openai])).calls] == ["get_weather"]
+    assert [call["name"] for call in parse(ParseRequest(CALL, [openai])).calls] == ["get_weather"]

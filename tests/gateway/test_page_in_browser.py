@@ -1,4 +1,4 @@
-"""The page in a real browser: it runs, it hears, it shows, and nothing that a model wrote becomes markup."""
+"""The page in a real browser: it runs, parses and shows calls, and model output never becomes markup."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.gateway.browser import browsing
 from tests.gateway.running import Running, config, run, serving
 from tests.gateway.scripts import calls, in_turn, question, text, weather
-from tests.gateway.upstream_server import Asked, Play, Said, upstream_server, whole
-from toolglot.gateway.records import CallSeen, Outcome, Record
+from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamResponse, upstream_server, whole
+from toolglot.gateway.records import Outcome, Record, RecordedCall
 
 SCREENSHOT = Path(__file__).parents[2] / "docs" / "assets" / "page.png"
 EVIL = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
@@ -21,14 +21,14 @@ PHONE = {"width": 360, "height": 740}
 
 
 def listing(play: Play) -> Play:
-    """The same, with a list of models."""
+    """Adds a model list to a script."""
 
-    def with_list(asked: Asked) -> Said:
-        if asked.method == "GET":
+    def with_list(request: UpstreamRequest) -> UpstreamResponse:
+        if request.method == "GET":
             return whole({"data": [{"id": "qwen2.5-coder:32b"}, {"id": "llama3.2:3b"}]})
-        said = play(asked)
-        assert isinstance(said, Said)
-        return said
+        response = play(request)
+        assert isinstance(response, UpstreamResponse)
+        return response
 
     return with_list
 
@@ -39,12 +39,12 @@ async def talk(gateway: Running, times: int) -> None:
         await gateway.reply(wire, question(wire, "openai-chat/m"), stream=number % 2 == 0)
 
 
-def test_live_calls_come_while_one_looks() -> None:
+def test_live_calls_appear_on_the_page() -> None:
     async def work() -> None:
         play = in_turn(calls(weather({"city": EVIL, "days": "3"})), calls(weather({}, name="launch_rocket")), text(EVIL))
         async with (
             upstream_server(listing(play)) as up,
-            serving(config(up, "openai-chat", server='record = true\nkeys = ["k"]', route="mend = 0")) as gateway,
+            serving(config(up, "openai-chat", server='record = true\nkeys = ["k"]', route="retries = 0")) as gateway,
             browsing(f"{gateway.url}/?key=k", viewport=WIDE) as opened,
         ):
             page = opened.page
@@ -79,49 +79,49 @@ def test_live_calls_come_while_one_looks() -> None:
     run(work())
 
 
-def test_the_playground_hears_refuses_and_steps() -> None:
+def test_the_playground_parses_rejects_and_steps() -> None:
     async def work() -> None:
         async with (
             serving(config("http://127.0.0.1:9", "openai-chat")) as gateway,
             browsing(gateway.url, viewport=WIDE) as opened,
         ):
             page = opened.page
-            await page.wait_for_selector("#heard .card.refused")
-            assert await page.inner_text("#heard .card:not(.refused) strong") == "get_weather"
-            assert "launch_rocket: there is no such tool" in await page.inner_text("#heard .card.refused")
+            await page.wait_for_selector("#result .card.refused")
+            assert await page.inner_text("#result .card:not(.refused) strong") == "get_weather"
+            assert "launch_rocket: there is no such tool" in await page.inner_text("#result .card.refused")
             assert "launch_rocket" in await page.inner_text("#characters .became-refused")
             written = await page.inner_text("#characters")
 
             await page.focus("#step")
             await page.keyboard.press("Home")
-            assert await page.locator("#heard .card").count() == 0
+            assert await page.locator("#result .card").count() == 0
             assert await page.locator("#characters .to-come").count() == 1
             for _ in range(30):
-                await page.click("#forth")
-            assert "after 30 of" in await page.inner_text("#where")
-            assert await page.inner_text("#characters .held") == "<tool_call"[:9]
+                await page.click("#forward")
+            assert "after 30 of" in await page.inner_text("#position")
+            assert await page.inner_text("#characters .pending") == "<tool_call"[:9]
             assert await page.inner_text("#characters") == written
             await page.keyboard.press("End")
 
-            said = f'{EVIL} \U0001f600 <tool_call>{{"name": "get_weather", "arguments": {{"city": "Rome"}}}}</tool_call>'
-            await page.fill("#text", said)
-            await page.wait_for_selector("#heard .card pre:has-text('Rome')")
+            written = f'{EVIL} \U0001f600 <tool_call>{{"name": "get_weather", "arguments": {{"city": "Rome"}}}}</tool_call>'
+            await page.fill("#text", written)
+            await page.wait_for_selector("#result .card pre:has-text('Rome')")
             assert EVIL in await page.inner_text("#characters")
             assert (await page.inner_text("#characters .became-call")).startswith("<tool_call>")
-            assert EVIL in await page.inner_text("#heard")
+            assert EVIL in await page.inner_text("#result")
             assert await page.title() == "toolglot"
             assert await page.locator("main img, main script").count() == 0
             assert opened.wrong == []
 
             await page.fill("#tools", "[")
-            await page.wait_for_selector("#wrong:not(:empty)")
+            await page.wait_for_selector("#error:not(:empty)")
             await page.fill("#tools", '[{"no": "name"}]')
-            await page.wait_for_selector("#wrong:has-text('name')")
+            await page.wait_for_selector("#error:has-text('name')")
 
     run(work())
 
 
-def test_dark_by_the_system_and_by_choice() -> None:
+def test_dark_theme_by_system_and_by_choice() -> None:
     async def work() -> None:
         async with (
             serving(config("http://127.0.0.1:9", "openai-chat")) as gateway,
@@ -141,19 +141,19 @@ def test_dark_by_the_system_and_by_choice() -> None:
     run(work())
 
 
-def test_a_phone_has_no_scrolling_sideways_and_every_control_a_name() -> None:
+def test_phone_layout_and_accessible_names() -> None:
     async def work() -> None:
         long = "m" * 200
         play = in_turn(calls(weather({"city": "x" * 500})), calls(weather({}, name="launch_" + "y" * 80)), text("hi"))
         async with (
             upstream_server(listing(play)) as up,
-            serving(config(up, "openai-chat", server="record = true", route="mend = 0")) as gateway,
+            serving(config(up, "openai-chat", server="record = true", route="retries = 0")) as gateway,
         ):
             for _ in range(3):
                 await gateway.reply("anthropic", question("anthropic", f"openai-chat/{long}"), stream=False)
             async with browsing(gateway.url, viewport=PHONE, has_touch=True, is_mobile=True) as opened:
                 page = opened.page
-                await page.wait_for_selector("#heard .card")
+                await page.wait_for_selector("#result .card")
                 await page.wait_for_selector("#upstreams li")
                 for row in await page.locator("#list summary").all():
                     await row.click()
@@ -168,8 +168,8 @@ def test_a_phone_has_no_scrolling_sideways_and_every_control_a_name() -> None:
     run(work())
 
 
-def test_it_looks_as_the_documentation_shows() -> None:
-    """The documentation's picture is made where it is missing: remove it when the page looks otherwise."""
+def test_the_screenshot_of_the_documentation() -> None:
+    """Creates the screenshot if it is missing: delete it when the page changes."""
 
     async def work() -> None:
         play = in_turn(
@@ -181,13 +181,13 @@ def test_it_looks_as_the_documentation_shows() -> None:
         )
         async with (
             upstream_server(listing(play)) as up,
-            serving(config(up, "openai-chat", "anthropic", server="record = true", route="mend = 0")) as gateway,
+            serving(config(up, "openai-chat", "anthropic", server="record = true", route="retries = 0")) as gateway,
         ):
             _past(gateway)
             await talk(gateway, 5)
             async with browsing(gateway.url, viewport=WIDE) as opened:
                 page = opened.page
-                await page.wait_for_selector("#heard .card.refused")
+                await page.wait_for_selector("#result .card.refused")
                 await page.wait_for_selector("#upstreams li")
                 await page.wait_for_selector("#list details:nth-of-type(5)")
                 await page.locator("#list summary").nth(2).click()
@@ -202,14 +202,14 @@ def test_it_looks_as_the_documentation_shows() -> None:
 
 
 def _past(gateway: Running) -> None:
-    """An hour of two models that differ."""
+    """Fills an hour of history with two different models."""
     history, now = gateway.gateway.history, time.time()
     for model, pattern in (("qwen2.5-coder:32b", "pppfpppfpprp"), ("llama3.2:3b", "pffprfpprffr")):
         for minute in range(59, 1, -1):
             if (minute * 7 + len(model)) % 5 == 0:
                 continue
             kinds: dict[str, Outcome] = {"p": "passed", "f": "fixed", "r": "refused"}
-            seen = [CallSeen("native", kinds[pattern[(minute * step) % 12]]) for step in (1, 5, 7)]
+            seen = [RecordedCall("native", kinds[pattern[(minute * step) % 12]]) for step in (1, 5, 7)]
             history._clock = lambda minute=minute: now - 60 * minute  # type: ignore[misc]
             history(Record("r", "anthropic", now, target=model, upstream="openai-chat", status=200, calls=seen))
     history._clock = time.time

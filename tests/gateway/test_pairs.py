@@ -1,4 +1,4 @@
-"""All 25 pairs, whole and streamed, over real sockets: what an upstream says on its wire, a client hears on its own."""
+"""All 25 pairs of client and upstream wires, whole and streamed, over real sockets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolglot.core.reply import Reply
 
 CASES = ("plain_text", "parallel_calls", "reasoning_and_call", "text_and_call", "error_result", "empty_arguments", "multi_turn")
 
-# five ways in which models write a call as text
+# five dialects of calls as text
 FORMS = {
     "hermes": '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
     "call expression": 'get_weather(city="Paris")',
@@ -25,7 +25,7 @@ FORMS = {
 }
 
 
-def heard(reply: Reply) -> dict[str, Any]:
+def comparable(reply: Reply) -> dict[str, Any]:
     return {
         "text": reply.text,
         "reasoning": reply.reasoning,
@@ -36,7 +36,7 @@ def heard(reply: Reply) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("client", WIRES)
-def test_each_conversation_is_carried(client: str) -> None:
+def test_each_conversation_is_translated(client: str) -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             ids = set()
@@ -44,11 +44,11 @@ def test_each_conversation_is_carried(client: str) -> None:
                 up.play = fixture(case)
                 sent = {**body(case, client, "request"), "model": f"{upstream}/m"}
                 reply = await gateway.reply(client, sent, stream=stream)
-                assert heard(reply) == heard(meaning(case).reply), (upstream, case, stream)
+                assert comparable(reply) == comparable(meaning(case).reply), (upstream, case, stream)
                 assert reply.model == f"{upstream}/m"
-                assert (up.asked[-1].wire, up.asked[-1].streams) == (upstream, stream)
+                assert (up.requests[-1].wire, up.requests[-1].streams) == (upstream, stream)
                 ids.add(reply.id)
-            assert client == "ollama" or len(ids) == 10 * len(CASES)  # Ollama's replies have none
+            assert client == "ollama" or len(ids) == 10 * len(CASES)  # Ollama's replies have no ids
 
     run(work())
 
@@ -60,15 +60,15 @@ def test_calls_written_as_text_are_rescued(client: str) -> None:
             for upstream, form, stream in product(WIRES, FORMS, (False, True)):
                 up.play = in_turn(text(FORMS[form]))
                 reply = await gateway.reply(client, question(client, f"{upstream}/m"), stream=stream)
-                made = [(call.name, call.arguments) for call in reply.calls]
-                assert made == [("get_weather", {"city": "Paris"})], (upstream, form, stream)
+                found = [(call.name, call.arguments) for call in reply.calls]
+                assert found == [("get_weather", {"city": "Paris"})], (upstream, form, stream)
                 assert (reply.text, reply.stop and reply.stop.reason) == ("", "calls"), (upstream, form, stream)
 
     run(work())
 
 
 @pytest.mark.parametrize("client", WIRES)
-def test_a_call_to_no_tool_of_the_request_never_arrives(client: str) -> None:
+def test_a_call_of_an_unknown_tool_is_never_sent(client: str) -> None:
     async def work() -> None:
         invented = calls(weather({"q": 1}, "launch_rockets"))
         async with upstream_server(in_turn(invented)) as up, serving(config(up)) as gateway:
@@ -84,13 +84,13 @@ def test_a_call_to_no_tool_of_the_request_never_arrives(client: str) -> None:
 
 
 @pytest.mark.parametrize("client", WIRES)
-def test_what_is_asked_carries_the_upstreams_key_and_none_of_the_clients_headers(client: str) -> None:
+def test_upstream_requests_have_the_upstream_key_and_no_client_headers(client: str) -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             for upstream in WIRES:
                 path, sent = request_of(client, question(client, f"{upstream}/m"), stream=False)
                 await gateway.ask("POST", path, sent, authorization="Bearer mine", x_api_key="mine", cookie="a=b")
-                headers = up.asked[-1].headers
+                headers = up.requests[-1].headers
                 assert "k-up" in " ".join(headers.values())
                 assert "mine" not in " ".join(headers.values())
                 assert "cookie" not in headers
@@ -98,40 +98,40 @@ def test_what_is_asked_carries_the_upstreams_key_and_none_of_the_clients_headers
     run(work())
 
 
-def test_a_beta_header_goes_to_the_same_wire_and_no_other() -> None:
+def test_a_beta_header_goes_only_to_the_same_wire() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             for upstream in WIRES:
                 path, sent = request_of("anthropic", question("anthropic", f"{upstream}/m"), stream=False)
                 await gateway.ask("POST", path, sent, anthropic_beta="context-management-2025-06-27")
-                assert ("anthropic-beta" in up.asked[-1].headers) is (upstream == "anthropic")
+                assert ("anthropic-beta" in up.requests[-1].headers) is (upstream == "anthropic")
 
     run(work())
 
 
-def test_ollama_streams_unless_told_not_to_and_loads_where_nothing_is_asked() -> None:
+def test_ollama_streams_by_default_and_loads_models() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             sent = question("ollama", "gemini/m", ())
             sent.pop("stream", None)
             _, _, headers = await gateway.ask("POST", "/api/chat", sent)
             assert headers["content-type"] == "application/x-ndjson"
-            asked = len(up.asked)
+            count = len(up.requests)
             _, loaded, _ = await gateway.ask("POST", "/api/chat", {"model": "gemini/m", "messages": []})
-            assert (loaded["done"], loaded["done_reason"], len(up.asked)) == (True, "load", asked)
+            assert (loaded["done"], loaded["done_reason"], len(up.requests)) == (True, "load", count)
 
     run(work())
 
 
 @pytest.mark.parametrize("case", ["custom_tool", "namespaced_tool"])
-def test_namespaces_and_custom_tools_come_back_as_they_were_registered(case: str) -> None:
+def test_namespaces_and_custom_tools_are_restored(case: str) -> None:
     async def work() -> None:
         async with upstream_server(fixture(case)) as up, serving(config(up)) as gateway:
             for upstream, stream in product(WIRES, (False, True)):
                 sent = {**body(case, "openai-responses", "request"), "model": f"{upstream}/m"}
                 reply = await gateway.reply("openai-responses", sent, stream=stream)
-                made = [(call.namespace, call.name, call.custom, call.arguments) for call in reply.calls]
+                found = [(call.namespace, call.name, call.custom, call.arguments) for call in reply.calls]
                 wanted = [(call.namespace, call.name, call.custom, call.arguments) for call in meaning(case).reply.calls]
-                assert made == wanted, (upstream, stream)
+                assert found == wanted, (upstream, stream)
 
     run(work())

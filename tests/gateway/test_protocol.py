@@ -1,4 +1,4 @@
-"""HTTP/1.1 as the server speaks it, on a transport that notes what is done to it."""
+"""The HTTP/1.1 protocol on a fake transport."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolglot.gateway.protocol import HttpProtocol
+from toolglot.gateway.http_protocol import HttpProtocol
 
 GET = b"GET /a%20b?x=1 HTTP/1.1\r\nHost: h\r\n\r\n"
 POST = b"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
@@ -18,24 +18,24 @@ CHUNKED = b"POST /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r
 App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-class Line(asyncio.Transport):
-    """The transport, and the protocol at its end."""
+class FakeTransport(asyncio.Transport):
+    """A transport connected to the protocol."""
 
     def __init__(self, app: App, **limits: float) -> None:
         super().__init__()
         self.written: list[bytes] = []
         self.closed = self._paused = False
-        rest = limits.pop("rest", 60.0)
-        config = SimpleNamespace(loaded_app=app, timeout_keep_alive=rest)
+        keep_alive = limits.pop("keep_alive", 60.0)
+        config = SimpleNamespace(loaded_app=app, timeout_keep_alive=keep_alive)
         self.state = SimpleNamespace(connections=set(), tasks=set(), total_requests=0, default_headers=[(b"date", b"now")])
         self.protocol = type("Protocol", (HttpProtocol,), limits)(config, self.state, {}, asyncio.get_running_loop())
         self.protocol.connection_made(self)
 
-    async def say(self, *pieces: bytes) -> bytes:
-        """All that is written once everything has run."""
-        for piece in pieces:
+    async def feed(self, *chunks: bytes) -> bytes:
+        """Feeds bytes and returns all that is written so far."""
+        for chunk in chunks:
             if not self.closed:
-                self.protocol.data_received(piece)
+                self.protocol.data_received(chunk)
         await settled()
         return b"".join(self.written)
 
@@ -76,8 +76,8 @@ async def read(receive: Any) -> bytes:
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
-    """Method, path, query and body, as a whole answer."""
-    if scope["method"] == "POST":  # slower than what may come behind it
+    """Responds with method, path, query and body."""
+    if scope["method"] == "POST":  # slower than a pipelined GET
         await asyncio.sleep(0)
     body = b"%b %b %b %b" % (scope["method"].encode(), scope["path"].encode(), scope["query_string"], await read(receive))
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
@@ -90,10 +90,10 @@ async def stream(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-def test_a_whole_answer_is_written_at_once() -> None:
+def test_a_whole_response_is_written_at_once() -> None:
     async def work() -> None:
-        line = Line(echo)
-        await line.say(GET)
+        line = FakeTransport(echo)
+        await line.feed(GET)
         assert line.written == [b"HTTP/1.1 200 OK\r\ndate: now\r\ncontent-length: 13\r\n\r\nGET /a b x=1 "]
         assert not line.closed
         assert not line.state.tasks
@@ -103,25 +103,25 @@ def test_a_whole_answer_is_written_at_once() -> None:
 
 
 @pytest.mark.parametrize("request_", [POST, CHUNKED])
-def test_a_request_in_any_pieces(request_: bytes) -> None:
+def test_a_request_in_any_chunks(request_: bytes) -> None:
     async def work() -> None:
         for at in range(len(request_)):
-            line = Line(echo)
-            assert (await line.say(request_[:at], request_[at:])).endswith(b"\r\n\r\nPOST /p  hello")
-            line = Line(echo)
-            await line.say(request_[:at])
-            assert (await line.say(request_[at:])).endswith(b"\r\n\r\nPOST /p  hello")
+            line = FakeTransport(echo)
+            assert (await line.feed(request_[:at], request_[at:])).endswith(b"\r\n\r\nPOST /p  hello")
+            line = FakeTransport(echo)
+            await line.feed(request_[:at])
+            assert (await line.feed(request_[at:])).endswith(b"\r\n\r\nPOST /p  hello")
 
     asyncio.run(work())
 
 
-def test_requests_one_after_the_other_and_all_at_once() -> None:
+def test_sequential_and_pipelined_requests() -> None:
     async def work() -> None:
-        line = Line(echo)
-        await line.say(POST, GET)
-        await line.say(POST)
-        whole = Line(echo)
-        await whole.say(POST + GET + POST)
+        line = FakeTransport(echo)
+        await line.feed(POST, GET)
+        await line.feed(POST)
+        whole = FakeTransport(echo)
+        await whole.feed(POST + GET + POST)
         assert [piece.rpartition(b"\r\n\r\n")[2] for piece in line.written] == [
             b"POST /p  hello",
             b"GET /a b x=1 ",
@@ -133,7 +133,7 @@ def test_requests_one_after_the_other_and_all_at_once() -> None:
     asyncio.run(work())
 
 
-def test_no_more_is_read_while_a_request_waits_for_its_turn() -> None:
+def test_reading_pauses_while_pipelined_requests_wait() -> None:
     go = asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -144,25 +144,25 @@ def test_no_more_is_read_while_a_request_waits_for_its_turn() -> None:
         await watching
 
     async def work() -> None:
-        line = Line(app)
-        await line.say(POST + GET + GET)
+        line = FakeTransport(app)
+        await line.feed(POST + GET + GET)
         assert not line.is_reading()
         go.set()
-        assert (await line.say()).count(b"one") == 3
+        assert (await line.feed()).count(b"one") == 3
         assert line.is_reading()
 
     asyncio.run(work())
 
 
-def test_a_stream_comes_in_chunks_and_to_an_old_client_until_the_end() -> None:
+def test_a_stream_is_chunked_or_ends_with_the_connection() -> None:
     async def work() -> None:
-        line = Line(stream)
-        said = await line.say(GET)
-        assert said == b"HTTP/1.1 200 OK\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n"
+        line = FakeTransport(stream)
+        written = await line.feed(GET)
+        assert written == b"HTTP/1.1 200 OK\r\ndate: now\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n0\r\n\r\n"
         assert not line.closed
-        old = Line(stream)
-        said = await old.say(GET.replace(b"1.1", b"1.0"))
-        assert said == b"HTTP/1.1 200 OK\r\ndate: now\r\nconnection: close\r\n\r\none"
+        old = FakeTransport(stream)
+        written = await old.feed(GET.replace(b"1.1", b"1.0"))
+        assert written == b"HTTP/1.1 200 OK\r\ndate: now\r\nconnection: close\r\n\r\none"
         assert old.closed
 
     asyncio.run(work())
@@ -170,19 +170,19 @@ def test_a_stream_comes_in_chunks_and_to_an_old_client_until_the_end() -> None:
 
 def test_head_has_no_body() -> None:
     async def work() -> None:
-        line = Line(echo)
-        assert (await line.say(GET.replace(b"GET", b"HEAD"))).endswith(b"content-length: 14\r\n\r\n")
+        line = FakeTransport(echo)
+        assert (await line.feed(GET.replace(b"GET", b"HEAD"))).endswith(b"content-length: 14\r\n\r\n")
         assert not line.closed
 
     asyncio.run(work())
 
 
-def test_who_waits_to_be_asked_for_the_body_is_asked() -> None:
+def test_expect_100_continue() -> None:
     async def work() -> None:
-        line = Line(echo)
+        line = FakeTransport(echo)
         head, _, body = POST.replace(b"Host", b"Expect: 100-continue\r\nHost").partition(b"\r\n\r\n")
-        assert await line.say(head + b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
-        assert (await line.say(body)).endswith(b"hello")
+        assert await line.feed(head + b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert (await line.feed(body)).endswith(b"hello")
 
     asyncio.run(work())
 
@@ -190,16 +190,16 @@ def test_who_waits_to_be_asked_for_the_body_is_asked() -> None:
 @pytest.mark.parametrize(
     "noise", [b"\x16\x03\x01 hello\r\n\r\n", b"GET /\xff HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nno colon\r\n\r\n"]
 )
-def test_what_is_no_http_is_refused(noise: bytes) -> None:
+def test_invalid_http_is_rejected(noise: bytes) -> None:
     async def work() -> None:
-        line = Line(echo)
-        assert (await line.say(noise)).startswith(b"HTTP/1.1 400 ")
+        line = FakeTransport(echo)
+        assert (await line.feed(noise)).startswith(b"HTTP/1.1 400 ")
         assert line.closed
 
     asyncio.run(work())
 
 
-def _answering(*messages: dict[str, Any]) -> App:
+def _context(*messages: dict[str, Any]) -> App:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         for message in messages:
             await send(message)
@@ -210,29 +210,29 @@ def _answering(*messages: dict[str, Any]) -> App:
 @pytest.mark.parametrize(
     "app",
     [
-        _answering(),
-        _answering({"type": "http.response.start", "status": 200, "headers": [(b"x", b"a\r\nset-cookie: b")]}),
-        _answering({"type": "http.response.start", "status": 200, "headers": [(b"x", b"a\0")]}),
-        _answering(
+        _context(),
+        _context({"type": "http.response.start", "status": 200, "headers": [(b"x", b"a\r\nset-cookie: b")]}),
+        _context({"type": "http.response.start", "status": 200, "headers": [(b"x", b"a\0")]}),
+        _context(
             {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]},
             {"type": "http.response.body", "body": b"short"},
         ),
-        _answering(
+        _context(
             {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1")]},
             {"type": "http.response.body", "body": b"long"},
         ),
     ],
 )
-def test_what_the_application_may_not_say_is_not_said(app: App) -> None:
+def test_invalid_headers_and_lengths_of_the_application_are_rejected(app: App) -> None:
     async def work() -> None:
-        line = Line(app)
-        assert await line.say(GET) == b""
+        line = FakeTransport(app)
+        assert await line.feed(GET) == b""
         assert line.closed
 
     asyncio.run(work())
 
 
-def test_a_client_that_leaves_is_told() -> None:
+def test_a_disconnect_reaches_the_application() -> None:
     seen: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -241,8 +241,8 @@ def test_a_client_that_leaves_is_told() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
     async def work() -> None:
-        line = Line(app)
-        await line.say(POST)
+        line = FakeTransport(app)
+        await line.feed(POST)
         assert not seen
         line.protocol.connection_lost(None)
         await settled()
@@ -253,7 +253,7 @@ def test_a_client_that_leaves_is_told() -> None:
     asyncio.run(work())
 
 
-def test_a_large_body_waits_for_its_reader_and_a_full_socket_stops_the_writer() -> None:
+def test_backpressure_in_both_directions() -> None:
     ready = asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -262,45 +262,45 @@ def test_a_large_body_waits_for_its_reader_and_a_full_socket_stops_the_writer() 
         await stream(scope, receive, send)
 
     async def work() -> None:
-        line = Line(app)
+        line = FakeTransport(app)
         head = b"POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"
-        await line.say(head + b"a" * 70_000)
+        await line.feed(head + b"a" * 70_000)
         assert not line.is_reading()
         ready.set()
         await settled()
         assert line.is_reading()
         line.protocol.pause_writing()
-        assert not await line.say(b"a" * 30_000)
+        assert not await line.feed(b"a" * 30_000)
         line.protocol.resume_writing()
-        assert (await line.say()).endswith(b"0\r\n\r\n")
+        assert (await line.feed()).endswith(b"0\r\n\r\n")
 
     asyncio.run(work())
 
 
 @pytest.mark.parametrize(
-    ("said", "limits"), [(b"", {"head_seconds": 0.01}), (GET[:9], {"head_seconds": 0.01}), (GET, {"rest": 0.01})]
+    ("data", "limits"), [(b"", {"head_seconds": 0.01}), (GET[:9], {"head_seconds": 0.01}), (GET, {"keep_alive": 0.01})]
 )
-def test_who_says_nothing_more_is_let_go(said: bytes, limits: dict[str, float]) -> None:
+def test_idle_connections_are_closed(data: bytes, limits: dict[str, float]) -> None:
     async def work() -> None:
-        line = Line(echo, **limits)
-        if said:
-            await line.say(said)
+        line = FakeTransport(echo, **limits)
+        if data:
+            await line.feed(data)
         while not line.closed:
             await asyncio.sleep(0.01)
 
     asyncio.run(asyncio.wait_for(work(), 10))
 
 
-def test_a_server_that_stops_finishes_what_runs() -> None:
+def test_shutdown_finishes_running_requests() -> None:
     async def work() -> None:
-        idle = Line(echo)
+        idle = FakeTransport(echo)
         idle.protocol.shutdown()
         assert idle.closed
-        line = Line(echo)
+        line = FakeTransport(echo)
         line.protocol.data_received(POST)
         line.protocol.shutdown()
         assert not line.closed
-        assert b"connection: close\r\n" in await line.say()
+        assert b"connection: close\r\n" in await line.feed()
         assert line.closed
 
     asyncio.run(work())

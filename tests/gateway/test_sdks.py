@@ -1,4 +1,4 @@
-"""The vendors' Python SDKs against the gateway, with a model behind it that only writes text: each makes real files."""
+"""The vendors' Python SDKs against the gateway, with a model that only writes text: each creates real files."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ Talk = Callable[[Running, str, bool, RunTool], Awaitable[str]]
 
 async def chat(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
     messages: list[Any] = [{"role": "user", "content": question}]
-    asked: Any = {"model": MODEL_NAME, "messages": messages, "tools": [{"type": "function", "function": FUNCTION}]}
+    arguments: Any = {"model": MODEL_NAME, "messages": messages, "tools": [{"type": "function", "function": FUNCTION}]}
 
     async def ask() -> Any:
         if not stream:
-            return (await client.chat.completions.create(**asked)).choices[0]
-        async with client.chat.completions.stream(**asked) as events:
+            return (await client.chat.completions.create(**arguments)).choices[0]
+        async with client.chat.completions.stream(**arguments) as events:
             async for _ in events:
                 pass
             return (await events.get_final_completion()).choices[0]
@@ -54,10 +54,10 @@ async def chat(gateway: Running, question: str, stream: bool, run_tool: RunTool)
 async def responses(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
     tools: list[Any] = [{"type": "function", **FUNCTION}]
 
-    async def ask(**asked: Any) -> Any:
+    async def ask(**arguments: Any) -> Any:
         if not stream:
-            return await client.responses.create(model=MODEL_NAME, tools=tools, **asked)
-        async with client.responses.stream(model=MODEL_NAME, tools=tools, **asked) as events:
+            return await client.responses.create(model=MODEL_NAME, tools=tools, **arguments)
+        async with client.responses.stream(model=MODEL_NAME, tools=tools, **arguments) as events:
             async for _ in events:
                 pass
             return await events.get_final_response()
@@ -71,23 +71,23 @@ async def responses(gateway: Running, question: str, stream: bool, run_tool: Run
 
 
 async def messages(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
-    said: list[Any] = [{"role": "user", "content": question}]
+    messages: list[Any] = [{"role": "user", "content": question}]
     tools: list[Any] = [{"name": FUNCTION["name"], "description": FUNCTION["description"], "input_schema": SCHEMA}]
-    asked: Any = {"model": MODEL_NAME, "messages": said, "tools": tools}
+    arguments: Any = {"model": MODEL_NAME, "messages": messages, "tools": tools}
 
     async def ask() -> Any:
         if not stream:
-            return await client.messages.create(max_tokens=1000, **asked)
-        async with client.messages.stream(max_tokens=1000, **asked) as events:
+            return await client.messages.create(max_tokens=1000, **arguments)
+        async with client.messages.stream(max_tokens=1000, **arguments) as events:
             return await events.get_final_message()
 
     async with anthropic.AsyncAnthropic(base_url=gateway.url, api_key="x", max_retries=0) as client:
-        assert (await client.messages.count_tokens(**asked)).input_tokens > 10
+        assert (await client.messages.count_tokens(**arguments)).input_tokens > 10
         first = await ask()
         assert first.stop_reason == "tool_use"
         [call] = [block for block in first.content if block.type == "tool_use"]
         result = {"type": "tool_result", "tool_use_id": call.id, "content": run_tool(call.name, call.input)}
-        said += [{"role": "assistant", "content": first.content}, {"role": "user", "content": [result]}]
+        messages += [{"role": "assistant", "content": first.content}, {"role": "user", "content": [result]}]
         return "".join(block.text for block in (await ask()).content if block.type == "text")
 
 
@@ -98,21 +98,21 @@ async def gemini(gateway: Running, question: str, stream: bool, run_tool: RunToo
         tools=[types.Tool(function_declarations=[declared])],
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
     )
-    said: list[Any] = [types.Content(role="user", parts=[types.Part(text=question)])]
+    messages: list[Any] = [types.Content(role="user", parts=[types.Part(text=question)])]
 
     async def ask() -> list[types.Part]:
-        asked: Any = {"model": MODEL_NAME, "contents": said, "config": wanted}
+        arguments: Any = {"model": MODEL_NAME, "contents": messages, "config": wanted}
         if stream:
-            replies = [chunk async for chunk in await client.aio.models.generate_content_stream(**asked)]
+            replies = [chunk async for chunk in await client.aio.models.generate_content_stream(**arguments)]
         else:
-            replies = [await client.aio.models.generate_content(**asked)]
+            replies = [await client.aio.models.generate_content(**arguments)]
         return [part for reply in replies for part in reply.parts or []]
 
     first = await ask()
     [call] = [part.function_call for part in first if part.function_call is not None]
     response = {"output": run_tool(str(call.name), call.args)}
     result = types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response=response))
-    said += [types.Content(role="model", parts=first), types.Content(role="user", parts=[result])]
+    messages += [types.Content(role="model", parts=first), types.Content(role="user", parts=[result])]
     answer = "".join(part.text or "" for part in await ask())
     await client.aio.aclose()
     return answer
@@ -120,18 +120,21 @@ async def gemini(gateway: Running, question: str, stream: bool, run_tool: RunToo
 
 async def native_ollama(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
     client = ollama.AsyncClient(gateway.url)
-    said: list[Any] = [{"role": "user", "content": question}]
+    messages: list[Any] = [{"role": "user", "content": question}]
     tools: list[Any] = [{"type": "function", "function": FUNCTION}]
 
     async def ask() -> list[ollama.Message]:
         if stream:
-            return [chunk.message async for chunk in await client.chat(MODEL_NAME, said, tools=tools, stream=True)]
-        return [(await client.chat(MODEL_NAME, said, tools=tools)).message]
+            return [chunk.message async for chunk in await client.chat(MODEL_NAME, messages, tools=tools, stream=True)]
+        return [(await client.chat(MODEL_NAME, messages, tools=tools)).message]
 
     assert "completion" in ((await client.show(MODEL_NAME)).capabilities or [])
     [call] = [call for message in await ask() for call in message.tool_calls or []]
     result = run_tool(call.function.name, call.function.arguments)
-    said += [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "content": result, "tool_name": call.function.name}]
+    messages += [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "content": result, "tool_name": call.function.name},
+    ]
     answer = "".join(message.content or "" for message in await ask())
     await client._client.aclose()
     return answer

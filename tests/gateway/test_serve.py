@@ -1,4 +1,4 @@
-"""`toolglot serve` as a process of its own: what it prints, and how it stops."""
+"""`toolglot serve` as a process: its output and its shutdown."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ import pytest
 
 import toolglot
 from tests.gateway.running import run
-from tests.gateway.scripts import question, said, text
+from tests.gateway.scripts import question, response_to, text
 from tests.gateway.upstream_server import upstream_server
 from toolglot.client.http import HttpTransport, Proxies
-from toolglot.text.json_text import encode
+from toolglot.io.json_codec import encode
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(toolglot.__file__).parents[1])}
 COMMAND = [sys.executable, "-c", "from toolglot.cli.serve import command; command()"]
 
 
-def test_it_serves_until_it_is_told_to_stop_and_ends_what_runs(tmp_path: Path) -> None:
+def test_serve_finishes_running_requests_at_shutdown(tmp_path: Path) -> None:
     async def work() -> None:
-        async with upstream_server(lambda asked: said(asked, text("slowly " * 9), 0.05)) as up:
+        async with upstream_server(lambda request: response_to(request, text("slowly " * 9), 0.05)) as up:
             (tmp_path / "toolglot.toml").write_text(
                 f'[server]\nport = 0\n[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
                 '[[route]]\nmodel = "*"\nto = "u/m"\n'
             )
             process = await asyncio.create_subprocess_exec(*COMMAND, "--json", cwd=tmp_path, env=HERE, stdout=subprocess.PIPE)
             assert process.stdout is not None
-            told = json.loads(await process.stdout.readline())
-            assert told["routes"] == [{"model": "*", "to": "u/m"}]
+            printed = json.loads(await process.stdout.readline())
+            assert printed["routes"] == [{"model": "*", "to": "u/m"}]
             client = HttpTransport(proxies=Proxies())
             sent = encode({**question("openai-chat", "any", ()), "stream": True})
-            answer = await client.send("POST", f"{told['url']}/v1/chat/completions", {}, sent)
+            answer = await client.send("POST", f"{printed['url']}/v1/chat/completions", {}, sent)
             process.send_signal(signal.SIGTERM)
             data = await answer.read()
             assert data.count(b"slow") > 3
@@ -48,9 +48,9 @@ def test_it_serves_until_it_is_told_to_stop_and_ends_what_runs(tmp_path: Path) -
     run(work())
 
 
-def test_rows_about_models_count_in_a_configuration_of_any_name(tmp_path: Path) -> None:
+def test_model_rows_apply_from_a_configuration_with_any_name(tmp_path: Path) -> None:
     async def work() -> None:
-        async with upstream_server(lambda asked: said(asked, text("Hello."))) as up:
+        async with upstream_server(lambda request: response_to(request, text("Hello."))) as up:
             (tmp_path / "gate.toml").write_text(
                 f'[server]\nport = 0\n[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
                 '[[route]]\nmodel = "*"\nto = "u/house"\n[[model]]\nname = "house"\nask = "dialect:tagged"\n'
@@ -58,14 +58,16 @@ def test_rows_about_models_count_in_a_configuration_of_any_name(tmp_path: Path) 
             served = [*COMMAND, "--json", "--config", "gate.toml"]
             process = await asyncio.create_subprocess_exec(*served, cwd=tmp_path, env=HERE, stdout=subprocess.PIPE)
             assert process.stdout is not None
-            told = json.loads(await process.stdout.readline())
+            printed = json.loads(await process.stdout.readline())
             client = HttpTransport(proxies=Proxies())
-            answer = await client.send("POST", f"{told['url']}/v1/chat/completions", {}, encode(question("openai-chat", "any")))
+            answer = await client.send(
+                "POST", f"{printed['url']}/v1/chat/completions", {}, encode(question("openai-chat", "any"))
+            )
             await answer.read()
             await client.aclose()
             process.send_signal(signal.SIGTERM)
             await process.wait()
-            sent = [asked for asked in up.asked if asked.path.endswith("/chat/completions")]
+            sent = [request for request in up.requests if request.path.endswith("/chat/completions")]
             assert len(sent) == 1
             assert "tools" not in sent[0].body
 
@@ -82,9 +84,7 @@ def test_rows_about_models_count_in_a_configuration_of_any_name(tmp_path: Path) 
         ('[[model]]\nname = "m"\nmax_tool = 3\n', [], "toolglot.toml: [[model]] 1 (m)"),
     ],
 )
-def test_what_is_wrong_is_told_and_nothing_is_served(
-    tmp_path: Path, text: str | None, arguments: list[str], words: str
-) -> None:
+def test_configuration_errors_are_printed(tmp_path: Path, text: str | None, arguments: list[str], words: str) -> None:
     if text is not None:
         (tmp_path / "toolglot.toml").write_text(text)
     done = subprocess.run(

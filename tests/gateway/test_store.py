@@ -1,4 +1,4 @@
-"""Responses that go on from an earlier one: the gateway keeps what was said, for the key that said it."""
+"""Responses that continue an earlier one: the gateway stores conversations per key."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from toolglot.errors import CallerError
 from toolglot.gateway.store import Store
 
 
-async def _ask(gateway: Running, stream: bool, **body: Any) -> Any:
+async def _ask(gateway: Running, stream: bool, **fields: Any) -> Any:
     """The response object, whole or from the stream's last event."""
-    sent = {"model": "anthropic/m", "stream": stream, **body}
-    status, held, _ = await gateway.ask("POST", "/v1/responses", sent)
-    assert status == 200, held
+    sent = {"model": "anthropic/m", "stream": stream, **fields}
+    status, body, _ = await gateway.ask("POST", "/v1/responses", sent)
+    assert status == 200, body
     if not stream:
-        return held
-    last = held.rstrip().split(b"\ndata: ")[-1]
+        return body
+    last = body.rstrip().split(b"\ndata: ")[-1]
     return msgspec.json.decode(last)["response"]
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_conversation_goes_on(stream: bool) -> None:
+def test_a_stored_conversation_continues(stream: bool) -> None:
     async def work() -> None:
         async with upstream_server(in_turn(text(""))) as up, serving(config(up)) as gateway:
             for upstream in WIRES:
@@ -41,18 +41,18 @@ def test_a_conversation_goes_on(stream: bool) -> None:
 async def _three_turns(gateway: Running, up: Upstream, upstream: str, stream: bool) -> None:
     model = f"{upstream}/m"
     tools = question("openai-responses", model)["tools"]
-    asked = {"model": model, "tools": tools}
-    first = await _ask(gateway, stream, **asked, instructions="Be brief.", input="Weather in Paris?")
+    request = {"model": model, "tools": tools}
+    first = await _ask(gateway, stream, **request, instructions="Be brief.", input="Weather in Paris?")
     call = next(item for item in first["output"] if item["type"] == "function_call")
     result = {"type": "function_call_output", "call_id": call["call_id"], "output": "18C"}
-    second = await _ask(gateway, stream, **asked, input=[result], previous_response_id=first["id"])
-    third = await _ask(gateway, stream, **asked, input="Sure?", previous_response_id=second["id"])
-    seen = str(up.asked[-1].body)
+    second = await _ask(gateway, stream, **request, input=[result], previous_response_id=first["id"])
+    third = await _ask(gateway, stream, **request, input="Sure?", previous_response_id=second["id"])
+    seen = str(up.requests[-1].body)
     for words in ("Weather in Paris?", "get_weather", "18C", "It is warm.", "Sure?"):
         assert words in seen, words
-    if upstream == "gemini":  # where a result goes by its tool's name, which only the earlier call tells
+    if upstream == "gemini":  # results need the tool name of the earlier call
         assert "'functionResponse': {'name': 'get_weather'" in seen or "'name': 'get_weather', 'response'" in seen
-    assert "Be brief." not in seen  # instructions are not handed down
+    assert "Be brief." not in seen  # earlier instructions do not apply
     assert "previous_response_id" not in seen
     assert "no result" not in seen
     assert third["id"] not in (first["id"], second["id"])
@@ -61,7 +61,7 @@ async def _three_turns(gateway: Running, up: Upstream, upstream: str, stream: bo
     assert (kept["id"], kept["output"][0]["content"][0]["text"]) == (second["id"], "It is warm.")
 
 
-def test_what_is_not_stored_or_anothers_is_not_found() -> None:
+def test_unstored_and_foreign_responses_are_not_found() -> None:
     async def work() -> None:
         server = 'keys = ["k-one", "k-two"]'
         async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up, server=server)) as gateway:
@@ -87,7 +87,7 @@ def test_what_is_not_stored_or_anothers_is_not_found() -> None:
     run(work())
 
 
-def test_it_stays_its_keys_own_when_the_keys_are_changed(tmp_path: Path) -> None:
+def test_a_response_stays_with_its_key_when_keys_change(tmp_path: Path) -> None:
     async def work() -> None:
         store = f'store = "{(tmp_path / "kept.db").as_posix()}"\n'
         sent = {"model": "gemini/m", "input": "Hi"}
@@ -102,7 +102,7 @@ def test_it_stays_its_keys_own_when_the_keys_are_changed(tmp_path: Path) -> None
     run(work())
 
 
-def test_a_file_outlives_the_server(tmp_path: Path) -> None:
+def test_a_store_file_survives_a_restart(tmp_path: Path) -> None:
     async def work() -> None:
         server = f'store = "{(tmp_path / "sub" / "kept.db").as_posix()}"'
         async with upstream_server(in_turn(text("Hello."))) as up:
@@ -110,72 +110,72 @@ def test_a_file_outlives_the_server(tmp_path: Path) -> None:
                 first = await _ask(gateway, False, input="My name is Ada.")
             async with serving(config(up, server=server)) as gateway:
                 await _ask(gateway, True, input="And?", previous_response_id=first["id"])
-            assert "Ada" in str(up.asked[-1].body)
+            assert "Ada" in str(up.requests[-1].body)
 
     run(work())
 
 
-def test_the_oldest_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolglot.gateway.store._MOST", 10)
-    monkeypatch.setattr("toolglot.gateway.store._SWEEP", 1)
+def test_the_oldest_responses_are_deleted_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolglot.gateway.store._MAX_ROWS", 10)
+    monkeypatch.setattr("toolglot.gateway.store._CLEANUP_INTERVAL", 1)
     store = Store()
-    said = (Message("user", (Text("x"),)),)
+    messages = (Message("user", (Text("x"),)),)
     for number in range(15):
-        store.add(str(number), "a", None, said, b"{}")
+        store.add(str(number), "a", None, messages, b"{}")
     kept = [number for number in range(15) if store.history(str(number), "a") is not None]
     assert kept == list(range(5, 15))
-    store.add("end", "a", "3", said, b"{}")
-    assert store.history("end", "a") is None  # its beginning is gone
+    store.add("end", "a", "3", messages, b"{}")
+    assert store.history("end", "a") is None  # its first response is deleted
     store.close()
 
 
 @pytest.mark.parametrize("client", [wire for wire in WIRES if wire != "openai-responses"])
-def test_what_comes_on_another_api_is_not_kept_by_the_upstream(client: str) -> None:
+def test_upstreams_do_not_store_requests_of_other_apis(client: str) -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             await gateway.reply(client, question(client, "openai-responses/m", ()), stream=False)
-            assert up.asked[-1].body["store"] is False
+            assert up.requests[-1].body["store"] is False
             await gateway.reply(client, question(client, "openai-chat/m", ()), stream=False)
-            assert "store" not in up.asked[-1].body
+            assert "store" not in up.requests[-1].body
 
     run(work())
 
 
-def test_who_asks_for_keeping_or_on_the_same_api_is_taken_at_his_word() -> None:
+def test_store_is_forwarded_on_the_same_api() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
             chat = {**question("openai-chat", "openai-responses/m", ()), "store": True}
             await gateway.reply("openai-chat", chat, stream=False)
-            assert up.asked[-1].body["store"] is True
+            assert up.requests[-1].body["store"] is True
             sent = question("openai-responses", "openai-responses/m", ())
             _, answer, _ = await gateway.ask("POST", "/v1/responses", sent)
-            assert "store" not in up.asked[-1].body
-            assert answer["store"] is True, "as the API's own default has it: the gateway keeps it"
+            assert "store" not in up.requests[-1].body
+            assert answer["store"] is True, "stored by default, as in OpenAI's API"
 
     run(work())
 
 
-def test_thoughts_that_are_not_kept_are_asked_for_and_sent_back_in_themselves() -> None:
-    """By its id alone a thought would not be found again: the upstream refuses the whole request."""
+def test_unstored_reasoning_is_sent_back_encrypted() -> None:
+    """An upstream that did not store the reasoning rejects a request that refers to it by id."""
     known = {"type": "reasoning", "id": "rs_1", "summary": []}
     sealed = {**known, "id": "rs_2", "encrypted_content": "opaque"}
-    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}
 
     async def work() -> None:
-        answers = in_turn(whole({"status": "completed", "output": [known, sealed, said]}))
+        answers = in_turn(whole({"status": "completed", "output": [known, sealed, message]}))
         async with upstream_server(answers) as up, serving(config(up)) as gateway:
             body = {**question("openai-chat", "openai-responses/m", ()), "reasoning_effort": "low"}
             _, answer, _ = await gateway.ask("POST", "/v1/chat/completions", body)
-            assert up.asked[-1].body["include"] == ["reasoning.encrypted_content"]
+            assert up.requests[-1].body["include"] == ["reasoning.encrypted_content"]
             history = [*body["messages"], answer["choices"][0]["message"], {"role": "user", "content": "And?"}]
             await gateway.ask("POST", "/v1/chat/completions", {"model": body["model"], "messages": history})
-            thoughts = [item for item in up.asked[-1].body["input"] if item["type"] == "reasoning"]
+            thoughts = [item for item in up.requests[-1].body["input"] if item["type"] == "reasoning"]
             assert [item["encrypted_content"] for item in thoughts] == ["opaque"]
-            assert "include" not in up.asked[-1].body, "a model without thoughts refuses it"
+            assert "include" not in up.requests[-1].body, "a model without reasoning rejects it"
 
     run(work())
 
 
-def test_a_home_that_nobody_has_is_told() -> None:
-    with pytest.raises(CallerError, match="there is no home directory for ~nobody-here/kept"):
+def test_an_unknown_home_directory_is_an_error() -> None:
+    with pytest.raises(CallerError, match="no home directory to resolve ~nobody-here/kept"):
         Store("~nobody-here/kept.sqlite")

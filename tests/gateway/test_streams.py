@@ -1,4 +1,4 @@
-"""Streams in time: signs of life, clients that leave or take nothing, and a server that is told to stop."""
+"""Streams: pings, disconnects, clients that stop reading, and server shutdown."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from tests.gateway.running import WIRES, config, read_back, request_of, run, serving
-from tests.gateway.scripts import fixture, question, said, text
-from tests.gateway.upstream_server import Asked, Said, streamed, upstream_server
+from tests.gateway.scripts import fixture, question, response_to, text
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, streamed, upstream_server
 from tests.laws.conversations import stream as recorded
 from toolglot.core.messages import Text
 from toolglot.core.reply import Reply, Stop
@@ -28,15 +28,15 @@ async def _until(condition: Callable[[], object], seconds: float = 5.0) -> None:
 
 
 @pytest.mark.parametrize("client", WIRES)
-def test_a_silent_stream_gives_signs_of_life_that_are_no_text(client: str) -> None:
+def test_a_silent_stream_sends_pings(client: str) -> None:
     signs = {"anthropic": b"event: ping", "gemini": b"\n\n\n\n", "ollama": b'"content":""},"done":false}'}
 
     async def work() -> None:
         data = recorded("plain_text", "openai-chat")
 
-        def play(asked: Asked) -> Said:
+        def play(request: UpstreamRequest) -> UpstreamResponse:
             middle = data.index(b"\n\n", len(data) // 2) + 2
-            return Said(200, {"content-type": "text/event-stream"}, [data[:middle], data[middle:]], gap=0.35)
+            return UpstreamResponse(200, {"content-type": "text/event-stream"}, [data[:middle], data[middle:]], gap=0.35)
 
         async with upstream_server(play) as up, serving(config(up, "openai-chat", server="ping = 0.1")) as gateway:
             path, sent = request_of(client, question(client, "openai-chat/m"), stream=True)
@@ -50,7 +50,7 @@ def test_a_silent_stream_gives_signs_of_life_that_are_no_text(client: str) -> No
     run(work())
 
 
-def test_gemini_streams_an_array_where_events_are_not_asked_for() -> None:
+def test_gemini_streams_an_array_without_sse() -> None:
     async def work() -> None:
         async with upstream_server(fixture("parallel_calls")) as up, serving(config(up)) as gateway:
             path, sent = request_of("gemini", question("gemini", "anthropic/m"), stream=True)
@@ -63,17 +63,17 @@ def test_gemini_streams_an_array_where_events_are_not_asked_for() -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_client_that_leaves_closes_the_upstream(stream: bool) -> None:
+def test_a_disconnect_closes_the_upstream_connection(stream: bool) -> None:
     async def work() -> None:
         data = recorded("plain_text", "anthropic")
 
-        def play(asked: Asked) -> Said:
-            return Said(200, {"content-type": "text/event-stream"}, [data[:900], b" "], gap=20.0)
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return UpstreamResponse(200, {"content-type": "text/event-stream"}, [data[:900], b" "], gap=20.0)
 
         async with upstream_server(play) as up, serving(config(up, "anthropic")) as gateway:
             path, sent = request_of("openai-chat", question("openai-chat", "anthropic/m"), stream=stream)
             asking = asyncio.ensure_future(gateway.send("POST", path, sent))
-            await _until(lambda: up.asked)
+            await _until(lambda: up.requests)
             if stream:
                 answer = await asking
                 await answer.aclose()
@@ -87,12 +87,12 @@ def test_a_client_that_leaves_closes_the_upstream(stream: bool) -> None:
     run(work())
 
 
-def test_a_client_that_takes_nothing_is_given_up() -> None:
+def test_a_client_that_stops_reading_is_disconnected() -> None:
     async def work() -> None:
         flood = Reply("r", "m", (Text("x" * 140_000),), Stop("stop"))
-        async with upstream_server(lambda asked: streamed(asked.wire, said_bytes(asked, flood), size=65536)) as up:
-            made = config(up, "openai-chat", server="client_timeout = 0.4")
-            async with serving(made) as gateway:
+        async with upstream_server(lambda request: streamed(request.wire, said_bytes(request, flood), size=65536)) as up:
+            configuration = config(up, "openai-chat", server="client_timeout = 0.4")
+            async with serving(configuration) as gateway:
                 path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m", ()), stream=True)
                 data = msgspec.json.encode(sent)
                 deaf = socket.socket()
@@ -109,13 +109,13 @@ def test_a_client_that_takes_nothing_is_given_up() -> None:
     run(work())
 
 
-def said_bytes(asked: Asked, reply: Reply) -> bytes:
-    return b"".join(said(asked, reply).chunks)
+def said_bytes(request: UpstreamRequest, reply: Reply) -> bytes:
+    return b"".join(response_to(request, reply).chunks)
 
 
-def test_a_server_that_is_told_to_stop_ends_what_runs() -> None:
+def test_a_stopping_server_finishes_streams() -> None:
     async def work() -> None:
-        async with upstream_server(lambda asked: said(asked, text(SLOW), 0.05)) as up:
+        async with upstream_server(lambda request: response_to(request, text(SLOW), 0.05)) as up:
             async with serving(config(up, "openai-chat")) as gateway:
                 path, sent = request_of("anthropic", question("anthropic", "openai-chat/m", ()), stream=True)
                 answer = await gateway.send("POST", path, sent)
@@ -131,10 +131,10 @@ def test_a_server_that_is_told_to_stop_ends_what_runs() -> None:
 
 def test_parallel_requests_do_not_mix() -> None:
     async def work() -> None:
-        def play(asked: Asked) -> Said:
-            words = str(asked.body)
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            words = str(request.body)
             number = words[words.index("number ") :].split()[1].strip("'\"},]")
-            return said(asked, text(f"answer {number}. " * 5), 0.002)
+            return response_to(request, text(f"answer {number}. " * 5), 0.002)
 
         async with upstream_server(play) as up, serving(config(up)) as gateway:
 

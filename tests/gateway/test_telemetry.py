@@ -1,4 +1,4 @@
-"""OpenTelemetry: what is told of a request under the GenAI conventions, and that nothing is told of what was said."""
+"""OpenTelemetry: spans and metrics of the GenAI conventions, without message contents."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from tests.gateway.running import config, run, serving
 from tests.gateway.scripts import calls, in_turn, question, text, weather
-from tests.gateway.upstream_server import Said, upstream_server
+from tests.gateway.upstream_server import UpstreamResponse, upstream_server
 from toolglot.errors import CallerError
-from toolglot.gateway.genai import Telemetry, Where
-from toolglot.gateway.records import CallSeen, Record
-from toolglot.gateway.telemetry import telemetry, wanted
+from toolglot.gateway.otel_genai import Destination, Telemetry
+from toolglot.gateway.records import Record, RecordedCall
+from toolglot.gateway.telemetry import is_enabled, telemetry
 
 SECRET = "Timbuktu"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
-Point = tuple[dict[str, Any], float]  # its attributes, and a counter's value or a histogram's sum
+Point = tuple[dict[str, Any], float]  # attributes, and the value of a counter or the sum of a histogram
 
 
 class Seen:
@@ -62,22 +62,22 @@ def attributes(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
 
-def test_a_request_is_a_span_and_measurements_without_what_was_said() -> None:
+def test_a_request_is_a_span_and_metrics_without_contents() -> None:
     async def work() -> None:
         rescued = text(f'<tool_call>{{"name":"get_weather","arguments":{{"city":"{SECRET}","days":"3"}}}}</tool_call>')
         seen = Seen()
-        made = "record = true"
-        async with upstream_server(in_turn(rescued)) as up, serving(config(up, server=made), seen.telemetry) as gateway:
+        server = "record = true"
+        async with upstream_server(in_turn(rescued)) as up, serving(config(up, server=server), seen.telemetry) as gateway:
             body = question("anthropic", "openai-chat/m", words=SECRET)
             await gateway.reply("anthropic", body, stream=True, traceparent=f"00-{TRACE}-00f067aa0ba902b7-01")
             (span,) = seen.spans()
             assert (span.name, span.kind, span.status.status_code) == ("chat m", SpanKind.CLIENT, StatusCode.UNSET)
             assert f"{span.get_span_context().trace_id:x}" == TRACE  # type: ignore[union-attr]
-            told = attributes(span)
-            first = told.pop("gen_ai.response.time_to_first_chunk")
+            span_attributes = attributes(span)
+            first = span_attributes.pop("gen_ai.response.time_to_first_chunk")
             assert 0 < first <= ((span.end_time or 0) - (span.start_time or 0)) / 1e9
-            assert told.pop("toolglot.request.id").startswith("req_")
-            assert told == {
+            assert span_attributes.pop("toolglot.request.id").startswith("req_")
+            assert span_attributes == {
                 "gen_ai.operation.name": "chat",
                 "gen_ai.provider.name": "vllm",
                 "gen_ai.request.model": "m",
@@ -90,17 +90,21 @@ def test_a_request_is_a_span_and_measurements_without_what_was_said() -> None:
                 "toolglot.request.wire": "anthropic",
                 "toolglot.upstream": "openai-chat",
                 "toolglot.upstream.wire": "openai-chat",
-                "toolglot.way": "native",
+                "toolglot.tool_mode": "native",
                 "toolglot.status": 200,
                 "toolglot.decisions": ("coerced_type", "rescued_text"),
                 "toolglot.calls.passed": 0,
                 "toolglot.calls.fixed": 1,
                 "toolglot.calls.refused": 0,
                 "toolglot.rescued": 1,
-                "toolglot.mended": 0,
+                "toolglot.retried": 0,
             }
             metrics = seen.metrics()
-            common = {name: told[name] for name in told if name.startswith(("server.", "gen_ai.")) and "usage" not in name}
+            common = {
+                name: span_attributes[name]
+                for name in span_attributes
+                if name.startswith(("server.", "gen_ai.")) and "usage" not in name
+            }
             del common["gen_ai.request.stream"]
             model = {"gen_ai.request.model": "m"}
             assert metrics["gen_ai.client.token.usage"] == [
@@ -122,10 +126,10 @@ def test_a_request_is_a_span_and_measurements_without_what_was_said() -> None:
     run(work())
 
 
-def test_an_error_is_told_by_its_type() -> None:
+def test_an_error_has_its_type() -> None:
     async def work() -> None:
         seen = Seen()
-        async with upstream_server(lambda _: Said(503)) as up, serving(config(up), seen.telemetry) as gateway:
+        async with upstream_server(lambda _: UpstreamResponse(503)) as up, serving(config(up), seen.telemetry) as gateway:
             assert (await gateway.ask("POST", "/v1/chat/completions", question("openai-chat", "gemini/m")))[0] == 503
             (span,) = seen.spans()
             assert span.name == "generate_content m"
@@ -138,34 +142,34 @@ def test_an_error_is_told_by_its_type() -> None:
     run(work())
 
 
-def test_refusals_and_second_tries_are_counted() -> None:
+def test_rejections_and_retries_are_counted() -> None:
     async def work() -> None:
         seen = Seen()
         play = in_turn(calls(weather({}, name="launch")), calls(weather({"city": SECRET})))
         async with upstream_server(play) as up, serving(config(up), seen.telemetry) as gateway:
             await gateway.reply("openai-chat", question("openai-chat", "ollama/m"), stream=False)
-            assert seen.metrics()["toolglot.mended"] == [({"gen_ai.request.model": "m"}, 1)]
+            assert seen.metrics()["toolglot.retried"] == [({"gen_ai.request.model": "m"}, 1)]
             (span,) = seen.spans()
-            assert attributes(span)["toolglot.mended"] == 1
+            assert attributes(span)["toolglot.retried"] == 1
             assert "gen_ai.response.time_to_first_chunk" not in attributes(span)
 
     run(work())
 
 
-def test_only_so_many_models_and_errors_are_told_apart() -> None:
+def test_label_values_are_limited() -> None:
     seen = Seen()
     for number in range(300):
         record = Record(f"r{number}", "ollama", 1.0, target=f"m{number}", code=f"e{number}", status=500)
-        record.calls = [CallSeen("native", "passed")]
-        seen.telemetry.observe(record, Where())
+        record.calls = [RecordedCall("native", "passed")]
+        seen.telemetry.observe(record, Destination())
     metrics = seen.metrics()
     assert len(metrics["toolglot.calls"]) == 201
     assert len({point[0]["error.type"] for point in metrics["gen_ai.client.operation.duration"]}) == 51
 
 
-def test_a_trace_that_is_none_begins_a_new_one() -> None:
+def test_an_invalid_traceparent_starts_a_new_trace() -> None:
     seen = Seen()
-    seen.telemetry.observe(Record("r", "ollama", 1.0, target="m", traceparent="garbage", status=499), Where())
+    seen.telemetry.observe(Record("r", "ollama", 1.0, target="m", traceparent="garbage", status=499), Destination())
     (span,) = seen.spans()
     assert span.parent is None
     assert attributes(span)["error.type"] == "client_left"
@@ -184,23 +188,23 @@ def test_a_trace_that_is_none_begins_a_new_one() -> None:
         (True, {"OTEL_SDK_DISABLED": "true"}, False),
     ],
 )
-def test_it_is_off_unless_asked_for(otel: bool | None, environ: dict[str, str], on: bool) -> None:
-    assert wanted(otel, environ) is on
+def test_off_by_default(otel: bool | None, environ: dict[str, str], on: bool) -> None:
+    assert is_enabled(otel, environ) is on
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [("OTEL_TRACES_EXPORTER", "zipkin"), ("OTEL_METRICS_EXPORTER", "x"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")],
 )
-def test_what_it_cannot_do_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_exporters_are_errors(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "none")
     monkeypatch.setenv(name, value)
     with pytest.raises(CallerError, match=name):
         telemetry(True)
 
 
-def test_where_it_is_off_nothing_of_it_is_imported() -> None:
-    code = "import sys, toolglot.gateway.serving; sys.exit('opentelemetry' in ' '.join(sys.modules))"
+def test_opentelemetry_is_not_imported_while_off() -> None:
+    code = "import sys, toolglot.gateway.server; sys.exit('opentelemetry' in ' '.join(sys.modules))"
     environ = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     assert subprocess.run([sys.executable, "-c", code], env=environ, check=False).returncode == 0
@@ -220,16 +224,16 @@ class _Collector(BaseHTTPRequestHandler):
         pass
 
 
-def test_spans_and_measurements_leave_when_the_server_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spans_and_metrics_are_flushed_at_shutdown(monkeypatch: pytest.MonkeyPatch) -> None:
     with HTTPServer(("127.0.0.1", 0), _Collector) as collector:
         threading.Thread(target=collector.serve_forever, daemon=True).start()
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}")
         monkeypatch.setenv("NO_PROXY", "*")
-        made = telemetry(None)
-        assert made is not None
+        exporter = telemetry(None)
+        assert exporter is not None
 
         async def work() -> None:
-            async with upstream_server(in_turn(text("hi"))) as up, serving(config(up), made) as gateway:
+            async with upstream_server(in_turn(text("hi"))) as up, serving(config(up), exporter) as gateway:
                 await gateway.reply("ollama", question("ollama", "openai-chat/m"), stream=False)
 
         run(work())

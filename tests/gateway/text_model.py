@@ -1,4 +1,4 @@
-"""A model without tools of its own, as the scripted upstream plays it: it writes its calls as text, in five forms."""
+"""A scripted model without native tools: it writes its calls as text, in five dialects."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from tests.gateway.scripts import said, text
-from tests.gateway.upstream_server import Asked, Said
+from tests.gateway.scripts import response_to, text
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse
 
-MODEL = "phi-3"  # a row of the catalog that has no tools
+MODEL = "phi-3"  # a model of the catalog without native tools
 CONTENT = 'Grüße & "Küsse" <b>1 < 2</b>, it\'s 100% text'
 
 QUESTION = re.compile(r"Write the file (\w+-\w+-(\w+)\.txt)")
@@ -46,11 +46,11 @@ FORMS: dict[str, Callable[[str, dict[str, Any]], str]] = {
 }
 
 
-def writes_files(asked: Asked) -> Said:
-    """Asked for a file, it calls `write_file` in the form that the file is named after; told the result, it answers."""
-    assert "tools" not in asked.body
-    *before, last = asked.body["messages"]
+def writes_files(request: UpstreamRequest) -> UpstreamResponse:
+    """Calls `write_file` in the dialect that the file name contains; answers after the result."""
+    assert "tools" not in request.body
+    *before, last = request.body["messages"]
     path, form = QUESTION.findall(str([*before, last]))[0]
     if RESULT.format(count=len(CONTENT), path=path) in str(last):
-        return said(asked, text(ANSWER.format(path=path)))
-    return said(asked, text(FORMS[form]("write_file", {"path": path, "content": CONTENT})))
+        return response_to(request, text(ANSWER.format(path=path)))
+    return response_to(request, text(FORMS[form]("write_file", {"path": path, "content": CONTENT})))

@@ -1,4 +1,4 @@
-"""A server that speaks all five wires by script: it plays the fixtures' replies and streams, and keeps what it was asked."""
+"""A scripted server for all five wires: it plays the fixtures' replies and streams, and records its requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from tests.laws.conversations import pieces
 
-# how a path ends -> the wire that is asked
+# end of the path -> wire
 ENDS = {
     "/v1/chat/completions": "openai-chat",
     "/v1/responses": "openai-responses",
@@ -24,7 +24,7 @@ ENDS = {
 
 
 @dataclass
-class Asked:
+class UpstreamRequest:
     method: str
     path: str
     headers: dict[str, str]
@@ -40,8 +40,8 @@ class Asked:
 
 
 @dataclass
-class Said:
-    """An answer. `chunks` are sent one by one with `gap` seconds between; `breaks`: then the line breaks."""
+class UpstreamResponse:
+    """`chunks` are sent one by one, `gap` seconds apart; `breaks`: the connection is then reset."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -50,15 +50,15 @@ class Said:
     breaks: bool = False
 
 
-Play = Callable[[Asked], Said | Awaitable[Said]]
+Play = Callable[[UpstreamRequest], UpstreamResponse | Awaitable[UpstreamResponse]]
 
 
 @dataclass
 class Upstream:
-    play: Play = lambda _: Said(500)
+    play: Play = lambda _: UpstreamResponse(500)
     port: int = 0
-    asked: list[Asked] = field(default_factory=list)
-    left: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway closed while an answer was running
+    requests: list[UpstreamRequest] = field(default_factory=list)
+    left: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway disconnected during a response
 
     @property
     def url(self) -> str:
@@ -66,17 +66,17 @@ class Upstream:
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while (asked := await _read(reader)) is not None:
-                self.asked.append(asked)
-                said = self.play(asked)
-                await _write(writer, reader, said if isinstance(said, Said) else await said, self.left)
+            while (request := await _read(reader)) is not None:
+                self.requests.append(request)
+                response = self.play(request)
+                await _write(writer, reader, response if isinstance(response, UpstreamResponse) else await response, self.left)
         except (ConnectionError, asyncio.IncompleteReadError):
             self.left.set()
         finally:
             writer.transport.abort()
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked | None:
+async def _read(reader: asyncio.StreamReader) -> UpstreamRequest | None:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
@@ -85,17 +85,19 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
     headers = {name.lower(): value for name, value in (part.split(": ", 1) for part in rest)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     method, path, _ = line.split(" ")
-    return Asked(method, path, headers, msgspec.json.decode(body) if body else None)
+    return UpstreamRequest(method, path, headers, msgspec.json.decode(body) if body else None)
 
 
-async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, said: Said, left: asyncio.Event) -> None:
-    headers = {"content-type": "application/json", **said.headers, "transfer-encoding": "chunked"}
+async def _write(
+    writer: asyncio.StreamWriter, reader: asyncio.StreamReader, response: UpstreamResponse, left: asyncio.Event
+) -> None:
+    headers = {"content-type": "application/json", **response.headers, "transfer-encoding": "chunked"}
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    writer.write(f"HTTP/1.1 {said.status} Said\r\n{head}\r\n".encode())
-    for number, chunk in enumerate(said.chunks):
-        if number and said.gap:
+    writer.write(f"HTTP/1.1 {response.status} Scripted\r\n{head}\r\n".encode())
+    for number, chunk in enumerate(response.chunks):
+        if number and response.gap:
             gone = asyncio.ensure_future(reader.read(1))
-            done, _ = await asyncio.wait({gone}, timeout=said.gap)
+            done, _ = await asyncio.wait({gone}, timeout=response.gap)
             if done:
                 left.set()
                 raise ConnectionResetError
@@ -104,7 +106,7 @@ async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, sai
                 await gone
         writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
         await writer.drain()
-    if said.breaks:
+    if response.breaks:
         raise ConnectionResetError
     writer.write(b"0\r\n\r\n")
     await writer.drain()
@@ -112,18 +114,18 @@ async def _write(writer: asyncio.StreamWriter, reader: asyncio.StreamReader, sai
 
 @contextlib.asynccontextmanager
 async def upstream_server(play: Play) -> AsyncIterator[Upstream]:
-    held = Upstream(play)
+    upstream = Upstream(play)
     tasks: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(held.handle(reader, writer))
+        task = asyncio.ensure_future(upstream.handle(reader, writer))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 22)
-    held.port = server.sockets[0].getsockname()[1]
+    upstream.port = server.sockets[0].getsockname()[1]
     try:
-        yield held
+        yield upstream
     finally:
         server.close()
         for task in list(tasks):
@@ -131,13 +133,15 @@ async def upstream_server(play: Play) -> AsyncIterator[Upstream]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-# -- what it says
+# -- responses
 
 
-def whole(body: Any, status: int = 200, **headers: str) -> Said:
-    return Said(status, {name.replace("_", "-"): value for name, value in headers.items()}, [msgspec.json.encode(body)])
+def whole(body: Any, status: int = 200, **headers: str) -> UpstreamResponse:
+    return UpstreamResponse(
+        status, {name.replace("_", "-"): value for name, value in headers.items()}, [msgspec.json.encode(body)]
+    )
 
 
-def streamed(wire: str, data: bytes, size: int = 61, gap: float = 0.0, breaks: bool = False) -> Said:
+def streamed(wire: str, data: bytes, size: int = 61, gap: float = 0.0, breaks: bool = False) -> UpstreamResponse:
     media = "application/x-ndjson" if wire == "ollama" else "text/event-stream"
-    return Said(200, {"content-type": media}, list(pieces(data, size)), gap, breaks)
+    return UpstreamResponse(200, {"content-type": media}, list(pieces(data, size)), gap, breaks)

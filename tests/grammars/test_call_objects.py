@@ -1,4 +1,4 @@
-"""Calls in JSON, loosely written: what the members of a value are, where it ends, and which calls it holds."""
+"""Calls in loose JSON: the members of a value, where it ends, and the calls in it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ STOPS = Stops(("</call>",))
 
 
 def ends(text: str, size: int) -> tuple[int, bool]:
-    """Where the value is seen to end, and whether it is whole."""
-    watch, at, held = LooseJson(STOPS), 0, ""
+    """Where the value ends, and whether it is complete."""
+    scanner, at, buffer = LooseJson(STOPS), 0, ""
     for start in range(0, len(text), size):
-        held += text[start : start + size]
-        came = watch.feed(held, 0)
-        at, held = at + came, held[came:]
-        if watch.whole or watch.stopped:
+        buffer += text[start : start + size]
+        length = scanner.feed(buffer, 0)
+        at, buffer = at + length, buffer[length:]
+        if scanner.whole or scanner.stopped:
             break
-    return at, watch.whole
+    return at, scanner.whole
 
 
 ENDS = (
@@ -115,6 +115,6 @@ CUT = '{"id": "1", "name": "f", "arguments": {"a": "x"}}'
 
 
 @pytest.mark.parametrize("at", range(len(CUT)))
-def test_what_is_cut_short_is_not_closed(at: int) -> None:
+def test_a_call_that_is_cut_off_is_not_closed(at: int) -> None:
     found = calls_in(CUT[:at], USUAL, ended=False)
     assert all(not call.closed or call.arguments == '{"a": "x"}' for call in found)

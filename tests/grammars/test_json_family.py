@@ -1,4 +1,4 @@
-"""The dialects that speak JSON: their fixtures at every cutting, what they write read back, damage, and linear work."""
+"""Dialects in JSON: fixtures in every split, round trips, damage, and linear work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.dialects import find_dialect
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.heard import Heard
+from toolglot.grammars.parsed_call import ParsedCall
 from toolglot.grammars.tagged_json import TOOL_CALL
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "dialects"
@@ -65,40 +65,40 @@ def begins_line(text: str, at: int) -> bool:
 
 
 def regions(name: str, text: str) -> list[tuple[int, str, Any]]:
-    """Where a grammar of the dialect could open a region: earliest first, the longest opener first."""
+    """Where a grammar of the dialect may open a region: earliest first, the longest opener first."""
     found = []
     for grammar in dialect_of(name).grammars:
-        made: Any = grammar.for_tools(TOOLS) if hasattr(grammar, "for_tools") else grammar
-        for opener in made.openers:
+        drawn: Any = grammar.for_tools(TOOLS) if hasattr(grammar, "for_tools") else grammar
+        for opener in drawn.openers:
             at = text.find(opener)
-            while at >= 0 and getattr(made, "at_line_start", False) and not begins_line(text, at):
+            while at >= 0 and getattr(drawn, "at_line_start", False) and not begins_line(text, at):
                 at = text.find(opener, at + 1)
             if at >= 0:
-                found.append((at, opener, made))
+                found.append((at, opener, drawn))
     return sorted(found, key=lambda one: (one[0], -len(one[1])))
 
 
-def hear(name: str, text: str, size: int = 0) -> tuple[list[Heard], str, list[str]]:
-    """Calls, the text around them, problems: a plain reading of what the pipeline does; the rest is listened to again."""
-    heard: list[Heard] = []
-    said, problems = "", []
+def parse_text(name: str, text: str, size: int = 0) -> tuple[list[ParsedCall], str, list[str]]:
+    """Calls, the text around them, problems: a simple reference for the pipeline. The rest of a region is scanned again."""
+    found_calls: list[ParsedCall] = []
+    content, problems = "", []
     while found := regions(name, text):
         start, opener, _ = found[0]
-        said, text = said + text[:start], text[start:]
-        for grammar in [held for at, one, held in found if (at, one) == (start, opener)]:
+        content, text = content + text[:start], text[start:]
+        for grammar in [candidate for at, marker, candidate in found if (at, marker) == (start, opener)]:
             region = grammar.open(opener)
             end = end_of(region, text[len(opener) :], size)
             whole = text if end < 0 else text[: len(opener) + end]
             parsed = region.parse(whole, TOOLS, complete=end >= 0)
             if parsed.calls:
                 assert whole.endswith(parsed.rest)
-                heard += parsed.calls
+                found_calls += parsed.calls
                 text = text[len(whole) - len(parsed.rest) :]
                 break
             problems += [parsed.problem] if parsed.problem else []
         else:
-            said, text = said + text[0], text[1:]
-    return heard, said + text, problems
+            content, text = content + text[0], text[1:]
+    return found_calls, content + text, problems
 
 
 def end_of(region: Any, text: str, size: int) -> int:
@@ -110,7 +110,7 @@ def end_of(region: Any, text: str, size: int) -> int:
 
 
 def readable(arguments: str) -> Any:
-    """Arguments that need repair are others' business."""
+    """Arguments that need repair are tested elsewhere."""
     try:
         return json.loads(arguments)
     except ValueError:
@@ -119,48 +119,48 @@ def readable(arguments: str) -> Any:
 
 @pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case['name']}" for name, case in CASES])
 def test_fixture(name: str, case: dict[str, Any]) -> None:
-    heard, said, problems = whole = hear(name, case["text"])
+    found_calls, content, problems = whole = parse_text(name, case["text"])
     for size in CUTTINGS:
-        assert hear(name, case["text"], size) == whole
-    closed = [call for call in heard if call.closed]
+        assert parse_text(name, case["text"], size) == whole
+    closed = [call for call in found_calls if call.closed]
     assert [call.name for call in closed] == [call["name"] for call in case["calls"]]
     for call, wanted in zip(closed, case["calls"], strict=True):
         found = readable(call.arguments)
         assert found is None or isinstance(found, str) or found == json.loads(wanted["arguments"])
         assert found is not None or case["kind"] == "broken"
     if "ids" in case:
-        assert [call.id for call in heard] == case["ids"]
+        assert [call.id for call in found_calls] == case["ids"]
     if case["kind"] == "truncated":
-        assert problems or [call.closed for call in heard] == [False]
+        assert problems or [call.closed for call in found_calls] == [False]
     if case["kind"] == "not_a_call":
-        assert said == case["text"]
+        assert content == case["text"]
         assert not problems
     if case["kind"] in {"clean", "parallel"}:
-        assert not any(call.fixes for call in heard)
+        assert not any(call.fixes for call in found_calls)
 
 
-@pytest.mark.parametrize("behind", ["", "\n</tool_cal> is", " <think>", "\n<tool_cal>", "}\n", ", then", "[/x]", "`"])
+@pytest.mark.parametrize("after", ["", "\n</tool_cal> is", " <think>", "\n<tool_cal>", "}\n", ", then", "[/x]", "`"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_region_ends_at_the_same_place_however_it_is_cut(name: str, behind: str) -> None:
-    text = dialect_of(name).render_calls((ToolCall("1", "get_weather", '{"city": "Paris"}'),)) + behind
+def test_a_region_ends_at_the_same_offset_in_any_split(name: str, after: str) -> None:
+    text = dialect_of(name).render_calls((ToolCall("1", "get_weather", '{"city": "Paris"}'),)) + after
     for start, opener, grammar in regions(name, text):
-        seen = set()
+        scanned = set()
         for size in CUTTINGS:
             region = grammar.open(opener)
             end = end_of(region, text[start + len(opener) :], size)
             whole = text[start:] if end < 0 else text[start : start + len(opener) + end]
-            seen.add((end, repr(region.parse(whole, TOOLS, complete=end >= 0))))
-        assert len(seen) == 1
+            scanned.add((end, repr(region.parse(whole, TOOLS, complete=end >= 0))))
+        assert len(scanned) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kind_is_there(name: str) -> None:
-    kinds = [case["kind"] for held, case in CASES if held == name]
+    kinds = [case["kind"] for dialect, case in CASES if dialect == name]
     assert {"clean", "parallel", "text_around", "reasoning", "broken", "truncated", "not_a_call"} <= set(kinds)
     assert kinds.count("broken") >= 2
 
 
-# What is written is read again
+# Round trips
 
 WORDS = st.text("ab <>&\"'\n{}[]é\t,;:=/\\|`~", max_size=30)
 VALUES = st.recursive(
@@ -171,24 +171,24 @@ VALUES = st.recursive(
 CALLS = st.lists(st.tuples(st.sampled_from(sorted(TOOLS)), st.dictionaries(WORDS, VALUES, max_size=3)), min_size=1, max_size=3)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "xlam"])  # its bare array is bare_json's, and tested there
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "xlam"])  # its bare array is tested with bare_json
 @settings(max_examples=60, deadline=None)
-@given(made=CALLS, size=st.sampled_from(CUTTINGS), data=st.data())
-def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size: int, data: st.DataObject) -> None:
-    calls = tuple(ToolCall(f"c{at}", tool, json.dumps(held)) for at, (tool, held) in enumerate(made))
-    heard, said, problems = hear(name, dialect_of(name).render_calls(calls), size)
-    assert [(call.name, json.loads(call.arguments)) for call in heard] == made
-    assert all(call.closed and not call.fixes for call in heard)
+@given(drawn=CALLS, size=st.sampled_from(CUTTINGS), data=st.data())
+def test_parse_of_render(name: str, drawn: list[tuple[str, dict[str, Any]]], size: int, data: st.DataObject) -> None:
+    calls = tuple(ToolCall(f"c{at}", tool, json.dumps(value)) for at, (tool, value) in enumerate(drawn))
+    found_calls, content, problems = parse_text(name, dialect_of(name).render_calls(calls), size)
+    assert [(call.name, json.loads(call.arguments)) for call in found_calls] == drawn
+    assert all(call.closed and not call.fixes for call in found_calls)
     assert not problems
     for marker in dialect_of(name).dropped:
-        said = said.replace(marker, "")
-    assert not said.strip()
+        content = content.replace(marker, "")
+    assert not content.strip()
 
 
 @pytest.mark.parametrize(("name", "written"), [("cohere_command3", "7"), ("kimi_k2", "functions.get_time:12")])
-def test_ids_go_back_as_they_came(name: str, written: str) -> None:
+def test_ids_round_trip(name: str, written: str) -> None:
     text = dialect_of(name).render_calls((ToolCall(written, "get_time"),))
-    assert [call.id for call in hear(name, text)[0]] == [written]
+    assert [call.id for call in parse_text(name, text)[0]] == [written]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -199,9 +199,9 @@ def test_tools_and_results_are_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_arguments_that_are_no_object_are_written_as_none(name: str) -> None:
+def test_arguments_that_are_not_an_object_are_rendered_empty(name: str) -> None:
     text = dialect_of(name).render_calls((ToolCall("1", "get_time", "[1"),))
-    assert [(call.name, call.arguments) for call in hear(name, text)[0]] == [("get_time", "{}")]
+    assert [(call.name, call.arguments) for call in parse_text(name, text)[0]] == [("get_time", "{}")]
 
 
 # Damage
@@ -210,8 +210,8 @@ def test_arguments_that_are_no_object_are_written_as_none(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_damage_never_raises_and_cutting_never_matters(name: str, data: st.DataObject) -> None:
-    texts = [case["text"] for held, case in CASES if held == name]
+def test_damage_never_raises_and_all_splits_agree(name: str, data: st.DataObject) -> None:
+    texts = [case["text"] for dialect, case in CASES if dialect == name]
     text = data.draw(st.sampled_from(texts))
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(text)))
@@ -219,16 +219,16 @@ def test_damage_never_raises_and_cutting_never_matters(name: str, data: st.DataO
         other = data.draw(st.sampled_from(texts))
         start = data.draw(st.integers(0, len(other)))
         text = text[:at] + other[start : start + data.draw(st.integers(0, 25))] + text[end:]
-    whole = hear(name, text)
+    whole = parse_text(name, text)
     for size in (1, 3):
-        assert hear(name, text, size) == whole
+        assert parse_text(name, text, size) == whole
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "xlam"])
-def test_cut_inside_its_arguments_a_call_is_never_whole(name: str) -> None:
+def test_a_call_cut_inside_its_arguments_is_incomplete(name: str) -> None:
     text = dialect_of(name).render_calls((ToolCall("1", "write_file", '{"path": "a", "content": {"b": "one two three"}}'),))
     for at in range(text.index("three") + 7):  # up to the brace that closes the inner object
-        assert not [call for call in hear(name, text[:at])[0] if call.closed]
+        assert not [call for call in parse_text(name, text[:at])[0] if call.closed]
 
 
 # Work
@@ -251,5 +251,5 @@ def test_cut_inside_its_arguments_a_call_is_never_whole(name: str) -> None:
 def test_work_is_linear(text: str, size: int) -> None:
     region = TOOL_CALL.open("<tool_call>")
     end_of(region, text, size)
-    assert region.examined <= 8 * len(text) + 40_000  # a head, or what may become a marker, is looked at again; both are short
+    assert region.examined <= 8 * len(text) + 40_000  # a head, or a prefix of a marker, is scanned again; both are short
     region.parse("<tool_call>" + text, TOOLS, complete=False)

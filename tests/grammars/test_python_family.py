@@ -1,4 +1,4 @@
-"""Python between markers and Gemma's notation: every cutting, what is written is read again, damage, linear work."""
+"""Python between markers and Gemma's notation: every split, round trips, damage, linear work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.grammars.hearing import CUTTINGS, TOOLS, cases, dialect_of, end_of, hear, meant
+from tests.grammars.dialect_parsing import CUTTINGS, TOOLS, cases, decoded, dialect_of, end_of, parse_text
 from toolglot.core.messages import Text, ToolCall, ToolResult
 
 NAMES = ("llama4_pythonic", "lfm2", "olmo3", "functiongemma", "gemma4")
@@ -18,28 +18,28 @@ CASES = cases(*NAMES)
 
 @pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case['name']}" for name, case in CASES])
 def test_fixture(name: str, case: dict[str, Any]) -> None:
-    heard, said, problems = whole = hear(name, case["text"])
+    parsed, content, problems = whole = parse_text(name, case["text"])
     for size in CUTTINGS:
-        assert hear(name, case["text"], size) == whole
-    closed = [call for call in heard if call.closed]
-    assert meant(closed) == [(call["name"], json.loads(call["arguments"])) for call in case["calls"]]
+        assert parse_text(name, case["text"], size) == whole
+    closed = [call for call in parsed if call.closed]
+    assert decoded(closed) == [(call["name"], json.loads(call["arguments"])) for call in case["calls"]]
     if case["kind"] == "truncated":
-        assert problems or [call.closed for call in heard] == [False]
+        assert problems or [call.closed for call in parsed] == [False]
     if case["kind"] == "not_a_call":
-        assert (said, problems) == (case["text"], [])
+        assert (content, problems) == (case["text"], [])
     if case["kind"] in {"clean", "parallel"}:
-        assert not any(call.fixes for call in heard)
+        assert not any(call.fixes for call in parsed)
     if "content" in case:
-        assert said == case["content"]
+        assert content == case["content"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kind_is_there(name: str) -> None:
-    kinds = [case["kind"] for held, case in CASES if held == name]
+    kinds = [case["kind"] for dialect, case in CASES if dialect == name]
     assert {"clean", "parallel", "text_around", "reasoning", "broken", "truncated", "not_a_call"} <= set(kinds)
 
 
-# -- what is written is read again
+# -- round trips
 
 WORDS = st.text("ab <>|&\"'\n{}[]()é\t,;:=/\\`~#*", max_size=30)
 VALUES = st.recursive(
@@ -52,13 +52,13 @@ CALLS = st.lists(st.tuples(st.sampled_from(sorted(TOOLS)), st.dictionaries(WORDS
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=150, deadline=None)
-@given(made=CALLS, size=st.sampled_from(CUTTINGS), tools=st.sampled_from([TOOLS, {}]))
-def test_parse_of_render(name: str, made: list[tuple[str, dict[str, Any]]], size: int, tools: Any) -> None:
-    calls = tuple(ToolCall(f"c{at}", tool, json.dumps(held)) for at, (tool, held) in enumerate(made))
-    heard, said, problems = hear(name, dialect_of(name).render_calls(calls), size, tools)
-    assert meant(heard, tools) == made
-    assert all(call.closed and not call.fixes for call in heard)
-    assert (said, problems) == ("", [])
+@given(drawn=CALLS, size=st.sampled_from(CUTTINGS), tools=st.sampled_from([TOOLS, {}]))
+def test_parse_of_render(name: str, drawn: list[tuple[str, dict[str, Any]]], size: int, tools: Any) -> None:
+    calls = tuple(ToolCall(f"c{at}", tool, json.dumps(value)) for at, (tool, value) in enumerate(drawn))
+    parsed, content, problems = parse_text(name, dialect_of(name).render_calls(calls), size, tools)
+    assert decoded(parsed, tools) == drawn
+    assert all(call.closed and not call.fixes for call in parsed)
+    assert (content, problems) == ("", [])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,7 +66,7 @@ def test_markers_inside_values_are_text(name: str) -> None:
     grammar: Any = dialect_of(name).grammars[0]
     odd = f"{grammar.closer} {grammar.opener} {getattr(grammar, 'mark', '')}"
     text = dialect_of(name).render_calls((ToolCall("1", "search", json.dumps({"query": odd, odd: 1})),))
-    assert meant(hear(name, text, 1)[0]) == [("search", {"query": odd, odd: 1})]
+    assert decoded(parse_text(name, text, 1)[0]) == [("search", {"query": odd, odd: 1})]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,9 +77,9 @@ def test_tools_and_results_are_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_arguments_that_are_no_object_are_written_as_none(name: str) -> None:
+def test_arguments_that_are_not_an_object_are_rendered_empty(name: str) -> None:
     text = dialect_of(name).render_calls((ToolCall("1", "get_time", "[1"),))
-    assert meant(hear(name, text)[0]) == [("get_time", {})]
+    assert decoded(parse_text(name, text)[0]) == [("get_time", {})]
 
 
 # -- damage
@@ -99,10 +99,10 @@ def damaged(text: str, damage: list[tuple[float, int, str]]) -> str:
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
-def test_damage_never_raises_and_no_cutting_matters(name: str, data: st.DataObject) -> None:
-    case = data.draw(st.sampled_from([case for held, case in CASES if held == name]))
+def test_damage_never_raises_and_all_splits_agree(name: str, data: st.DataObject) -> None:
+    case = data.draw(st.sampled_from([case for dialect, case in CASES if dialect == name]))
     text = damaged(case["text"], data.draw(DAMAGE))
-    assert hear(name, text, data.draw(st.sampled_from(CUTTINGS))) == hear(name, text)
+    assert parse_text(name, text, data.draw(st.sampled_from(CUTTINGS))) == parse_text(name, text)
 
 
 # -- linear work
@@ -112,7 +112,7 @@ FLOODS = ("<", '"', "<|", "[", "(", "\\", "'", "{", "a=", '",', "}<", '<|"|', " 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("flood", FLOODS)
-def test_each_character_is_looked_at_a_bounded_number_of_times(name: str, flood: str) -> None:
+def test_each_character_is_examined_a_bounded_number_of_times(name: str, flood: str) -> None:
     grammar: Any = dialect_of(name).grammars[0]
     region = grammar.open(grammar.openers[0])
     text = 'call:f{a:"' + flood * 5000

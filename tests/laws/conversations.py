@@ -33,9 +33,9 @@ def meaning(case: str) -> Meaning:
 
 def body(case: str, wire: str, kind: str) -> dict[str, Any]:
     """kind: request | reply."""
-    held = msgspec.json.decode((ROOT / "conversations" / case / f"{wire}.{kind}.json").read_bytes())
-    assert isinstance(held, dict)
-    return held
+    value = msgspec.json.decode((ROOT / "conversations" / case / f"{wire}.{kind}.json").read_bytes())
+    assert isinstance(value, dict)
+    return value
 
 
 @cache

@@ -12,7 +12,7 @@ import msgspec
 
 from toolglot.core.tools import Toolset
 from toolglot.dialects import dialect_names
-from toolglot.pipeline.extract import toolset
+from toolglot.pipeline.response.extract import toolset
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "dialects"
 KINDS = ("clean", "parallel", "text_around", "reasoning", "broken", "truncated", "not_a_call")

@@ -1,4 +1,4 @@
-"""What two meanings differ in, as paths; and the losses that fixtures/losses.toml declares."""
+"""The differences between two meanings, as paths; and the losses that fixtures/losses.toml declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from tests.laws.conversations import ROOT
 
-# A provider's own word for the stop is not part of the meaning.
+# The provider's raw stop reason is not part of the meaning.
 _IGNORED = frozenset({"reply.stop.raw", "reply.notes"})
 
 
@@ -18,8 +18,8 @@ class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wire: str
     path: str
     why: str
-    cases: tuple[str, ...] = ()  # where it occurs; none named: anywhere
-    silent: bool = False  # so much the wire's nature that no note is owed (Ollama's replies have no id)
+    cases: tuple[str, ...] = ()  # where it occurs; empty: anywhere
+    silent: bool = False  # inherent to the wire, so no note is needed (Ollama's replies have no id)
 
 
 @cache
@@ -38,7 +38,7 @@ def declared(case: str, *wires: str, silent: bool | None = None) -> set[str]:
 
 
 def differences(wanted: Any, got: Any, path: str) -> set[str]:
-    """Paths (positions as *) where `got` does not hold what `wanted` does."""
+    """Paths (positions as *) where `got` differs from `wanted`."""
     return set(_walk(_plain(wanted), _plain(got), path)) - _IGNORED
 
 
@@ -53,11 +53,11 @@ def _plain(value: Any) -> Any:
 
 def _walk(wanted: Any, got: Any, path: str) -> list[str]:
     if path.startswith("reply.usage.") and not wanted and not got:
-        return []  # told as none, or not told
+        return []  # reported as none, or not reported
     if path.endswith(".arguments_json"):
         return [] if _same_json(wanted, got) else [path]
     if isinstance(wanted, dict) and isinstance(got, dict):
-        # a wire may know more than the meaning says (item ids, fingerprints); it may not know less
+        # a wire may have more than the meaning (item ids, fingerprints), but not less
         known = set(wanted) if ".extra" in path else set(wanted) | set(got)
         keys = [key for key in known if key != "extra" or "extra" in wanted]
         return [found for key in keys for found in _walk(wanted.get(key), got.get(key), f"{path}.{key}")]

@@ -1,4 +1,4 @@
-"""Law 5: damaged input never raises, stays in order, and loses no text. Damage is done to true fixtures, not to noise."""
+"""Law 5: damaged input never raises, stays in order, and loses no text. The damage is applied to real fixtures, not noise."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tests.laws.conversations import PAIRS, body, events, pieces, stream, the_wire
 from toolglot import convert
+from toolglot.core.event_order import first_order_error
 from toolglot.core.fold import fold
-from toolglot.core.order import first_breach
 from toolglot.errors import CallerError
 from toolglot.wires import NAMES
 
-# what a careless server or proxy puts in the place of a value
+# what a faulty server or proxy puts in place of a value
 STRANGE: list[Any] = [None, "", "x", 0, -1, 1.5, True, [], {}, [None], [[]], {"type": "x"}, {"error": None}, "null", 2**70]
 
 
@@ -32,7 +32,7 @@ def damaged(value: Any, choose: Any) -> Any:
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, held in inner for found in ((*path, key), *_places(held, (*path, key)))]
+    return [found for key, item in inner for found in ((*path, key), *_places(item, (*path, key)))]
 
 
 def _changed(value: Any, path: tuple[Any, ...], what: str, strange: Any) -> Any:
@@ -53,11 +53,11 @@ def _changed(value: Any, path: tuple[Any, ...], what: str, strange: Any) -> Any:
 
 @settings(max_examples=600)
 @given(st.sampled_from(PAIRS), st.data())
-def test_a_damaged_request_is_read_or_refused_with_a_reason(pair: tuple[str, str], data: st.DataObject) -> None:
+def test_a_damaged_request_is_read_or_rejected_with_a_reason(pair: tuple[str, str], data: st.DataObject) -> None:
     case, wire = pair
     hurt = damaged(damaged(body(case, wire, "request"), data.draw), data.draw)
     for target in NAMES:
-        with suppress(CallerError):  # the only error there may be
+        with suppress(CallerError):  # the only error that is allowed
             convert(hurt, wire, target, "request")
 
 
@@ -82,7 +82,7 @@ def test_a_stream_with_a_damaged_chunk_never_raises(pair: tuple[str, str], data:
     hurt = damaged(msgspec.json.decode((brace + tail).strip()), data.draw)
     lines[chosen] = head + msgspec.json.encode(hurt) + b"\n"
     found = events(wire, pieces(b"".join(lines), 31))
-    assert first_breach(found) is None
+    assert first_order_error(found) is None
     assert fold(found).stop is not None
 
 
@@ -98,16 +98,16 @@ def test_a_stream_with_damaged_bytes_never_raises(pair: tuple[str, str], data: s
         else:
             del raw[at : at + data.draw(st.integers(1, 20))]
     found = events(wire, pieces(bytes(raw), 19))
-    assert first_breach(found) is None
+    assert first_order_error(found) is None
 
 
 @settings(max_examples=200)
 @given(st.sampled_from(PAIRS), st.data())
 def test_text_before_the_damage_is_not_lost(pair: tuple[str, str], data: st.DataObject) -> None:
-    """What a reader gave out for the sound beginning of a stream is still there, whatever comes behind it."""
+    """Events of the undamaged start of a stream are kept, whatever follows."""
     case, wire = pair
     raw = stream(case, wire)
     at = data.draw(st.integers(0, len(raw)))
-    sound = fold(events(wire, iter([raw[:at]])))
+    undamaged = fold(events(wire, iter([raw[:at]])))
     hurt = fold(events(wire, iter([raw[:at] + b"\n\n\xff{{{ not json\n\n"])))
-    assert hurt.text.startswith(sound.text)
+    assert hurt.text.startswith(undamaged.text)

@@ -1,4 +1,4 @@
-"""The laws over every dialect: fixtures for each, right in every cutting, nothing lost, rendered and read back."""
+"""The laws for every dialect: it has fixtures, they are right in every split, nothing is lost, and calls round trip."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from tests.laws.dialect_cases import ALL, IDS, KINDS, NEEDED, Case, cases, shared_tools
 from toolglot import Extraction, StreamExtractor, extract, fold
+from toolglot.core.event_order import first_order_error
 from toolglot.core.messages import ToolCall
-from toolglot.core.order import first_breach
 from toolglot.dialects import dialect_names, find_dialect
 
 CUTS = (1, 2, 3, 5, 11)
 
 
-def heard(case: Case, dialect: str, size: int | None = None) -> Extraction:
+def parsed(case: Case, dialect: str, size: int | None = None) -> Extraction:
     extractor = StreamExtractor(
         case.toolset,
         dialect=dialect,
@@ -43,12 +43,12 @@ def test_every_dialect_has_its_fixtures(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
-def test_calls_are_heard_where_the_dialect_is_named(dialect: str, case: Case) -> None:
-    found = heard(case, dialect)
+def test_calls_are_parsed_with_the_dialect_configured(dialect: str, case: Case) -> None:
+    found = parsed(case, dialect)
     assert calls(found) == case.wanted
     if case.content is not None:
         assert found.text.split() == case.content.split()
-    if case.reasoning is not None:  # a call made while thinking stays in the thoughts
+    if case.reasoning is not None:  # a call inside reasoning stays part of the reasoning
         assert found.reasoning.strip().startswith(case.reasoning.strip())
     if case.ids is not None:
         assert [call.id for call in found.calls] == case.ids
@@ -57,22 +57,22 @@ def test_calls_are_heard_where_the_dialect_is_named(dialect: str, case: Case) ->
 
 
 @pytest.mark.parametrize(("dialect", "case"), [pair for pair in ALL if pair[1].policy != "strict"])
-def test_calls_are_heard_where_the_dialect_is_not_named(dialect: str, case: Case) -> None:
-    assert calls(heard(case, "auto")) == case.wanted
+def test_calls_are_parsed_without_the_dialect_configured(dialect: str, case: Case) -> None:
+    assert calls(parsed(case, "auto")) == case.wanted
 
 
 @pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
-def test_any_cutting_gives_the_same(dialect: str, case: Case) -> None:
-    whole = heard(case, dialect)
+def test_any_split_gives_the_same(dialect: str, case: Case) -> None:
+    whole = parsed(case, dialect)
     for size in CUTS:
-        assert heard(case, dialect, size) == whole
+        assert parsed(case, dialect, size) == whole
 
 
 @pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
 def test_events_are_in_order_and_fold_to_the_result(dialect: str, case: Case) -> None:
     extractor = StreamExtractor(case.toolset, dialect=dialect, starts_in_reasoning=case.starts_in_reasoning)
     events = [*extractor.feed(case.text), *extractor.close()]
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     reply, result = fold(events), extractor.result()
     assert (reply.calls, reply.text, reply.reasoning) == (result.calls, result.text, result.reasoning)
 
@@ -91,7 +91,7 @@ CALLS = (
 
 @pytest.mark.parametrize("dialect", dialect_names())
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_what_is_rendered_is_read_back(dialect: str, count: int) -> None:
+def test_rendered_calls_are_parsed_back(dialect: str, count: int) -> None:
     found = find_dialect(dialect)
     assert found is not None
     text = found.render_calls(CALLS[:count])
@@ -110,7 +110,7 @@ def test_the_prompt_names_every_tool(dialect: str) -> None:
 
 @settings(max_examples=400)
 @given(st.sampled_from(ALL), st.data())
-def test_damaged_text_never_raises_and_cuttings_agree(pair: tuple[str, Case], data: st.DataObject) -> None:
+def test_damaged_text_never_raises_and_all_splits_agree(pair: tuple[str, Case], data: st.DataObject) -> None:
     dialect, case = pair
     text = case.text
     for _ in range(data.draw(st.integers(1, 3))):
@@ -126,5 +126,5 @@ def test_damaged_text_never_raises_and_cuttings_agree(pair: tuple[str, Case], da
         whole = extract(text, case.toolset, dialect=named)
         extractor = StreamExtractor(case.toolset, dialect=named)
         events = [event for a, b in pairwise(cuts) for event in extractor.feed(text[a:b])] + extractor.close()
-        assert first_breach(events) is None
+        assert first_order_error(events) is None
         assert extractor.result() == whole

@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from tests.laws.conversations import CASES, PAIRS, events, meaning, pieces, stream
 from tests.laws.losses import differences
 from toolglot.catalog.providers import providers
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold
 from toolglot.core.messages import ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool, Toolset
 from toolglot.errors import UpstreamError
-from toolglot.pipeline.answers import Answers
-from toolglot.pipeline.fit import fit
-from toolglot.pipeline.plan import Plan
-from toolglot.pipeline.restore_names import restore_reply
-from toolglot.pipeline.route import Speech, resolve
-from toolglot.pipeline.translate import write_request_bytes
+from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.plan import Plan
+from toolglot.pipeline.request.request_bytes import write_request_bytes
+from toolglot.pipeline.request.route import WireFormat, resolve
+from toolglot.pipeline.response.response_pipeline import ResponsePipeline
+from toolglot.pipeline.response.restore_names import restore_reply
 
 SPEAKS = {  # a provider for each wire
     "anthropic": "anthropic",
@@ -39,14 +39,13 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 TOOLS = Toolset([Tool("get_weather", "The weather", CITY), Tool("get_time", "The time", CITY)])
 
 
-def answered(plan: Plan, said: list[Event], **how: Any) -> list[Event]:
-    answers = Answers(plan, **how)
-    left = [event for one in said for event in answers.feed(one)]
-    return left + answers.close()
+def answered(plan: Plan, upstream: list[Event], **how: Any) -> list[Event]:
+    pipeline = ResponsePipeline(plan, **how)
+    return [event for one in upstream for event in pipeline.feed([one])]
 
 
 def planned(case: str, wire: str) -> Plan:
-    return fit(meaning(case).request, resolve(f"{SPEAKS[wire]}/some-model"))
+    return fit_request(meaning(case).request, resolve(f"{SPEAKS[wire]}/some-model"))
 
 
 def read(case: str, wire: str, size: int = 7) -> list[Event]:
@@ -55,15 +54,15 @@ def read(case: str, wire: str, size: int = 7) -> list[Event]:
 
 @pytest.mark.parametrize("calls", ["hold", "pass"])
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_what_a_provider_says_leaves_as_it_is(case: str, wire: str, calls: str) -> None:
-    """Text, thoughts, media, opaque blocks, signatures, usage: all but a call that was cut short."""
-    plan, said = planned(case, wire), read(case, wire)
-    left = answered(plan, said, calls=calls)
-    assert first_breach(left) is None
-    meant = restore_reply(fold(said), plan.tools, plan.route.wire.names)
+def test_a_response_is_unchanged(case: str, wire: str, calls: str) -> None:
+    """Text, reasoning, media, opaque blocks, signatures, usage: all but a truncated call."""
+    plan, upstream = planned(case, wire), read(case, wire)
+    output = answered(plan, upstream, calls=calls)
+    assert first_order_error(output) is None
+    meant = restore_reply(fold(upstream), plan.tools, plan.route.wire.names)
     whole = tuple(part for part in meant.parts if not isinstance(part, ToolCall) or part.sealed)
     expected = msgspec.structs.replace(meant, parts=whole, notes=plan.notes + meant.notes)
-    reply = fold(left)
+    reply = fold(output)
     cut = len(whole) != len(meant.parts)
     assert [decision.code for decision in reply.decisions] == (["rejected_truncated"] if cut else [])
     if calls == "pass" and cut:
@@ -91,18 +90,23 @@ def test_every_request_can_be_fitted_to_every_provider_in_every_way(case: str, a
 def _fits(request: Request, provider: str, ask: str) -> None:
     before = msgspec.json.encode(request)
     route = resolve(f"{provider}/some-model")
-    plan = fit(request, route, ask=ask)
+    plan = fit_request(request, route, ask=ask)
     assert msgspec.json.encode(request) == before
-    again = fit(request, route, ask=ask)
-    assert (again.request, again.notes, again.hears, again.way) == (plan.request, plan.notes, plan.hears, plan.way)
+    again = fit_request(request, route, ask=ask)
+    assert (again.request, again.notes, again.text_dialect, again.tool_mode) == (
+        plan.request,
+        plan.notes,
+        plan.text_dialect,
+        plan.tool_mode,
+    )
     assert plan.tools == request.tools
-    write_request_bytes(plan.request, Speech(route.wire, route.provider.quirks), [])
-    if plan.way.kind != "native":
+    write_request_bytes(plan.request, WireFormat(route.wire, route.provider.quirks), [])
+    if plan.tool_mode.kind != "native":
         assert plan.request.tools == ()
         parts = [part for message in plan.request.messages for part in message.parts]
         assert not any(isinstance(part, ToolCall) for part in parts)
     if request.choice is not None and request.choice.mode == "none":
-        assert plan.hears is None
+        assert plan.text_dialect is None
 
 
 # -- text, cut anywhere
@@ -119,11 +123,11 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def spoken(text: str, cuts: list[int], end: Event) -> list[Event]:
+def text_events(text: str, cuts: list[int], end: Event) -> list[Event]:
     places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    said: list[Event] = [Start("r1", "m"), Open(0, "text")]
-    said += [Delta(0, text[a:b]) for a, b in pairwise(places)]
-    return [*said, Close(0), end]
+    upstream: list[Event] = [Start("r1", "m"), Open(0, "text")]
+    upstream += [Delta(0, text[a:b]) for a, b in pairwise(places)]
+    return [*upstream, Close(0), end]
 
 
 FINISH, FAULT = Finish(Stop("stop", "stop")), Fault(UpstreamError("gone", 502))
@@ -131,33 +135,33 @@ FINISH, FAULT = Finish(Stop("stop", "stop")), Fault(UpstreamError("gone", 502))
 
 @given(st.sampled_from(TEXTS), st.lists(st.integers(0, 300), max_size=12), st.sampled_from([FINISH, FAULT]))
 def test_any_cutting_of_text_gives_the_same_reply(text: str, cuts: list[int], end: Event) -> None:
-    plan = fit(Request("m", tools=TOOLS), resolve("openai/some-model"))
-    left = answered(plan, spoken(text, cuts, end))
-    assert first_breach(left) is None
-    assert fold(left) == fold(answered(plan, spoken(text, [], end)))
+    plan = fit_request(Request("m", tools=TOOLS), resolve("openai/some-model"))
+    output = answered(plan, text_events(text, cuts, end))
+    assert first_order_error(output) is None
+    assert fold(output) == fold(answered(plan, text_events(text, [], end)))
 
 
 @given(st.sampled_from(TEXTS), st.lists(st.integers(0, 300), max_size=6), st.sampled_from(["none", "no tools"]))
 def test_without_tools_text_is_text(text: str, cuts: list[int], why: str) -> None:
     request = Request("m", tools=TOOLS, choice=Choice("none")) if why == "none" else Request("m")
     for name in ("openai/gpt-5", "ollama/gemma3:4b", "local/smollm2"):
-        said = spoken(text, cuts, FINISH)
-        left = answered(fit(request, resolve(name)), said)
-        reply = fold(left)
+        upstream = text_events(text, cuts, FINISH)
+        output = answered(fit_request(request, resolve(name)), upstream)
+        reply = fold(output)
         assert (reply.text, reply.calls, reply.stop) == (text, [], Stop("stop", "stop"))
 
 
 @given(st.sampled_from(PAIRS), st.integers(0, 4000), st.sampled_from(["hold", "pass"]))
-def test_a_broken_line_leaves_legal_order_and_no_wrong_call(pair: tuple[str, str], at: int, calls: str) -> None:
+def test_a_broken_stream_keeps_the_event_order_and_sends_no_invalid_call(pair: tuple[str, str], at: int, calls: str) -> None:
     case, wire = pair
     data = stream(case, wire)
-    said = events(wire, pieces(data[: at % len(data)], 64), "json" if meaning(case).request.output else None)
+    upstream = events(wire, pieces(data[: at % len(data)], 64), "json" if meaning(case).request.output else None)
     plan = planned(case, wire)
-    left = answered(plan, said, calls=calls)
-    assert first_breach(left) is None
-    broken = fold(said)
-    reply: Reply = fold(left)
+    output = answered(plan, upstream, calls=calls)
+    assert first_order_error(output) is None
+    broken = fold(upstream)
+    reply: Reply = fold(output)
     assert (reply.text, reply.reasoning) == (broken.text, broken.reasoning)
-    refused = [one for one in reply.decisions if one.code.startswith("rejected_")]
+    rejected = [one for one in reply.decisions if one.code.startswith("rejected_")]
     native = [part for part in broken.parts if isinstance(part, ToolCall)]
-    assert len(reply.calls) + len(refused) == len(native)
+    assert len(reply.calls) + len(rejected) == len(native)

@@ -10,12 +10,12 @@ from tests.laws.conversations import CASES, body, events, meaning, pieces, strea
 from tests.laws.losses import declared, differences, undeclared
 from toolglot import convert, convert_stream
 from toolglot.core.fold import fold
-from toolglot.core.names import legalise
-from toolglot.pipeline.restore_names import restore_reply
+from toolglot.core.names import sanitize_names
+from toolglot.pipeline.response.restore_names import restore_reply
 from toolglot.wires import NAMES
 
 ALL = [(source, target) for source in NAMES for target in NAMES]
-# state and structured channels are judged on their own wire; between wires it is the meaning that counts
+# state and structured channels are tested per wire; between wires only the meaning counts
 ELSEWHERE = {"reply.parts.*.channel", "reply.parts.*.extra", "reply.extra", "request.extra"}
 
 
@@ -24,10 +24,10 @@ def allowed(case: str, *wires: str) -> set[str]:
 
 
 def shared(case: str, *wires: str) -> Any:
-    """The request as all of these wires can name its tools."""
+    """The request with tool names that all of these wires allow."""
     request = meaning(case).request
     for wire in wires:
-        request = legalise(request, the_wire(wire).names)
+        request = sanitize_names(request, the_wire(wire).names)
     return request
 
 

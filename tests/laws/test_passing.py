@@ -1,4 +1,4 @@
-"""`calls="pass"`: arguments as they are written. Whatever was told, nothing wrong is sealed, and all cuttings agree."""
+"""`calls="pass"`: arguments stream before validation. No invalid call is sealed, and all splits agree."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from tests.counted import lines_run
 from tests.laws.dialect_cases import ALL, IDS, Case, shared_tools
-from tests.laws.test_linear_hearing import SIZE, STEADY, clean, pieces
+from tests.laws.test_linear_scanning import SIZE, STEADY, clean, pieces
 from toolglot import Delta, Extraction, Open, StreamExtractor, extract, fold
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Event
 from toolglot.core.messages import ToolCall
-from toolglot.core.order import first_breach
 from toolglot.dialects import dialect_names, find_dialect
 
 CUTS = (1, 3, 11)
@@ -47,24 +47,24 @@ def passed(case: Case, dialect: str, size: int) -> tuple[list[Event], Extraction
     return events + extractor.close(), extractor.result()
 
 
-def meant(found: Extraction) -> list[tuple[str, str, object]]:
+def decoded(found: Extraction) -> list[tuple[str, str, object]]:
     return [(call.id, call.full_name, call.arguments) for call in found.calls]
 
 
 @pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
-def test_every_cutting_folds_to_the_same(dialect: str, case: Case) -> None:
+def test_every_split_folds_to_the_same(dialect: str, case: Case) -> None:
     _, whole = passed(case, dialect, max(1, len(case.text)))
     for size in CUTS:
         events, result = passed(case, dialect, size)
-        assert first_breach(events) is None
+        assert first_order_error(events) is None
         reply = fold(events)
         assert (reply.calls, reply.text, reply.reasoning) == (result.calls, result.text, result.reasoning)
         assert result == whole
 
 
 @pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
-def test_nothing_is_sealed_that_would_not_be_held(dialect: str, case: Case) -> None:
-    """Under hold, what must be mended is; under pass it is not sealed. So what passes is part of what is held."""
+def test_pass_seals_no_more_calls_than_hold(dialect: str, case: Case) -> None:
+    """With hold, calls are repaired; with pass, a call that needs repair is not sealed. So pass gives a subset of hold."""
     held = extract(
         case.text,
         case.toolset,
@@ -74,8 +74,8 @@ def test_nothing_is_sealed_that_would_not_be_held(dialect: str, case: Case) -> N
     )
     _, result = passed(case, dialect, 3)
     assert result.text == held.text
-    calls = [(name, arguments) for _, name, arguments in meant(result)]
-    wanted = [(name, arguments) for _, name, arguments in meant(held)]
+    calls = [(name, arguments) for _, name, arguments in decoded(result)]
+    wanted = [(name, arguments) for _, name, arguments in decoded(held)]
     assert [call for call in calls if call not in wanted] == []
     if case.kind in {"clean", "parallel"}:
         assert len(calls) == len(wanted) or any(decision.code.startswith("rejected") for decision in result.decisions)
@@ -101,13 +101,13 @@ def test_arguments_stream_as_they_arrive(dialect: str, named: bool) -> None:
     events += extractor.close()
     opened = [event for event in events if isinstance(event, Open) and event.kind == "call"]
     assert [event.name for event in opened] == ["write_file"]
-    assert early > len(CONTENT) / 4 / 2  # most pieces of the text gave one of the arguments
+    assert early > len(CONTENT) / 4 / 2  # most pieces of the text gave a piece of the arguments
     assert [(call.name, call.arguments) for call in extractor.result().calls] == [("write_file", arguments)]
 
 
 @pytest.mark.parametrize("dialect", dialect_names())
-def test_clean_calls_pass_whole_and_in_their_order(dialect: str) -> None:
-    """None of them has to be mended, so that none is refused for having left; one without arguments keeps its place."""
+def test_clean_calls_pass_complete_and_in_order(dialect: str) -> None:
+    """None of them needs repair, so none is rejected; one without arguments keeps its position."""
     found = find_dialect(dialect)
     assert found is not None
     wanted: list[tuple[str, dict[str, object]]] = [
@@ -119,7 +119,7 @@ def test_clean_calls_pass_whole_and_in_their_order(dialect: str) -> None:
         ("write_file", {"path": "", "content": CONTENT}),
         ("run.command", {"cmd": "ls \\d+", "env": {"A": "x"}}),
     ]
-    text = found.render_calls(tuple(ToolCall(f"c{at}", name, json.dumps(held)) for at, (name, held) in enumerate(wanted)))
+    text = found.render_calls(tuple(ToolCall(f"c{at}", name, json.dumps(value)) for at, (name, value) in enumerate(wanted)))
     for size in (*CUTS, len(text)):
         extractor = StreamExtractor(shared_tools(), dialect=dialect, calls="pass")
         for at in range(0, len(text), size):
@@ -129,7 +129,7 @@ def test_clean_calls_pass_whole_and_in_their_order(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", sorted(set(dialect_names()) - WHOLE))
-def test_telling_a_call_twice_as_long_is_twice_the_work(dialect: str) -> None:
+def test_streaming_a_call_twice_as_long_is_twice_the_work(dialect: str) -> None:
     def job(text: str) -> None:
         extractor = StreamExtractor(shared_tools(), dialect=dialect, calls="pass")
         for piece in pieces(text, 4):
@@ -152,7 +152,7 @@ HERMES = '<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_ca
         ('<tool_call>\n{"name": "get_weather", "arguments": {"city": Bern}}</tool_call>', "rejected_arguments", "stop"),
     ],
 )
-def test_a_call_that_does_not_hold_says_so_at_its_end(text: str, code: str, stop: str) -> None:
+def test_an_invalid_call_is_rejected_at_its_end(text: str, code: str, stop: str) -> None:
     extractor = StreamExtractor(shared_tools(), calls="pass")
     events = [event for at in range(0, len(text), 5) for event in extractor.feed(text[at : at + 5])] + extractor.close()
     reply = fold(events)
@@ -163,14 +163,14 @@ def test_a_call_that_does_not_hold_says_so_at_its_end(text: str, code: str, stop
     assert reply.stop.reason == stop
 
 
-def test_an_unknown_tool_is_not_begun() -> None:
+def test_a_call_to_an_unknown_tool_is_not_streamed() -> None:
     extractor = StreamExtractor(shared_tools(), calls="pass")
     events = extractor.feed(HERMES.format(name="launch", arguments='{"city": "Bern"}')) + extractor.close()
     assert not any(isinstance(event, Open) and event.kind == "call" for event in events)
     assert [decision.code for decision in extractor.result().decisions] == ["rejected_unknown_tool"]
 
 
-def test_a_call_in_doubt_waits_for_the_end() -> None:
+def test_a_quoted_call_is_not_streamed() -> None:
     text = (
         "You would write it as ```\n" + HERMES.format(name="get_weather", arguments='{"city": "Bern"}') + "\n``` in a prompt."
     )
@@ -181,7 +181,7 @@ def test_a_call_in_doubt_waits_for_the_end() -> None:
 
 @settings(max_examples=300)
 @given(st.sampled_from(ALL), st.data())
-def test_damaged_text_never_raises_and_cuttings_agree(pair: tuple[str, Case], data: st.DataObject) -> None:
+def test_damaged_text_never_raises_and_all_splits_agree(pair: tuple[str, Case], data: st.DataObject) -> None:
     dialect, case = pair
     at = data.draw(st.integers(0, max(0, len(case.text) - 1)))
     put = data.draw(st.sampled_from(["", '"', "}", "{", "<", "\\", "\n", "'", "</", "``", case.text[:9]]))
@@ -192,5 +192,5 @@ def test_damaged_text_never_raises_and_cuttings_agree(pair: tuple[str, Case], da
     whole.close()
     extractor = StreamExtractor(case.toolset, dialect=dialect, calls="pass")
     events = [event for a, b in pairwise(cuts) for event in extractor.feed(text[a:b])] + extractor.close()
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     assert extractor.result() == whole.result()

@@ -1,4 +1,4 @@
-"""Law 1: read(write(x)) == x, but for declared losses; and each declared loss does occur."""
+"""Law 1: read(write(x)) == x, except for declared losses; and each declared loss does occur."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import pytest
 from tests.laws.conversations import CASES, PAIRS, body, events, meaning, stream, the_wire
 from tests.laws.losses import Loss, declared, differences, losses, undeclared
 from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering, Quirks
-from toolglot.core.names import legalise
+from toolglot.core.interfaces import Quirks, ResponseContext
+from toolglot.core.names import sanitize_names
 from toolglot.core.request import Request
-from toolglot.pipeline.restore_names import restore_reply
+from toolglot.pipeline.response.restore_names import restore_reply
 
 
 def as_sent(case: str, wire: str) -> Request:
-    return legalise(meaning(case).request, the_wire(wire).names)
+    return sanitize_names(meaning(case).request, the_wire(wire).names)
 
 
 def request_losses(case: str, wire: str) -> tuple[set[str], list[str]]:
@@ -25,10 +25,10 @@ def request_losses(case: str, wire: str) -> tuple[set[str], list[str]]:
 
 def reply_losses(case: str, wire: str) -> tuple[set[str], list[str]]:
     notes: list[str] = []
-    held = meaning(case)
-    written = the_wire(wire).write_reply(held.reply, Answering(), notes)
-    read = restore_reply(the_wire(wire).read_reply(written, _channel(case)), held.request.tools, the_wire(wire).names)
-    return differences(held.reply, read, "reply"), notes
+    expected = meaning(case)
+    written = the_wire(wire).write_reply(expected.reply, ResponseContext(), notes)
+    read = restore_reply(the_wire(wire).read_reply(written, _channel(case)), expected.request.tools, the_wire(wire).names)
+    return differences(expected.reply, read, "reply"), notes
 
 
 def _channel(case: str) -> str | None:
@@ -42,28 +42,28 @@ def test_a_request_is_written_as_the_fixture_has_it(case: str, wire: str) -> Non
 
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_a_request_is_read_as_it_was_meant(case: str, wire: str) -> None:
+def test_a_request_is_read_with_its_meaning(case: str, wire: str) -> None:
     found = differences(as_sent(case, wire), the_wire(wire).read_request(body(case, wire, "request")), "request")
     assert undeclared(found, declared(case, wire)) == set()
 
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_a_request_comes_back(case: str, wire: str) -> None:
+def test_a_request_round_trips(case: str, wire: str) -> None:
     found, notes = request_losses(case, wire)
     assert undeclared(found, declared(case, wire)) == set()
     assert notes or not undeclared(found, declared(case, wire, silent=True)), f"lost without a note: {found}"
 
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_a_reply_is_read_as_it_was_meant(case: str, wire: str) -> None:
-    held = meaning(case)
+def test_a_reply_is_read_with_its_meaning(case: str, wire: str) -> None:
+    expected = meaning(case)
     read = the_wire(wire).read_reply(body(case, wire, "reply"), _channel(case))
-    read = restore_reply(read, held.request.tools, the_wire(wire).names)
-    assert undeclared(differences(held.reply, read, "reply"), declared(case, wire)) == set()
+    read = restore_reply(read, expected.request.tools, the_wire(wire).names)
+    assert undeclared(differences(expected.reply, read, "reply"), declared(case, wire)) == set()
 
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_a_reply_comes_back(case: str, wire: str) -> None:
+def test_a_reply_round_trips(case: str, wire: str) -> None:
     found, _ = reply_losses(case, wire)
     assert undeclared(found, declared(case, wire)) == set()
 
@@ -80,9 +80,9 @@ def test_each_declared_loss_still_occurs(loss: Loss) -> None:
 
 
 def fixture_losses(case: str, wire: str) -> set[str]:
-    """What the vendor's own reply, whole and streamed, does not tell."""
-    held = meaning(case)
+    """What is missing in the vendor's reply, whole and streamed."""
+    expected = meaning(case)
     whole = the_wire(wire).read_reply(body(case, wire, "reply"), _channel(case))
     streamed = fold(events(wire, iter([stream(case, wire)]), _channel(case)))
-    both = [restore_reply(read, held.request.tools, the_wire(wire).names) for read in (whole, streamed)]
-    return {path for read in both for path in differences(held.reply, read, "reply")}
+    both = [restore_reply(read, expected.request.tools, the_wire(wire).names) for read in (whole, streamed)]
+    return {path for read in both for path in differences(expected.reply, read, "reply")}

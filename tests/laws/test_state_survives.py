@@ -1,4 +1,4 @@
-"""Reasoning state that a client does not understand comes back through it: one vendor signs, another's client carries."""
+"""Reasoning state of one vendor survives a client of another wire that does not understand it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.laws.conversations import meaning, the_wire
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Extra, Message, Text
 from toolglot.core.request import Request
 
@@ -39,7 +39,7 @@ def test_state_comes_back_through_a_client_of_another_wire(case: str, client: st
     reply, owner = meaning(case).reply, SIGNED[case]
     wanted = [extra[owner] for extra in states(reply.parts)]
     assert wanted
-    shown = the_wire(client).write_reply(reply, Answering(), [])
+    shown = the_wire(client).write_reply(reply, ResponseContext(), [])
     (message,) = the_wire(client).read_messages(ECHO[client](shown))
     found = [extra[owner] for extra in states(message.parts) if owner in extra]
     assert found == wanted
@@ -47,9 +47,9 @@ def test_state_comes_back_through_a_client_of_another_wire(case: str, client: st
 
 @pytest.mark.parametrize("client", ECHO)
 @pytest.mark.parametrize("case", SIGNED)
-def test_and_its_owner_is_given_it(case: str, client: str) -> None:
+def test_state_is_sent_back_to_the_wire_that_made_it(case: str, client: str) -> None:
     owner = SIGNED[case]
-    shown = the_wire(client).write_reply(meaning(case).reply, Answering(), [])
+    shown = the_wire(client).write_reply(meaning(case).reply, ResponseContext(), [])
     history = (Message("user", (Text("hi"),)), *the_wire(client).read_messages(ECHO[client](shown)))
     request = Request("m", history)
     sent = msgspec.json.encode(the_wire(owner).write_request(request, [], Quirks()))

@@ -1,4 +1,4 @@
-"""Laws 2 to 4: any cutting gives the same fold; a whole reply equals its stream; the order is always legal."""
+"""Laws 2 to 4: any split gives the same fold; a whole reply equals its stream; the order is always legal."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from tests.laws.conversations import CUTS, PAIRS, body, events, meaning, pieces, stream, the_wire
 from tests.laws.losses import declared, differences, undeclared
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Fault, Finish
 from toolglot.core.fold import fold, unfold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply
-from toolglot.pipeline.restore_names import restore_reply
+from toolglot.pipeline.response.restore_names import restore_reply
 
 
 def folded(wire: str, data: bytes, size: int | None = None) -> Reply:
@@ -26,16 +26,16 @@ def folded(wire: str, data: bytes, size: int | None = None) -> Reply:
 
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_a_stream_is_read_as_it_was_meant(case: str, wire: str) -> None:
-    held = meaning(case)
-    reader = the_wire(wire).reader("json" if held.request.output else None)
+def test_a_stream_is_read_with_its_meaning(case: str, wire: str) -> None:
+    expected = meaning(case)
+    reader = the_wire(wire).reader("json" if expected.request.output else None)
     read = fold([*reader.feed(stream(case, wire)), *reader.close()])
-    read = restore_reply(read, held.request.tools, the_wire(wire).names)
-    assert undeclared(differences(held.reply, read, "reply"), declared(case, wire)) == set()
+    read = restore_reply(read, expected.request.tools, the_wire(wire).names)
+    assert undeclared(differences(expected.reply, read, "reply"), declared(case, wire)) == set()
 
 
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
-def test_any_cutting_gives_the_same_fold(case: str, wire: str) -> None:
+def test_any_split_gives_the_same_fold(case: str, wire: str) -> None:
     whole = folded(wire, stream(case, wire))
     for size in CUTS:
         assert folded(wire, stream(case, wire), size) == whole
@@ -77,9 +77,9 @@ def _essence(reply: Reply) -> Reply:
 @pytest.mark.parametrize(("case", "wire"), PAIRS)
 def test_what_is_written_whole_and_streamed_is_the_same(case: str, wire: str) -> None:
     reply, tools = meaning(case).reply, meaning(case).request.tools
-    writer = the_wire(wire).writer(Answering(), [])
+    writer = the_wire(wire).writer(ResponseContext(), [])
     data = b"".join(writer.feed(event) for event in unfold(reply)) + writer.close()
-    whole = the_wire(wire).read_reply(the_wire(wire).write_reply(reply, Answering(), []), None)
+    whole = the_wire(wire).read_reply(the_wire(wire).write_reply(reply, ResponseContext(), []), None)
     streamed = restore_reply(folded(wire, data, 7), tools, the_wire(wire).names)
     assert [call.arguments for call in whole.calls] == [call.arguments for call in streamed.calls]
     assert undeclared(differences(reply, streamed, "reply"), declared(case, wire) | {"reply.parts.*.channel"}) == set()
@@ -91,7 +91,7 @@ def test_a_stream_cut_short_is_a_fault_in_legal_order(case: str, wire: str) -> N
     whole = folded(wire, data)
     for end in range(0, len(data), max(1, len(data) // 60)):
         found = events(wire, iter([data[:end]]))
-        assert first_breach(found) is None
+        assert first_order_error(found) is None
         assert isinstance(found[-1], Finish | Fault)
-        if isinstance(found[-1], Finish):  # only an end marker of no weight (`[DONE]`, a blank line) was missing
+        if isinstance(found[-1], Finish):  # only an optional end marker (`[DONE]`, a blank line) was missing
             assert _essence(fold(found)).parts == _essence(whole).parts

@@ -1,20 +1,20 @@
-"""What the tests of the way there and back share: tools, plans, and events as a provider's reader gives them."""
+"""Shared by the pipeline tests: tools, plans, and events as a provider's reader emits them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Close, Delta, Event, Finish, Open, Start
 from toolglot.core.fold import fold
 from toolglot.core.messages import Message, Text
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, Toolset
-from toolglot.pipeline.answers import Answers
-from toolglot.pipeline.fit import fit
-from toolglot.pipeline.plan import Plan
-from toolglot.pipeline.route import resolve
+from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.plan import Plan
+from toolglot.pipeline.request.route import resolve
+from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 
 CITY: dict[str, Any] = {
     "type": "object",
@@ -33,8 +33,8 @@ FENCED = '```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```'
 
 
 def plan_for(model: str = "openai/some-model", *, ask: str = "auto", nonce: str | None = None, **request: Any) -> Plan:
-    held = {"messages": HELLO, "tools": TOOLS, **request}
-    return fit(Request("m", **held), resolve(model), ask=ask, nonce=nonce)
+    fields = {"messages": HELLO, "tools": TOOLS, **request}
+    return fit_request(Request("m", **fields), resolve(model), ask=ask, nonce=nonce)
 
 
 def text(*pieces: str, index: int = 0, **opened: Any) -> list[Event]:
@@ -49,15 +49,15 @@ def stream(*blocks: list[Event], end: Event | None = None) -> list[Event]:
     return [Start("r1", "m"), *(event for block in blocks for event in block), end or Finish(Stop("stop", "stop"))]
 
 
-def leaves(plan: Plan, said: list[Event], **how: Any) -> list[Event]:
-    answers = Answers(plan, **how)
-    left = [event for one in said for event in answers.feed(one)] + answers.close()
-    assert first_breach(left) is None
-    return left
+def run_pipeline(plan: Plan, events: list[Event], **how: Any) -> list[Event]:
+    pipeline = ResponsePipeline(plan, **how)
+    output = [out for event in events for out in pipeline.feed([event])]
+    assert first_order_error(output) is None
+    return output
 
 
 def reply(plan: Plan, *blocks: list[Event], end: Event | None = None, **how: Any) -> Reply:
-    return fold(leaves(plan, stream(*blocks, end=end), **how))
+    return fold(run_pipeline(plan, stream(*blocks, end=end), **how))
 
 
 def codes(found: Reply) -> list[str]:

@@ -72,7 +72,7 @@ def test_a_call_without_a_result_and_a_result_without_a_call() -> None:
     out = convert(stray, "openai-chat", "anthropic", notes=notes)
     assert "tool_result" not in str(out)
     assert "18C" in str(out["messages"])
-    assert any("answers no call" in note for note in notes)
+    assert any("it has no call" in note for note in notes)
 
 
 def test_the_forms_of_old() -> None:
@@ -107,7 +107,7 @@ def test_one_message_and_one_that_becomes_several() -> None:
     }
 
 
-def test_the_model_can_be_named_anew() -> None:
+def test_the_model_can_be_replaced() -> None:
     assert convert(REQUEST, "openai-chat", "ollama", model="other")["model"] == "other"
     assert convert(REQUEST, "openai-chat", "gemini", model="other")["model"] == "other"
 
@@ -136,7 +136,7 @@ def test_an_error_body_is_carried_as_an_error() -> None:
         (3, "openai-chat", "anthropic", "message", "message: expected a message"),
     ],
 )
-def test_wrong_use_is_told(payload: Any, source: str, target: str, kind: str, message: str) -> None:
+def test_wrong_use_is_an_error(payload: Any, source: str, target: str, kind: str, message: str) -> None:
     with pytest.raises(CallerError, match=message):
         convert(payload, source, target, kind)
 
@@ -153,7 +153,7 @@ OLLAMA_STREAM = (
 
 @pytest.mark.parametrize("data", [CHAT_STREAM, OLLAMA_STREAM, b"\n\n" + CHAT_STREAM, b": hello\n\n" + CHAT_STREAM])
 @pytest.mark.parametrize("size", [1, 5, 1000])
-def test_what_goes_by_the_name_of_ollama_is_told_apart(data: bytes, size: int) -> None:
+def test_both_ollama_formats_are_detected(data: bytes, size: int) -> None:
     reply = fold(read_stream((data[at : at + size] for at in range(0, len(data), size)), "ollama"))
     assert (reply.text, reply.stop and reply.stop.reason) == ("hi", "stop")
 
@@ -181,7 +181,7 @@ def test_a_whole_stream_may_come_in_one_piece() -> None:
         list(read_stream(None, "openai-chat"))  # type: ignore[arg-type]
 
 
-def test_a_stream_that_breaks_off_is_a_fault_and_told_to_the_client() -> None:
+def test_a_broken_stream_is_a_fault_for_the_client_too() -> None:
     found = list(read_stream([CHAT_STREAM[:90]], "openai-chat"))
     assert isinstance(found[-1], Fault)
     assert isinstance(found[-1].error, UpstreamError)
@@ -191,7 +191,7 @@ def test_a_stream_that_breaks_off_is_a_fault_and_told_to_the_client() -> None:
 
 
 def test_silence_about_keeping_means_what_it_meant_at_home() -> None:
-    """OpenAI's Chat keeps nothing unless asked to, its Responses everything unless told not to."""
+    """OpenAI's Chat API stores nothing by default, its Responses API everything."""
     chat: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
     assert convert(chat, "openai-chat", "openai-responses")["store"] is False
     assert convert({**chat, "store": True}, "openai-chat", "openai-responses")["store"] is True
@@ -200,7 +200,7 @@ def test_silence_about_keeping_means_what_it_meant_at_home() -> None:
 
 
 def test_the_last_turn_is_settled_too_and_strays_stand_behind_its_answers() -> None:
-    """Two calls, of which one is answered, and a result that answers none: a server would refuse all of it."""
+    """Two calls with one result, and a result without a call: a server would reject the request."""
     made = [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}} for id in ("a", "b")]
     results = [{"role": "tool", "tool_call_id": id, "content": id} for id in ("stray", "a")]
     history = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": made}, *results]

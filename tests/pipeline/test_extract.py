@@ -1,4 +1,4 @@
-"""`extract` and its stream: what is heard, what is not, and why."""
+"""`extract` and StreamExtractor: what is a call, what is not, and why."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from toolglot import CallerError, StreamExtractor, ToolCall, extract, validate
 from toolglot.dialects import dialect_names, find_dialect
-from toolglot.pipeline.extract import toolset
+from toolglot.pipeline.response.extract import toolset
 
 TOOLS = [
     {"name": "get_weather", "schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}},
@@ -49,7 +49,7 @@ NOT_MEANT = [
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_a_call_that_is_made_is_heard(text: str) -> None:
+def test_a_call_is_extracted(text: str) -> None:
     assert [(call.name, call.arguments) for call in extract(text, TOOLS).calls] == [("get_weather", {"city": "Rome"})]
 
 
@@ -65,7 +65,7 @@ def test_eager_takes_them_all_the_same(text: str) -> None:
     assert len(extract(text, TOOLS, policy="eager").calls) == 1
 
 
-def test_strict_takes_marked_forms_only_and_mends_nothing() -> None:
+def test_strict_accepts_only_marked_forms_and_repairs_nothing() -> None:
     assert len(extract(TAG, TOOLS, policy="strict").calls) == 1
     assert extract(FENCE, TOOLS, policy="strict").calls == []
     broken = extract(TAG.replace('"', "'"), TOOLS, policy="strict")
@@ -76,16 +76,17 @@ def test_strict_takes_marked_forms_only_and_mends_nothing() -> None:
 def test_the_same_call_twice_counts_once_and_ids_are_kept_apart() -> None:
     found = extract(f"{TAG}\n{TAG}", TOOLS)
     assert len(found.calls) == 1
-    assert "merged_repeat" in [decision.code for decision in found.decisions]
+    assert "duplicate_call" in [decision.code for decision in found.decisions]
     other = TAG.replace("Rome", "Oslo")
     assert [call.id for call in extract(f"{TAG}\n{other}", TOOLS).calls] == ["get_weather_0", "get_weather_1"]
 
 
-def test_who_rolls_two_dice_calls_twice() -> None:
+def test_identical_calls_in_one_text_count_once_whatever_the_tool() -> None:
     dice = {"name": "roll_die", "description": "Roll a die.", "schema": {"type": "object", "properties": {"sides": {}}}}
     roll = '<tool_call>{"name": "roll_die", "arguments": {"sides": 6}}</tool_call>'
-    assert [call.id for call in extract(f"{roll}\n{roll}", [dice]).calls] == ["roll_die_0", "roll_die_1"]
-    assert len(extract(f"{TAG}\n{TAG}", [{"name": "get_weather", "description": "Controls uncoiled strolls."}]).calls) == 1
+    found = extract(f"{roll}\n{roll}", [dice])
+    assert [call.id for call in found.calls] == ["roll_die_0"]
+    assert "duplicate_call" in [decision.code for decision in found.decisions]
 
 
 def test_without_tools_marked_forms_are_unchecked_and_bare_ones_must_be_the_whole_message() -> None:
@@ -99,7 +100,7 @@ def test_a_responses_native_calls_are_guarded_and_its_text_is_searched_only_with
     call = {"id": "x", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": 3}'}}
     message: dict[str, Any] = {"role": "assistant", "content": TAG, "tool_calls": [call]}
     found = extract({"choices": [{"message": message}]}, TOOLS, provider="openai")
-    assert [(held.arguments, held.source) for held in found.calls] == [({"city": "3"}, "native")]
+    assert [(one.arguments, one.source) for one in found.calls] == [({"city": "3"}, "native")]
     message.pop("tool_calls")
     (rescued,) = extract({"choices": [{"message": message}]}, TOOLS, provider="openai").calls
     assert rescued.source == "hermes"
@@ -113,7 +114,7 @@ def test_text_flows_before_a_call_is_whole() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"policy": "lax"}, {"dialect": "hermse"}, {"calls": "later"}])
-def test_wrong_use_is_told(wrong: dict[str, Any]) -> None:
+def test_wrong_use_is_an_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(CallerError, match="There are:"):
         StreamExtractor(TOOLS, **wrong)
 
@@ -153,14 +154,14 @@ def test_a_marker_inside_the_beginning_of_a_longer_one_waits_for_it(size: int) -
         assert extractor.result() == whole
 
 
-def test_bad_use_is_told_to_the_caller() -> None:
+def test_wrong_calls_of_the_extractor_are_errors() -> None:
     native = [{"function": {"name": "get_weather", "arguments": "{}"}}]
     for bad in (b"x", None, 5):
         with pytest.raises(CallerError, match=r"feed: expected text, got"):
             StreamExtractor().feed(bad)  # type: ignore[arg-type]
     closed = StreamExtractor()
     closed.close()
-    with pytest.raises(CallerError, match="it is closed"):
+    with pytest.raises(CallerError, match="the extractor is closed"):
         closed.feed("more")
     for source in ("text", native):
         with pytest.raises(CallerError, match="there is no wire or provider 'opnai'; did you mean openai"):
@@ -171,7 +172,7 @@ def test_bad_use_is_told_to_the_caller() -> None:
         validate([], [], "bold")  # type: ignore[arg-type]
 
 
-def test_a_response_is_heard_as_its_text_is() -> None:
+def test_a_response_gives_the_same_as_its_text() -> None:
     """The opening think tag was in the prompt; the marker has a nonce: both also in a whole response."""
 
     def response(text: str) -> dict[str, Any]:
@@ -184,8 +185,8 @@ def test_a_response_is_heard_as_its_text_is() -> None:
 
 
 @pytest.mark.parametrize("name", dialect_names())
-def test_what_was_heard_is_let_go_at_once(name: str) -> None:
-    """Nothing holds itself: an answer's text is not kept until the collector comes by."""
+def test_memory_is_freed_at_once(name: str) -> None:
+    """No reference cycles: text is freed without the garbage collector."""
     tools, dialect = toolset(TOOLS), find_dialect(name)
     assert dialect is not None
     calls = dialect.render_calls((ToolCall("c", "get_weather", '{"city": "Oslo"}'),))

@@ -57,13 +57,13 @@ def test_the_call_of_old_and_made_up_ids() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["[1, 2]", '"text"', "42", "not json", [1], 42, True])
-def test_arguments_that_are_no_object_are_refused(arguments: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_arguments_that_are_not_an_object_are_rejected(arguments: Any, caplog: pytest.LogCaptureFixture) -> None:
     bad = {"id": "x", "type": "function", "function": {"name": "secret_plan", "arguments": arguments}}
     with caplog.at_level(logging.WARNING, "toolglot"):
         calls = parse_tool_calls([bad, CHAT], "openai")
     assert [call.id for call in calls] == ["call_a"]
     assert [decision.code for decision in calls.decisions] == ["rejected_arguments"]
-    assert [record.getMessage() for record in caplog.records] == ["secret_plan refused: rejected_arguments"]
+    assert [record.getMessage() for record in caplog.records] == ["secret_plan rejected: rejected_arguments"]
 
 
 @pytest.mark.parametrize("arguments", ["", None, "{}", {}, "null"])
@@ -89,17 +89,17 @@ def test_a_malformed_entry_is_skipped_with_a_decision(provider: str, entries: li
 
 
 @pytest.mark.parametrize("response", [None, 3, "text"])
-def test_what_is_no_response_is_told(response: Any) -> None:
+def test_what_is_not_a_response_is_an_error(response: Any) -> None:
     with pytest.raises(CallerError, match="expected a response"):
         parse_tool_calls(response, "openai")
 
 
-def test_of_an_sdks_own_object_it_is_told_what_to_give() -> None:
+def test_the_error_for_an_sdk_object_names_model_dump() -> None:
     class Completion:
         def model_dump(self) -> dict[str, Any]:
             return {}
 
-    with pytest.raises(CallerError, match=r"got Completion; give what its model_dump\(\) gives"):
+    with pytest.raises(CallerError, match=r"got Completion; pass the result of its model_dump\(\)"):
         parse_tool_calls(Completion(), "openai")
 
 
@@ -157,23 +157,23 @@ def test_a_result_that_is_an_error_json_or_a_picture() -> None:
 
 def deep() -> Any:
     """Deeper than any encoder goes."""
-    held: Any = 1
+    value: Any = 1
     for _ in range(3000):
-        held = {"a": held}
-    return held
+        value = {"a": value}
+    return value
 
 
 @pytest.mark.parametrize(
     ("provider", "response"),
     [
-        ("openai-chat", lambda held: [{"function": {"name": "a", "arguments": held}}]),
-        ("openai-responses", lambda held: {"output": [{"type": "function_call", "name": "a", "arguments": held}]}),
-        ("anthropic", lambda held: {"content": [{"type": "tool_use", "name": "a", "input": held}]}),
-        ("gemini", lambda held: {"candidates": [{"content": {"parts": [{"functionCall": {"name": "a", "args": held}}]}}]}),
-        ("ollama", lambda held: {"message": {"tool_calls": [{"function": {"name": "a", "arguments": held}}]}}),
+        ("openai-chat", lambda value: [{"function": {"name": "a", "arguments": value}}]),
+        ("openai-responses", lambda value: {"output": [{"type": "function_call", "name": "a", "arguments": value}]}),
+        ("anthropic", lambda value: {"content": [{"type": "tool_use", "name": "a", "input": value}]}),
+        ("gemini", lambda value: {"candidates": [{"content": {"parts": [{"functionCall": {"name": "a", "args": value}}]}}]}),
+        ("ollama", lambda value: {"message": {"tool_calls": [{"function": {"name": "a", "arguments": value}}]}}),
     ],
 )
-def test_arguments_that_nobody_can_write_are_refused(provider: str, response: Any) -> None:
+def test_arguments_that_can_not_be_encoded_are_rejected(provider: str, response: Any) -> None:
     found = parse_tool_calls(response(deep()), provider)
     assert (found, len(found.decisions)) == ([], 1)
     assert found.decisions[0].code.startswith("rejected_")

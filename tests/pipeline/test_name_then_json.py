@@ -10,7 +10,7 @@ from toolglot import Extraction, StreamExtractor, extract
 CALL = 'get_weather: {"city": "Paris"}'
 
 
-def told(text: str, *, size: int = 0, calls: str = "hold") -> Extraction:
+def extracted(text: str, *, size: int = 0, calls: str = "hold") -> Extraction:
     stream = StreamExtractor(shared_tools(), calls=calls)  # type: ignore[arg-type]
     for at in range(0, len(text), size or len(text)):
         stream.feed(text[at : at + (size or len(text))])
@@ -62,21 +62,21 @@ NOT_MADE = (
 
 
 @pytest.mark.parametrize("text", MADE)
-def test_it_is_made(text: str) -> None:
+def test_it_is_a_call(text: str) -> None:
     assert [(call.name, call.arguments) for call in extract(text, shared_tools()).calls] == [("get_weather", {"city": "Paris"})]
 
 
 @pytest.mark.parametrize("text", NOT_MADE)
-def test_it_is_not_made(text: str) -> None:
+def test_it_is_text(text: str) -> None:
     found = extract(text, shared_tools())
     assert (found.calls, found.text) == ([], text)
 
 
 @pytest.mark.parametrize("calls", ["hold", "pass"])
 @pytest.mark.parametrize("text", [*MADE, *NOT_MADE])
-def test_no_cutting_matters(text: str, calls: str) -> None:
+def test_chunk_sizes_do_not_matter(text: str, calls: str) -> None:
     for size in (1, 2, 3, 7):
-        assert told(text, size=size, calls=calls) == extract(text, shared_tools())
+        assert extracted(text, size=size, calls=calls) == extract(text, shared_tools())
 
 
 def test_choices_may_be_called_as_types_are() -> None:

@@ -27,7 +27,7 @@ def test_a_call_is_shown_as_it_would_be_sent_but_for_the_key() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(providers()))
-def test_every_provider_can_be_asked(name: str) -> None:
+def test_every_provider_has_a_request(name: str) -> None:
     call = prepare([{"role": "user", "content": "hi"}], f"{name}/some-model", [TOOL], stream=True, temperature=0)
     assert call.url.startswith(("https://", "http://127.0.0.1:", "local:"))
     assert "some-model" in str(call.body) + call.url
@@ -43,7 +43,7 @@ def test_the_path_names_the_model_where_the_wire_has_it_there() -> None:
     assert call.headers["x-goog-api-key"] == "$GEMINI_API_KEY"
 
 
-def test_openrouter_says_who_is_asking() -> None:
+def test_openrouter_gets_its_headers() -> None:
     headers = prepare("hi", "openrouter/qwen/qwen3-coder").headers
     assert {"HTTP-Referer", "X-Title", "Authorization"} <= headers.keys()
 
@@ -67,14 +67,14 @@ def test_the_choice_of_tools(choice: str, wanted: Any) -> None:
 
 
 def test_a_schema_for_the_answer_is_left_as_it_is() -> None:
-    held = prepare("hi", "openai/gpt-5", response_schema=SCHEMA).body["response_format"]
-    assert held["json_schema"]["schema"] == SCHEMA
-    assert "strict" not in held["json_schema"]
+    response_format = prepare("hi", "openai/gpt-5", response_schema=SCHEMA).body["response_format"]
+    assert response_format["json_schema"]["schema"] == SCHEMA
+    assert "strict" not in response_format["json_schema"]
     assert prepare("hi", "openai/gpt-5", response_schema=True).body["response_format"] == {"type": "json_object"}
     assert prepare("hi", "ollama-cloud/x", response_schema=SCHEMA).body["format"] == SCHEMA
 
 
-def test_what_can_not_be_carried_is_told() -> None:
+def test_what_can_not_be_translated_is_noted() -> None:
     notes = prepare("hi", "anthropic/claude-x", [TOOL], seed=7, max_tokens=5).notes
     assert any("seed" in note for note in notes)
     notes = prepare("hi", "ollama/x", [TOOL], tool_choice="required").notes
@@ -92,6 +92,6 @@ def test_what_can_not_be_carried_is_told() -> None:
         ({"messages": "hi", "tool_choice": "nothing_like_it"}, "tool_choice"),
     ],
 )
-def test_wrong_use_is_told_with_its_place(use: dict[str, Any], where: str) -> None:
+def test_wrong_use_is_an_error_with_its_path(use: dict[str, Any], where: str) -> None:
     with pytest.raises(CallerError, match=where):
         prepare(model="openai/gpt-5", **use)

@@ -1,6 +1,6 @@
-"""What is taught by prompt: golden texts, and the laws that hold in every dialect.
+"""The tool prompt: golden texts, and properties of every dialect.
 
-TOOLGLOT_WRITE_PROMPTS=1 pytest tests/pipeline/test_prompts.py      writes the golden prompts anew; then read the diff
+TOOLGLOT_WRITE_PROMPTS=1 pytest tests/pipeline/test_prompts.py      rewrites the golden prompts; then read the diff
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from toolglot import CallerError, Choice, Tool, ToolCall, extract
 from toolglot.catalog.profile import Profile
 from toolglot.dialects import dialect_names, find_dialect
 from toolglot.grammars.dialect import Dialect
-from toolglot.pipeline.example_call import example_calls
-from toolglot.pipeline.prompts import STYLES, augment_system_prompt, teach, way_of
+from toolglot.pipeline.request.example_call import example_calls
+from toolglot.pipeline.request.prompts import STYLES, augment_system_prompt, prompt_form, tool_prompt
 from toolglot.schema.check import checker
 
 GOLDEN = Path(__file__).parents[2] / "fixtures" / "prompts"
@@ -69,9 +69,9 @@ def test_no_golden_prompt_is_left_over() -> None:
 @pytest.mark.parametrize("name", dialect_names())
 @pytest.mark.parametrize("tools", [TOOLS, TOOLS[:1], TOOLS[1:2], TOOLS[2:]], ids=["all", "one", "no parameters", "others"])
 @pytest.mark.parametrize("policy", ["strict", "balanced"])
-def test_what_is_shown_is_heard(name: str, tools: tuple[Tool, ...], policy: Any) -> None:
-    """The example, and the two calls at once, are in the prompt as they are, and are calls when said alone."""
-    lesson = teach(tools, dialect(name))
+def test_the_example_calls_are_parsed(name: str, tools: tuple[Tool, ...], policy: Any) -> None:
+    """The example, and the two calls at once, are in the prompt, and are calls by themselves."""
+    lesson = tool_prompt(tools, dialect(name))
     calls = example_calls(tools)
     assert made(calls)[0][0] == tools[0].full_name
     for shown in (calls[:1], calls):
@@ -134,15 +134,15 @@ def test_a_parameter_called_title_is_kept() -> None:
         (Profile("a", "big", "row", dialect="qwen3_coder", ask="native"), "qwen3_coder", "standard"),
     ],
 )
-def test_a_model_is_asked_as_its_profile_says(
+def test_the_profile_sets_dialect_and_style(
     profile: Profile, dialect_name: str, style: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     profiles = pytest.importorskip("toolglot.catalog.profiles")
     monkeypatch.setattr(profiles, "profile", lambda model, provider=None: profile)
-    way = way_of("a")
-    assert (way.dialect.name, way.style) == (dialect_name, style)
-    way = way_of("a", "react", "standard")
-    assert (way.dialect.name, way.style) == ("react", "standard")
+    tool_mode = prompt_form("a")
+    assert (tool_mode.dialect.name, tool_mode.style) == (dialect_name, style)
+    tool_mode = prompt_form("a", "react", "standard")
+    assert (tool_mode.dialect.name, tool_mode.style) == ("react", "standard")
 
 
 @pytest.mark.parametrize(
@@ -163,16 +163,16 @@ def test_bad_use_says_what_there_is(given: dict[str, Any], where: str, hint: str
 
 
 def test_one_call_at_a_time_where_several_are_not_wanted() -> None:
-    lesson = teach(TOOLS, dialect("pythonic"), parallel=False)
+    lesson = tool_prompt(TOOLS, dialect("pythonic"), parallel=False)
     assert "Make one call at a time." in lesson
     assert "Two calls" not in lesson
 
 
 def test_a_forced_choice_replaces_the_rule_for_no_call() -> None:
-    forced = teach(TOOLS, dialect("tagged"), choice=Choice("required", ("get_time",)))
+    forced = tool_prompt(TOOLS, dialect("tagged"), choice=Choice("required", ("get_time",)))
     assert "Answer now with a call of get_time, and with nothing else." in forced
     assert STYLES["standard"].no_call not in forced
-    assert "at least one call" in teach(TOOLS, dialect("tagged"), choice=Choice("required"))
+    assert "at least one call" in tool_prompt(TOOLS, dialect("tagged"), choice=Choice("required"))
 
 
 # -- examples

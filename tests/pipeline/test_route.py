@@ -4,7 +4,7 @@ import pytest
 
 from toolglot import CallerError, normalize_model
 from toolglot.catalog.providers import providers
-from toolglot.pipeline.route import join_url, resolve, speech
+from toolglot.pipeline.request.route import join_url, resolve, wire_format
 from toolglot.wires import NAMES
 
 NEEDED = [
@@ -85,14 +85,14 @@ def test_addresses(model: str, url: str) -> None:
         ("http://h/v1", "/v1beta/models/m:generateContent", "http://h/v1/models/m:generateContent"),
     ],
 )
-def test_a_version_segment_stands_once(base: str, path: str, url: str) -> None:
+def test_a_version_segment_is_kept_once(base: str, path: str, url: str) -> None:
     assert join_url(base, path) == url
 
 
 def test_a_name_that_is_both_means_the_wire_and_other_providers_bring_their_quirks() -> None:
-    assert speech("ollama").wire.name == "ollama"
-    assert speech("mistral").wire.name == "openai-chat"
-    assert speech("mistral").quirks.seed_key == "random_seed"
+    assert wire_format("ollama").wire.name == "ollama"
+    assert wire_format("mistral").wire.name == "openai-chat"
+    assert wire_format("mistral").quirks.seed_key == "random_seed"
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_a_name_that_is_both_means_the_wire_and_other_providers_bring_their_quir
     [
         (lambda: resolve("gpt-5"), "provider/model"),
         (lambda: resolve("opnai/gpt-5"), "did you mean openai"),
-        (lambda: speech("antropic"), "did you mean anthropic"),
+        (lambda: wire_format("antropic"), "did you mean anthropic"),
         (lambda: normalize_model("x", "nowhere"), "There are: anthropic"),
         (lambda: normalize_model(None, "ollama"), "a model's name is text"),  # type: ignore[arg-type]
         (lambda: resolve(None), "got None"),  # type: ignore[arg-type]
-        (lambda: speech("nope"), "no wire or provider 'nope'. There are: anthropic, deepseek"),
+        (lambda: wire_format("nope"), "no wire or provider 'nope'. There are: anthropic, deepseek"),
     ],
 )
-def test_a_wrong_name_is_told_with_the_right_ones(use: object, message: str) -> None:
+def test_the_error_for_a_wrong_name_lists_the_right_ones(use: object, message: str) -> None:
     assert callable(use)
     with pytest.raises(CallerError, match=message):
         use()

@@ -1,4 +1,4 @@
-"""Forms that people report, in words of our own: what plainly is a call though its markers are gone, and what only looks so."""
+"""Forms from bug reports, rewritten: calls without their markers, and text that only looks like a call."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ TEXTS = {
 }
 
 
-def heard(text: str, size: int) -> list[tuple[str, Any]]:
+def extracted(text: str, size: int) -> list[tuple[str, Any]]:
     extractor = StreamExtractor(TOOLS)
     for at in range(0, len(text), size):
         extractor.feed(text[at : at + size])
@@ -74,9 +74,9 @@ def heard(text: str, size: int) -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 @pytest.mark.parametrize("form", CALLS)
-def test_a_call_is_heard(form: str, size: int) -> None:
+def test_a_call_is_extracted(form: str, size: int) -> None:
     text, name, arguments = CALLS[form]
-    assert heard(text, size) == [(name, arguments)]
+    assert extracted(text, size) == [(name, arguments)]
 
 
 @pytest.mark.parametrize("form", TEXTS)

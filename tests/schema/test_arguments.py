@@ -66,7 +66,7 @@ ERRORS: list[tuple[Any, str]] = [
     (42, "got an integer"),
     ([1], "got a list"),
     (b"x", "got bytes"),
-    ('{"a": ', "not JSON that can be read"),
+    ('{"a": ', "invalid JSON"),
     ('{"a": 1, "a": 2}', "given twice"),
     ("a=[1, 2", "'[' is not closed"),
     ("a=1)", "')' closes nothing"),
@@ -86,7 +86,7 @@ def test_without_a_schema(text: Any, value: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), TYPED, ids=[text for text, _ in TYPED])
-def test_with_a_schema_names_and_types_are_its_own(text: str, value: dict[str, Any]) -> None:
+def test_with_a_schema_its_names_and_types_are_used(text: str, value: dict[str, Any]) -> None:
     assert parse_arguments(text, SCHEMA) == value
 
 
@@ -107,9 +107,9 @@ PAIRS = st.dictionaries(st.from_regex(r"\A[a-z_]{1,6}\Z"), st.integers() | st.bo
 
 
 @given(PAIRS)
-def test_what_python_writes_is_read_back(held: dict[str, Any]) -> None:
-    assert parse_arguments(", ".join(f"{key}={value!r}" for key, value in held.items())) == held
-    assert parse_arguments(", ".join(f"{key}={json.dumps(value)}" for key, value in held.items())) == held
+def test_python_literals_round_trip(arguments: dict[str, Any]) -> None:
+    assert parse_arguments(", ".join(f"{key}={value!r}" for key, value in arguments.items())) == arguments
+    assert parse_arguments(", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())) == arguments
 
 
 @given(st.text(alphabet="ab1 ,=()[]{}:.-\"'\\\n*", max_size=30))
@@ -120,6 +120,6 @@ def test_no_text_raises_anything_else(text: str) -> None:
 
 
 @pytest.mark.parametrize("schema", [5, [], "object"])
-def test_what_is_no_schema_is_told(schema: Any) -> None:
+def test_an_invalid_schema_is_reported(schema: Any) -> None:
     with pytest.raises(CallerError, match="schema: expected a JSON Schema, got"):
         parse_arguments("a=1", schema)

@@ -27,18 +27,18 @@ PROBLEMS = [
     ({"city": "x", "unit": "K"}, 'unit: expected one of "C", "F", got "K"'),
     ({"city": "x", "near": 4}, "near: expected a string or null, got an integer (4)"),
     ({"city": "x", "stops": [{"name": None}]}, "stops[0].name: expected a string, got null"),
-    ({"city": "x", "when": 1}, "there is no parameter 'when'"),
+    ({"city": "x", "when": 1}, "unknown parameter 'when'"),
 ]
 
 
-@pytest.mark.parametrize(("value", "said"), PROBLEMS, ids=[said for _, said in PROBLEMS])
-def test_problems_are_said_where_they_are(value: dict[str, Any], said: str) -> None:
+@pytest.mark.parametrize(("value", "message"), PROBLEMS, ids=[message for _, message in PROBLEMS])
+def test_problems_have_a_path(value: dict[str, Any], message: str) -> None:
     check = checker(SCHEMA)
     assert not check.fits(value)
-    assert [str(problem) for problem in check.problems(value)] == [said]
+    assert [str(problem) for problem in check.problems(value)] == [message]
 
 
-def test_what_fits_has_no_problems() -> None:
+def test_valid_arguments_have_no_problems() -> None:
     check = checker(SCHEMA)
     assert check.fits({"city": "x", "days": 2, "stops": [{"name": "y"}]})
     assert check.problems({"city": "x"}) == []
@@ -65,7 +65,7 @@ def test_no_schema_takes_any_object() -> None:
         {"deprecated": "since 2"},
     ],
 )
-def test_what_can_t_be_compiled_costs_only_itself(lost: dict[str, Any]) -> None:
+def test_only_the_invalid_keyword_is_dropped(lost: dict[str, Any]) -> None:
     check = checker({"type": "object", "properties": {"a": lost, "b": {"type": "integer"}}, "required": ["b"]})
     assert check.notes
     assert check.fits({"a": "x", "b": 1})
@@ -80,7 +80,7 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
     assert check.fits({"a": "x"})
 
 
-def test_at_the_worst_any_object_is_accepted() -> None:
+def test_an_unusable_schema_accepts_any_object() -> None:
     check = checker({"type": "object", "properties": {"a": {"default": object()}}})
     assert "any object is accepted" in check.notes[0]
     assert check.fits({"a": 1})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolglot.schema.check import checker
-from toolglot.schema.coerce import mended
+from toolglot.schema.coerce import repair
 from toolglot.schema.fixes import FIXES
 
 INTEGER = {"type": "integer"}
@@ -21,7 +21,7 @@ def _of(*required: str, **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-MENDED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
+REPAIRED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
     ({"n": "5"}, _of(n=INTEGER), {"n": 5}, "coerced_type"),
     ({"n": "-5.0"}, _of(n=INTEGER), {"n": -5}, "coerced_type"),
     ({"n": "9" * 30}, _of(n=INTEGER), {"n": int("9" * 30)}, "coerced_type"),
@@ -81,11 +81,11 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "schema", "meant", "code"), MENDED, ids=[str(row[0]) for row in MENDED])
-def test_brought_to_the_schema(value: dict[str, Any], schema: dict[str, Any], meant: dict[str, Any], code: str) -> None:
+@pytest.mark.parametrize(("value", "schema", "meant", "code"), REPAIRED, ids=[str(row[0]) for row in REPAIRED])
+def test_arguments_are_repaired(value: dict[str, Any], schema: dict[str, Any], meant: dict[str, Any], code: str) -> None:
     check = checker(schema)
     assert not check.fits(value)
-    better = mended(value, check, "f", json.dumps(value))
+    better = repair(value, check, "f", json.dumps(value))
     assert better is not None
     assert better.value == meant
     assert code in better.fixes
@@ -94,25 +94,25 @@ def test_brought_to_the_schema(value: dict[str, Any], schema: dict[str, Any], me
 
 
 @pytest.mark.parametrize(("value", "schema"), REFUSED, ids=[str(row[0]) for row in REFUSED])
-def test_left_alone_where_no_reading_is_plainly_right(value: dict[str, Any], schema: dict[str, Any]) -> None:
+def test_ambiguous_arguments_are_unchanged(value: dict[str, Any], schema: dict[str, Any]) -> None:
     check = checker(schema)
     assert not check.fits(value)
-    assert mended(value, check, "f", json.dumps(value)) is None
+    assert repair(value, check, "f", json.dumps(value)) is None
 
 
 def test_a_number_becomes_text_only_as_it_was_spelled() -> None:
     check = checker(_of(version=STRING))
-    assert mended({"version": 1.1}, check, text='{"version": 1.10}') is None
-    better = mended({"version": 1.1}, check, text='{"version": 1.1}')
+    assert repair({"version": 1.1}, check, text='{"version": 1.10}') is None
+    better = repair({"version": 1.1}, check, text='{"version": 1.1}')
     assert better is not None
     assert better.value == {"version": "1.1"}
 
 
-def test_what_fits_beside_it_is_not_touched() -> None:
-    better = mended({"n": "5", "s": "7", "x": "8"}, checker(_of(n=INTEGER, s=STRING)))
+def test_valid_values_are_unchanged() -> None:
+    better = repair({"n": "5", "s": "7", "x": "8"}, checker(_of(n=INTEGER, s=STRING)))
     assert better is not None
     assert better.value == {"n": 5, "s": "7", "x": "8"}
-    either = mended({"n": "5", "v": "7"}, checker(_of(n=INTEGER, v={"anyOf": [INTEGER, STRING]})))
+    either = repair({"n": "5", "v": "7"}, checker(_of(n=INTEGER, v={"anyOf": [INTEGER, STRING]})))
     assert either is not None
     assert either.value == {"n": 5, "v": "7"}
 
@@ -122,12 +122,12 @@ def test_unions_in_unions_end() -> None:
     value: Any = "x"
     for _ in range(60):
         value = {"a": value}
-    assert mended({"v": value}, checker({**_of(v={"$ref": "#/$defs/n"}), "$defs": {"n": node}})) is None
+    assert repair({"v": value}, checker({**_of(v={"$ref": "#/$defs/n"}), "$defs": {"n": node}})) is None
 
 
 def test_a_reference_to_itself_ends() -> None:
     schema = {**_of("v", v={"$ref": "#/$defs/a"}), "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
-    assert mended({}, checker(schema)) is None
+    assert repair({}, checker(schema)) is None
 
 
 TYPES = st.sampled_from(["string", "integer", "number", "boolean", "null", "array", "object"])
@@ -138,7 +138,9 @@ SCHEMAS = st.recursive(
         st.builds(lambda item: {"type": "array", "items": item}, inner)
         | st.builds(lambda one, two: {"anyOf": [one, two]}, inner, inner)
         | st.builds(
-            lambda held, wanted: _of(*wanted, **held), st.dictionaries(st.sampled_from(["aB", "c"]), inner), st.just(())
+            lambda fields, wanted: _of(*wanted, **fields),
+            st.dictionaries(st.sampled_from(["aB", "c"]), inner),
+            st.just(()),
         )
     ),
     max_leaves=5,
@@ -157,10 +159,10 @@ VALUES = st.recursive(
     st.dictionaries(st.sampled_from(["p", "q_r"]), SCHEMAS, min_size=1),
     st.dictionaries(st.sampled_from(["p", "q_r", "QR", "arguments"]), VALUES),
 )
-def test_what_comes_out_satisfies_the_schema_or_is_refused(properties: dict[str, Any], value: dict[str, Any]) -> None:
+def test_repaired_arguments_satisfy_the_schema(properties: dict[str, Any], value: dict[str, Any]) -> None:
     check = checker(_of(*properties, **properties))
     before = json.dumps(value)
-    better = mended(value, check, "f", before)
+    better = repair(value, check, "f", before)
     assert json.dumps(value) == before
     if better is not None:
         assert check.fits(better.value)
@@ -169,10 +171,10 @@ def test_what_comes_out_satisfies_the_schema_or_is_refused(properties: dict[str,
 
 def test_the_branches_of_a_schema_are_compiled_once() -> None:
     check = checker(_of(n={"anyOf": [INTEGER, {"type": "null"}]}, s=STRING))
-    found = [mended({"n": "5", "s": 1}, check)]
+    found = [repair({"n": "5", "s": 1}, check)]
     compiled = dict(check.branches)
-    found.append(mended({"n": "5", "s": 1}, check))
+    found.append(repair({"n": "5", "s": 1}, check))
     assert [one and one.value for one in found] == [{"n": 5, "s": "1"}] * 2
     assert len(compiled) == 2
-    assert all(check.branches[key] is held for key, held in compiled.items())
+    assert all(check.branches[key] is compiled_branch for key, compiled_branch in compiled.items())
     assert len(check.branches) == len(compiled)

@@ -9,7 +9,7 @@ def test_rows_have_a_price_and_a_sentence() -> None:
         assert row.sentence.endswith(".")
 
 
-def test_a_grammar_s_own_code_is_dear_but_known_by_its_words() -> None:
+def test_an_unlisted_code_has_a_high_price_and_a_sentence() -> None:
     assert price(["trailing_comma", "missing_closer"]) == 4
     assert price(["some_grammar_slip"]) == 5
     assert sentence("some_grammar_slip") == "Some grammar slip."

@@ -68,7 +68,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "value", "code"), READ, ids=[text for text, _, _ in READ])
-def test_slips_are_put_right_and_told(text: str, value: Any, code: str) -> None:
+def test_errors_are_fixed_and_recorded(text: str, value: Any, code: str) -> None:
     read = read_relaxed(text)
     assert (read.value, read.problem) == (value, None)
     assert code in read.fixes
@@ -76,7 +76,7 @@ def test_slips_are_put_right_and_told(text: str, value: Any, code: str) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_has_no_plain_reading_has_none(text: str) -> None:
+def test_ambiguous_text_has_no_value(text: str) -> None:
     read = read_relaxed(text)
     assert read.problem
     assert read.value is None
@@ -89,14 +89,14 @@ def test_a_text_that_may_be_cut_is_never_closed() -> None:
     assert read_relaxed('{"a": {"b": "x"},}', cut=True).value == {"a": {"b": "x"}}
 
 
-def test_an_object_inside_strings_is_taken_out() -> None:
+def test_an_object_inside_strings_is_unwrapped() -> None:
     read = read_object(json.dumps(json.dumps({"a": "b"})))
     assert (read.value, read.fixes) == ({"a": "b"}, ("unwrapped_string",))
     assert read_object("[1]").problem == "not an object but a list"
     assert read_object('"text"').problem
 
 
-def test_the_last_of_two_values_wins_only_where_that_is_asked_for() -> None:
+def test_the_last_duplicate_wins_only_on_request() -> None:
     assert read_relaxed('{"a": 1, "a": 2}', last_wins=True).value == {"a": 2}
 
 
@@ -165,7 +165,7 @@ DAMAGE = st.lists(
 
 
 @given(PLAIN, DAMAGE)
-def test_damaged_json_never_raises_and_nothing_is_made_up(value: Any, damage: list[tuple[int, str]]) -> None:
+def test_damaged_json_never_raises_and_no_value_is_invented(value: Any, damage: list[tuple[int, str]]) -> None:
     text = json.dumps(value)
     for place, put in damage:
         at = place % (len(text) + 1)

@@ -63,7 +63,7 @@ def test_exact_names(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FIXED)
-def test_slips_that_fit_exactly_one_tool(name: str) -> None:
+def test_misspellings_that_match_exactly_one_tool(name: str) -> None:
     found = NAMES.find(name)
     assert found is not None
     assert (found.tool.full_name, found.fixed) == (FIXED[name], True)
@@ -71,11 +71,11 @@ def test_slips_that_fit_exactly_one_tool(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_other_names_are_no_tool(name: str) -> None:
+def test_other_names_match_no_tool(name: str) -> None:
     assert NAMES.find(name) is None
 
 
-def test_a_namespace_tells_tools_of_one_name_apart() -> None:
+def test_a_namespace_distinguishes_tools_with_the_same_name() -> None:
     for namespace in "ab":
         found = NAMES.find("close", namespace)
         assert found is not None

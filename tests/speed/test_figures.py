@@ -1,4 +1,4 @@
-"""Timings and what is made of them, with a clock that is wound by hand."""
+"""Timings and their figures, with a fake clock."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_the_best_round_counts_and_every_round_is_told(clock: Clock) -> None:
+def test_the_best_round_counts_and_every_round_is_reported(clock: Clock) -> None:
     rounds: list[int] = []
     found = measure([Case("one", clock.work(9e-6, 3e-6, 5e-6), 1), Case("many", clock.work(40e-6), 4)], 3, 0.01, rounds.append)
     assert rounds == [0, 1, 2, 3]
@@ -59,12 +59,12 @@ def test_a_run_is_repeated_until_it_takes_long_enough(monkeypatch: pytest.Monkey
 
 def test_a_figure_is_for_one_unit_and_against_its_floor(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     floor = Case("floor of both", clock.work(2e-6), 1)
-    held = [
+    subjects = [
         Subject("a", clock.work(6e-6), "request", floor=floor),
         Subject("b", clock.work(5e-6), "request", floor=floor),
         Subject("c", clock.work(80e-6), "delta", 4, 1000),
     ]
-    monkeypatch.setitem(PARTS, "guard", Part("Guarding", "by hand", lambda: held))
+    monkeypatch.setitem(PARTS, "guard", Part("Guarding", "by hand", lambda: subjects))
     found = measured(["guard"], 2, lambda _: None)
     assert found.calibration_us == pytest.approx(100)
     a, b, c = found.parts["guard"]
@@ -94,8 +94,8 @@ def test_a_figure_is_for_one_unit_and_against_its_floor(clock: Clock, monkeypatc
 def test_a_floor_that_several_share_is_run_once_in_a_round(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
     floor = Case("floor", partial(ran.append, "floor"))
-    held = [Subject(name, clock.work(1e-6), "request", floor=floor) for name in "ab"]
-    monkeypatch.setitem(PARTS, "guard", Part("", "", lambda: held))
+    subjects = [Subject(name, clock.work(1e-6), "request", floor=floor) for name in "ab"]
+    monkeypatch.setitem(PARTS, "guard", Part("", "", lambda: subjects))
     monkeypatch.setattr(figures, "measure", lambda cases, *_: [case.run() for case in cases] and _timings(cases))
     measured(["guard"], 1, lambda _: None)
     assert ran == ["floor"]
@@ -105,9 +105,9 @@ def _timings(cases: list[Case]) -> dict[str, Timing]:
     return {name: Timing(1, 1, (1,)) for name in [timing.CALIBRATION, *(case.name for case in cases)]}
 
 
-def test_requests_to_a_model_are_told_by_their_median() -> None:
-    held = [Exchange(0.1, 0.2, 1.0, 10, 0.01), Exchange(0.3, None, 4.0, 20, 0.02), Exchange(0.2, 0.4, 2.0, 30, 0.03)]
-    figures = Exchanges("in words", held).figures
+def test_requests_to_a_model_are_reported_by_their_median() -> None:
+    exchanges = [Exchange(0.1, 0.2, 1.0, 10, 0.01), Exchange(0.3, None, 4.0, 20, 0.02), Exchange(0.2, 0.4, 2.0, 30, 0.03)]
+    figures = Exchanges("in words", exchanges).figures
     assert figures == pytest.approx(
         {
             "first_event_ms": 200,
@@ -119,9 +119,9 @@ def test_requests_to_a_model_are_told_by_their_median() -> None:
             "own_share": 0.01,
         }
     )
-    empty = Exchanges("in words", held[1:2])
+    empty = Exchanges("in words", exchanges[1:2])
     text = as_text(Setting("1.2.3", 1, "vllm/m"), figures_of_nothing(), [empty], str)
-    assert text.splitlines()[0] == "Asking vllm/m: the median of 1 request each, after one that does not count"
+    assert text.splitlines()[0] == "Asking vllm/m: the median of 1 request each, after one warm-up request"
     assert text.splitlines()[2].split() == ["in", "words", "300.0", "-", "4000.0", "20", "5", "20.00", "0.5%"]
 
 
@@ -129,5 +129,5 @@ def figures_of_nothing() -> figures.Figures:
     return figures.Figures(0.0, {})
 
 
-def test_words_stand_left_and_numbers_right() -> None:
+def test_words_are_left_aligned_and_numbers_right_aligned() -> None:
     assert table([("", "OF", "US"), ("a long one", "x", "1000.0")], left=2) == "            OF      US\na long one  x   1000.0"

@@ -10,17 +10,17 @@ import pytest
 from toolglot.core.fold import fold
 from toolglot.core.messages import ToolCall
 from toolglot.pipeline.convert import read_stream
-from toolglot.pipeline.extract import StreamExtractor
-from toolglot.pipeline.guard_calls import Verdict
-from toolglot.pipeline.route import speech
-from toolglot.pipeline.translate import read_request_bytes
+from toolglot.pipeline.request.request_bytes import read_request_bytes
+from toolglot.pipeline.request.route import wire_format
+from toolglot.pipeline.response.call_validator import Verdict
+from toolglot.pipeline.response.extract import StreamExtractor
 from toolglot.speed.as_chat import chat_request, chat_stream
 from toolglot.speed.conversation import REPLY_CALLS, REPLY_TEXT, SYSTEM, TOOLS
-from toolglot.speed.guarding import calls
-from toolglot.speed.hearing import DIALECTS, SIZE, content, pieces_of, prose, texts
+from toolglot.speed.parsing import DIALECTS, SIZE, content, pieces_of, prose, texts
 from toolglot.speed.parts import PARTS
 from toolglot.speed.subject import Subject, json_floor
 from toolglot.speed.translating import CHAT, requests, streams
+from toolglot.speed.validating import calls
 from toolglot.wires import NAMES
 
 WAYS = {f"{CHAT} > {wire}" for wire in NAMES if wire != CHAT} | {f"{wire} > {CHAT}" for wire in NAMES if wire != CHAT}
@@ -31,18 +31,18 @@ def target_of(subject: Subject) -> str:
 
 
 def test_every_wire_is_translated_to_and_from() -> None:
-    assert {one.name for one in requests()} == WAYS | {f"{way}, first turn" for way in WAYS}
+    assert {one.name for one in requests()} == WAYS | {f"{tool_mode}, first turn" for tool_mode in WAYS}
     assert {one.name for one in streams()} == WAYS
 
 
 @pytest.mark.parametrize("subject", requests(), ids=lambda one: one.name)
 def test_a_request_arrives_whole(subject: Subject) -> None:
     written = cast("Callable[[], bytes]", subject.run)()
-    told: dict[str, Any] = {"model": "m"} if "model" in speech(target_of(subject)).wire.path_keys else {}
-    read = read_request_bytes(written, speech(target_of(subject)), **told)
-    asked = read_request_bytes(chat_request(), speech(CHAT))
-    assert [tool.name for tool in read.tools] == [tool.name for tool in asked.tools] == [name for name, _, _ in TOOLS]
-    made = [part.arguments for message in asked.messages for part in message.parts if isinstance(part, ToolCall)]
+    path_fields: dict[str, Any] = {"model": "m"} if "model" in wire_format(target_of(subject)).wire.path_keys else {}
+    read = read_request_bytes(written, wire_format(target_of(subject)), **path_fields)
+    sent = read_request_bytes(chat_request(), wire_format(CHAT))
+    assert [tool.name for tool in read.tools] == [tool.name for tool in sent.tools] == [name for name, _, _ in TOOLS]
+    made = [part.arguments for message in sent.messages for part in message.parts if isinstance(part, ToolCall)]
     assert len(made) == 10
     assert [part.arguments for message in read.messages for part in message.parts if isinstance(part, ToolCall)] == made
 
@@ -59,7 +59,7 @@ def test_a_stream_arrives_whole(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("subject", texts(), ids=lambda one: one.name)
-def test_a_text_is_heard(subject: Subject) -> None:
+def test_calls_are_extracted(subject: Subject) -> None:
     heard = cast("Callable[[], StreamExtractor]", subject.run)().result()
     if subject.name.startswith("prose"):
         assert (heard.calls, heard.text) == ([], prose(SIZE))
@@ -69,15 +69,15 @@ def test_a_text_is_heard(subject: Subject) -> None:
     assert subject.units == (1 if subject.name.endswith("whole") else -(-subject.size // 4))
 
 
-def test_each_text_is_heard_whole_and_streamed() -> None:
+def test_each_text_is_extracted_whole_and_streamed() -> None:
     assert [one.name.rpartition(", ")[0] for one in texts()[::2]] == [*DIALECTS, "prose, as auto"]
     assert "".join(pieces_of(SYSTEM)) == SYSTEM
 
 
-def test_the_guard_lets_pass_mends_and_refuses() -> None:
+def test_calls_are_accepted_repaired_and_rejected() -> None:
     verdicts = [cast("Callable[[], Verdict]", one.run)() for one in calls()]
-    assert [held.call is not None for held in verdicts] == [True, True, False]
-    assert [[one.code for one in held.decisions] for held in verdicts] == [[], ["coerced_type"], ["rejected_schema"]]
+    assert [verdict.call is not None for verdict in verdicts] == [True, True, False]
+    assert [[one.code for one in verdict.decisions] for verdict in verdicts] == [[], ["coerced_type"], ["rejected_schema"]]
     assert verdicts[1].call is not None
     assert verdicts[1].call.arguments == REPLY_CALLS[0][1]
 

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from tests.cutting import cut
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Event
 from toolglot.core.fold import fold
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply
 from toolglot.wires.openai_chat import WIRE
 
@@ -39,10 +39,10 @@ def events(data: bytes, size: int | None = None) -> list[Event]:
 def read(data: bytes) -> Reply:
     """The reply, which is the same however the bytes are cut."""
     whole = events(data)
-    assert first_breach(whole) is None
+    assert first_order_error(whole) is None
     for size in CUTS:
         cut_up = events(data, size)
-        assert first_breach(cut_up) is None
+        assert first_order_error(cut_up) is None
         assert fold(cut_up) == fold(whole)
     return fold(whole)
 

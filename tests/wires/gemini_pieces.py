@@ -7,7 +7,7 @@ from typing import Any
 
 from toolglot.core.events import Event
 from toolglot.core.fold import unfold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Extra, Message, Part, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Request
@@ -91,10 +91,10 @@ def whole(*parts: Any, **candidate: Any) -> Reply:
     return WIRE.read_reply(chunk(*parts, **{"finishReason": "STOP", **candidate}), None)
 
 
-def written(reply: Reply, notes: list[str] | None = None, answering: Answering | None = None) -> bytes:
-    return write_events(unfold(reply), notes, answering)
+def written(reply: Reply, notes: list[str] | None = None, context: ResponseContext | None = None) -> bytes:
+    return write_events(unfold(reply), notes, context)
 
 
-def write_events(events: Any, notes: list[str] | None = None, answering: Answering | None = None) -> bytes:
-    writer = WIRE.writer(answering or Answering(), [] if notes is None else notes)
+def write_events(events: Any, notes: list[str] | None = None, context: ResponseContext | None = None) -> bytes:
+    writer = WIRE.writer(context or ResponseContext(), [] if notes is None else notes)
     return b"".join(writer.feed(event) for event in events) + writer.close()

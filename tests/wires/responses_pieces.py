@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Event
 from toolglot.core.fold import fold
 from toolglot.core.messages import Reasoning, Text, ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.wires.openai_responses import WIRE
 
@@ -96,7 +96,7 @@ def read(data: bytes, size: int = 0, channel: str | None = None) -> list[Event]:
     size = size or len(data) or 1
     found = [event for start in range(0, len(data), size) for event in reader.feed(data[start : start + size])]
     found += reader.close()
-    assert first_breach(found) is None
+    assert first_order_error(found) is None
     return found
 
 

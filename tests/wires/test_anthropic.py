@@ -9,7 +9,7 @@ import pytest
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
-from toolglot.core.names import legalise
+from toolglot.core.names import sanitize_names
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.core.tools import Choice, Tool
 from toolglot.wires.anthropic import WIRE
@@ -178,7 +178,7 @@ def test_a_subset_is_chosen_by_leaving_tools_out(mode: Any, kind: str) -> None:
     body, notes = write(ask(tools=(WEATHER, CLOCK, search), choice=Choice(mode, ("get_time", "web_search"))))
     assert [tool["name"] for tool in body["tools"]] == ["get_time", "web_search"]
     assert body["tool_choice"] == {"type": kind}
-    assert notes == ["tool_choice: anthropic takes no subset of tools; narrowed by leaving tools out"]
+    assert notes == ["tool_choice: anthropic does not support a subset of tools; other tools were left out"]
 
 
 def test_no_choice_without_tools() -> None:
@@ -217,7 +217,7 @@ def test_free_text_tools_go_as_functions() -> None:
     body, notes = write(ask(HELLO, Message("assistant", (call,)), tools=(tool,)))
     assert body["tools"][0]["input_schema"]["required"] == ["input"]
     assert body["messages"][1]["content"][0]["input"] == {"input": "*** Begin"}
-    assert notes == ["tool patch: a free-text tool goes as a function with one string"]
+    assert notes == ["tool patch: a custom tool is sent as a function with one string"]
 
 
 def test_schemas_say_that_they_are_objects() -> None:
@@ -230,7 +230,7 @@ def test_schemas_say_that_they_are_objects() -> None:
 def test_names_and_ids_are_made_legal() -> None:
     call = ToolCall("call:1/x", "ns.tool", "{}")
     turns = (HELLO, Message("assistant", (call,)), Message("tool", (ToolResult("call:1/x", "ns.tool"),)))
-    body, _ = write(legalise(ask(*turns, tools=(Tool("ns.tool"),)), WIRE.names))
+    body, _ = write(sanitize_names(ask(*turns, tools=(Tool("ns.tool"),)), WIRE.names))
     used, answered = body["messages"][1]["content"][0], body["messages"][2]["content"][0]
     assert used["name"] == body["tools"][0]["name"] == "ns_tool_" + used["name"][-8:]
     assert used["id"] == answered["tool_use_id"] != "call:1/x"
@@ -301,7 +301,7 @@ def test_system_messages_that_are_more_than_text() -> None:
     picture = Message("system", (Text("a"), Media("image", "image/png", "AA==")))
     body, notes = write(ask(picture, HELLO, picture))
     assert (body["system"], body["messages"][1]) == ("a", {"role": "system", "content": "a"})
-    assert notes == ["system message: anthropic takes no pictures or files there; left out"] * 2
+    assert notes == ["system message: anthropic accepts no images or files there; left out"] * 2
 
 
 def test_media() -> None:
@@ -318,8 +318,8 @@ def test_media() -> None:
     ("media", "note"),
     [
         (Media("audio", "audio/wav", "AA=="), "audio: anthropic has no place for it; left out"),
-        (Media("file", "application/zip", "AA=="), "file application/zip: anthropic takes PDF and text; left out"),
-        (Media("image"), "image: it has neither data nor an address; left out"),
+        (Media("file", "application/zip", "AA=="), "file application/zip: anthropic accepts PDF and text; left out"),
+        (Media("image"), "image: it has neither data nor a URL; left out"),
     ],
 )
 def test_media_that_it_can_not_hold(media: Media, note: str) -> None:
@@ -329,7 +329,7 @@ def test_media_that_it_can_not_hold(media: Media, note: str) -> None:
 def test_every_text_is_plain_to_it() -> None:
     held, notes = written_blocks(Message("user", (Media("file", "text/csv", b64encode(b"a,b").decode()),)))
     assert held[0]["content"][0]["source"] == {"type": "text", "media_type": "text/plain", "data": "a,b"}
-    assert notes == ["file text/csv: anthropic calls every text text/plain"]
+    assert notes == ["file text/csv: anthropic labels every text text/plain"]
 
 
 def test_a_picture_tells_its_own_format() -> None:
@@ -355,15 +355,15 @@ def test_what_says_nothing_is_left_out() -> None:
     held, notes = written_blocks(HELLO, turn, Message("user"))
     assert [block["type"] for block in held[1]["content"]] == ["tool_use"]
     assert notes == [
-        "text: anthropic refuses white space alone; left out",
-        "user message: nothing is in it that anthropic takes; left out",
+        "text: anthropic rejects text that is only white space; left out",
+        "user message: it has no content for anthropic; left out",
     ]
 
 
 def test_arguments_that_are_no_object() -> None:
     held, notes = written_blocks(Message("assistant", (ToolCall("a", "f", "[1"), ToolCall("b", "f", "{}"))))
     assert [block["input"] for block in held[0]["content"]] == [{}, {}]
-    assert notes == ["call a: its arguments are no JSON object; {} goes out instead"]
+    assert notes == ["call a: its arguments are not a JSON object; sent as {}"]
 
 
 def test_speakers_names_and_foreign_blocks_are_noted() -> None:
@@ -371,7 +371,7 @@ def test_speakers_names_and_foreign_blocks_are_noted() -> None:
     held, notes = written_blocks(message)
     assert held == [{"role": "user", "content": "x"}]
     assert notes == [
-        "text: k is known to gemini alone; left out",
-        "a block of gemini's own (y) was left out",
-        "user message: anthropic has no names for speakers; left out",
+        "text: k exists only on gemini; left out",
+        "a block that only gemini has (y) was left out",
+        "user message: anthropic has no names for participants; left out",
     ]

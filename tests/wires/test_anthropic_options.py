@@ -54,8 +54,8 @@ def test_only_reasoning_that_anthropic_signed_is_given_back() -> None:
         {"type": "text", "text": "said"},
     ]
     assert notes == [
-        "reasoning in the history: anthropic takes none that it did not sign; left out",
-        "reasoning: its signature is for openai-responses alone; left out",
+        "reasoning in the history: anthropic accepts only what it signed; left out",
+        "reasoning: its signature is for openai-responses only; left out",
     ]
     unsigned: list[str] = []
     kept = WIRE.write_messages((Message("assistant", (Reasoning("bare"),)),), unsigned, Quirks(reasoning_key="thinking"))
@@ -114,9 +114,9 @@ def test_options_that_are_fitted_or_left_out() -> None:
     assert body["metadata"] == {"user_id": "u"}
     assert notes == [
         "seed: anthropic has no such option; left out",
-        "max_tokens: anthropic needs a number; 8192 was written",
-        "temperature 1.5: anthropic goes up to 1; 1 was written",
-        "stop: anthropic refuses white space alone; left out",
+        "max_tokens: anthropic requires a number; 8192 was written",
+        "temperature 1.5: anthropic's maximum is 1; 1 was written",
+        "stop: anthropic rejects text that is only white space; left out",
         "output: anthropic has no JSON mode without a schema; left out",
     ]
 

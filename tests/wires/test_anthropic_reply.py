@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from toolglot.core.envelope import seal
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Media, Message, Opaque, Reasoning, Text, ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
 from toolglot.wires.anthropic import WIRE
@@ -41,7 +41,7 @@ def test_foreign_state_comes_back_through_the_client() -> None:
         Text("", extra=signed),
     )
     notes: list[str] = []
-    body = WIRE.write_reply(Reply(parts=parts), Answering(), notes)
+    body = WIRE.write_reply(Reply(parts=parts), ResponseContext(), notes)
     assert body["content"][0]["signature"] == seal(state, but="anthropic")
     assert body["content"][2] == {"type": "thinking", "thinking": "plain", "signature": ""}
     assert notes == []
@@ -61,7 +61,7 @@ def test_state_is_not_put_on_a_neighbour_it_does_not_fit() -> None:
 def test_a_reply_leaves_out_what_it_can_not_show() -> None:
     parts = (ToolCall("a", "f", '{"x', sealed=False), Media("image", "image/png", "AA=="), Opaque("gemini", {}), Text(""))
     notes: list[str] = []
-    body = WIRE.write_reply(Reply(parts=parts, stop=Stop("length")), Answering("msg_9", "mine"), notes)
+    body = WIRE.write_reply(Reply(parts=parts, stop=Stop("length")), ResponseContext("msg_9", "mine"), notes)
     assert (body["content"], body["stop_reason"], body["id"], body["model"]) == ([], "max_tokens", "msg_9", "mine")
     assert len(notes) == 3
 
@@ -79,13 +79,13 @@ def test_a_reply_leaves_out_what_it_can_not_show() -> None:
     ],
 )
 def test_stop_words(stop: Stop | None, word: str) -> None:
-    assert WIRE.write_reply(Reply(stop=stop), Answering(), [])["stop_reason"] == word
+    assert WIRE.write_reply(Reply(stop=stop), ResponseContext(), [])["stop_reason"] == word
 
 
 def test_the_stop_sequence_is_told() -> None:
-    body = WIRE.write_reply(Reply(stop=Stop("stop_sequence", None, "END")), Answering(), [])
+    body = WIRE.write_reply(Reply(stop=Stop("stop_sequence", None, "END")), ResponseContext(), [])
     assert (body["stop_reason"], body["stop_sequence"]) == ("stop_sequence", "END")
-    assert WIRE.write_reply(Reply(stop=Stop("calls", None, "END")), Answering(), [])["stop_sequence"] is None
+    assert WIRE.write_reply(Reply(stop=Stop("calls", None, "END")), ResponseContext(), [])["stop_sequence"] is None
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,17 @@ def test_the_stop_sequence_is_told() -> None:
     ],
 )
 def test_faults(status: int, kind: str) -> None:
-    told, body = WIRE.write_fault(UpstreamError("no", status))
+    told, body = WIRE.write_error(UpstreamError("no", status))
     assert (told, body["type"], body["error"]) == (status, "error", {"type": kind, "message": "no"})
-    assert WIRE.write_fault(UpstreamError("no"))[0] == 502
+    assert WIRE.write_error(UpstreamError("no"))[0] == 502
 
 
 # -- the stream's writer
 
 
-def streamed(events: Iterable[Event], answering: Answering = Answering()) -> tuple[bytes, list[str]]:  # noqa: B008
+def streamed(events: Iterable[Event], context: ResponseContext = ResponseContext()) -> tuple[bytes, list[str]]:  # noqa: B008
     notes: list[str] = []
-    writer = WIRE.writer(answering, notes)
+    writer = WIRE.writer(context, notes)
     return b"".join(writer.feed(event) for event in events) + writer.close(), notes
 
 
@@ -130,7 +130,7 @@ def frames(data: bytes) -> list[Body]:
 def read(data: bytes) -> Reply:
     reader = WIRE.reader(None)
     events = [*reader.feed(data), *reader.close()]
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     return fold(events)
 
 
@@ -157,11 +157,11 @@ def test_what_is_streamed_is_read_as_it_was() -> None:
     data, notes = streamed(unfold(WHOLE))
     assert notes == []
     assert read(data) == WHOLE
-    assert WIRE.read_reply(WIRE.write_reply(WHOLE, Answering(), []), None) == WHOLE
+    assert WIRE.read_reply(WIRE.write_reply(WHOLE, ResponseContext(), []), None) == WHOLE
 
 
 def test_the_streams_grammar() -> None:
-    found = frames(streamed(unfold(WHOLE), Answering("msg_9", "mine"))[0])
+    found = frames(streamed(unfold(WHOLE), ResponseContext("msg_9", "mine"))[0])
     assert found[0]["message"]["id"] == "msg_9"
     assert found[0]["message"]["model"] == "mine"
     assert found[0]["message"]["usage"]["output_tokens"] == 0
@@ -230,14 +230,14 @@ def test_a_client_of_ours_keeps_a_neighbours_state_and_gives_it_back(part: Any) 
     signed = {"gemini": {"thoughtSignature": "c2ln"}}
     part = msgspec.structs.replace(part, extra=signed)
     reply = Reply(parts=(Text("first"), part), stop=Stop("stop"))
-    body = WIRE.write_reply(reply, Answering(), [])
+    body = WIRE.write_reply(reply, ResponseContext(), [])
     for answer in (WIRE.read_reply(body, None), read(streamed(unfold(reply))[0])):
         assert [type(kept) for kept in answer.parts] == [Text, type(part)]
         notes: list[str] = []
         again = WIRE.write_messages((Message("assistant", answer.parts),), notes, Quirks())
         assert again[0]["content"] == body["content"]
         assert WIRE.read_messages(again)[0].parts == reply.parts
-        assert WIRE.write_reply(answer, Answering(), notes)["content"] == body["content"]
+        assert WIRE.write_reply(answer, ResponseContext(), notes)["content"] == body["content"]
         assert frames(streamed(unfold(answer))[0])[4]["content_block"] == body["content"][1]
         assert notes == []
 
@@ -250,5 +250,5 @@ def test_a_stream_without_a_start_gets_one() -> None:
 
 def test_a_fault_in_the_stream() -> None:
     data, _ = streamed([Start("m", "x"), Fault(UpstreamError("busy", 529, "overloaded_error"))])
-    assert frames(data)[-1] == WIRE.write_fault(UpstreamError("busy", 529))[1]
+    assert frames(data)[-1] == WIRE.write_error(UpstreamError("busy", 529))[1]
     assert read(data).error == UpstreamError("busy", 529, "overloaded_error")

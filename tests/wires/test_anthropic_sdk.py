@@ -15,7 +15,7 @@ from anthropic.types import RawMessageStreamEvent
 from pydantic import TypeAdapter
 
 from toolglot.core.fold import unfold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Output, Request, Thinking
@@ -41,7 +41,7 @@ REPLY = Reply(
     Stop("calls"),
     Usage(30, 20, 10, None, 5),
 )
-ANSWERING = Answering("msg_1", "asked-for")
+CONTEXT = ResponseContext("msg_1", "asked-for")
 Handler = Callable[[dict[str, Any]], httpx2.Response]
 
 
@@ -62,7 +62,7 @@ def client(answer: Handler) -> Iterator[anthropic.Anthropic]:
 
 
 def whole(_: dict[str, Any]) -> httpx2.Response:
-    return httpx2.Response(200, json=WIRE.write_reply(REPLY, ANSWERING, []))
+    return httpx2.Response(200, json=WIRE.write_reply(REPLY, CONTEXT, []))
 
 
 def streamed(_: dict[str, Any]) -> httpx2.Response:
@@ -70,7 +70,7 @@ def streamed(_: dict[str, Any]) -> httpx2.Response:
 
 
 def stream_bytes() -> bytes:
-    writer = WIRE.writer(ANSWERING, [])
+    writer = WIRE.writer(CONTEXT, [])
     return b"".join(writer.feed(event) for event in unfold(REPLY)) + writer.close()
 
 
@@ -149,7 +149,7 @@ def test_what_it_gives_back_is_what_was_said() -> None:
     ],
 )
 def test_it_understands_our_errors(status: int, error: type[anthropic.APIStatusError]) -> None:
-    told, body = WIRE.write_fault(UpstreamError("because", status))
+    told, body = WIRE.write_error(UpstreamError("because", status))
     with client(lambda _: httpx2.Response(told, json=body)) as sdk, pytest.raises(error, match="because") as caught:
         ask(sdk)
     assert caught.value.status_code == status
@@ -157,7 +157,7 @@ def test_it_understands_our_errors(status: int, error: type[anthropic.APIStatusE
 
 
 def test_it_raises_where_a_stream_breaks_off() -> None:
-    writer = WIRE.writer(ANSWERING, [])
+    writer = WIRE.writer(CONTEXT, [])
     broken = Reply("a", "m", (Text("half"),), error=UpstreamError("gone", 529))
     data = b"".join(writer.feed(event) for event in unfold(broken))
     answer = httpx2.Response(200, content=data, headers={"content-type": "text/event-stream"})

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
 from toolglot.core.messages import Opaque, Reasoning, Text, ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
 from toolglot.wires.anthropic import WIRE
@@ -115,7 +115,7 @@ def events(data: bytes, size: int | None = None) -> list[Event]:
     step = size or len(data) or 1
     found = [event for at in range(0, len(data), step) for event in reader.feed(data[at : at + step])]
     found += reader.close()
-    assert first_breach(found) is None
+    assert first_order_error(found) is None
     return found
 
 
@@ -322,7 +322,7 @@ def test_calls_without_names_or_ids() -> None:
 def test_a_reply_that_says_no_reason() -> None:
     reply = read(HEAD, *block(0, TEXT, text("x")), TAIL[1])
     assert reply.stop == Stop("stop")
-    assert reply.notes == ("the provider gave no stop_reason",)
+    assert reply.notes == ("the provider sent no stop_reason",)
     assert WIRE.read_reply({"content": ["x", None, 3]}, None).text == "x"
     assert WIRE.read_reply({}, None).stop == Stop("other")
 
@@ -339,7 +339,7 @@ def test_damaged_chunks_never_raise(strange: Any) -> None:
             ]
             for chunks in (hurt, *hurt_inside):
                 found = events(b"".join(b"data: " + msgspec.json.encode(held) + b"\n\n" for held in chunks))
-                assert first_breach(found) is None
+                assert first_order_error(found) is None
     for key in WHOLE:
         WIRE.read_reply({**WHOLE, key: strange}, None)
     for at in range(4):

@@ -171,7 +171,7 @@ def test_a_bad_shape_is_refused_with_its_place(body: Body, where: str) -> None:
         (
             Thinking("low", 512),
             {"thinkingBudget": 512},
-            ["thinking effort low: gemini takes a budget or a level; the budget is sent"],
+            ["thinking effort low: gemini accepts a budget or a level; the budget is sent"],
         ),
         (Thinking("heroic"), None, ["thinking effort heroic: gemini has no such level; left out"]),
     ],

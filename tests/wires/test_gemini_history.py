@@ -103,7 +103,7 @@ def test_system_messages_lead_or_are_tagged() -> None:
     body, notes = write(request)
     assert body["systemInstruction"] == {"parts": [{"text": "A"}, {"text": "B"}]}
     assert body["contents"][1] == {"role": "user", "parts": [{"text": "<system>\nNow C.\n</system>"}]}
-    assert notes == ["system message inside the conversation: gemini has none; it goes as the user's, in a <system> tag"]
+    assert notes == ["system message inside the conversation: gemini has none; sent as a user message in a <system> tag"]
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_results_with_several_parts() -> None:
         ],
     }
     assert notes == [
-        "result a: its 2 texts are joined to one",
-        "image: gemini takes data or an address, and there is neither; left out",
-        "a block of anthropic's own (search_result) was left out",
+        "result a: its 2 texts were joined",
+        "image: it has neither data nor a URL; left out",
+        "a block that only anthropic has (search_result) was left out",
     ]
 
 
@@ -214,7 +214,7 @@ def test_arguments_that_are_no_object_go_as_an_empty_one_with_a_note() -> None:
     request = with_messages(model(ToolCall("a", "f", "[1]"), ToolCall("b", "f", "")), user(Text("x")))
     body, notes = write(request)
     assert [part["functionCall"]["args"] for part in body["contents"][0]["parts"]] == [{}, {}]
-    assert notes == ["call a: its arguments are no JSON object; sent as {}"]
+    assert notes == ["call a: its arguments are not a JSON object; sent as {}"]
 
 
 def test_what_has_no_place_is_noted() -> None:
@@ -230,13 +230,13 @@ def test_what_has_no_place_is_noted() -> None:
     body, notes = write(request)
     assert body["generationConfig"] == {"responseMimeType": "application/json"}
     assert notes == [
-        "text: cache_control is known to anthropic alone; left out",
+        "text: cache_control exists only on anthropic; left out",
         "user message: gemini has no place for the name bob; left out",
-        "user message: odd is known to openai-chat alone; left out",
-        "request: metadata, store is known to openai alone; left out",
+        "user message: odd exists only on openai-chat; left out",
+        "request: metadata, store exists only on openai; left out",
         "verbosity: gemini has no such option; left out",
         "user: gemini has no such option; left out",
-        "thinking: exclude is known to openai-chat alone; left out",
+        "thinking: exclude exists only on openai-chat; left out",
         "output name: gemini has no place for it; left out",
         "output description: gemini has no place for it; left out",
     ]
@@ -270,7 +270,7 @@ def test_foreign_calls_of_the_current_turn_are_marked_once_a_step() -> None:
 def test_reasoning_that_gemini_did_not_sign_is_left_out() -> None:
     body, notes = write(with_messages(model(Reasoning("hm"), Reasoning("", {"anthropic": {"signature": "s"}}), Text("x"))))
     assert body["contents"] == [{"role": "model", "parts": [{"text": "x"}]}]
-    assert notes == ["reasoning in the history: gemini takes back only what it signed; left out"] * 2
+    assert notes == ["reasoning in the history: gemini accepts only what it signed; left out"] * 2
 
 
 def test_sealed_state_of_other_wires_is_opened_also_in_the_other_alphabet() -> None:

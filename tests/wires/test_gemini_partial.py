@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.wires.gemini_pieces import Body, chunk, stream_of
+from toolglot.core.event_order import first_order_error
 from toolglot.core.fold import fold
 from toolglot.core.messages import ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Stop
 
 
@@ -35,7 +35,7 @@ def test_arguments_in_pieces_are_put_together() -> None:
         call_part(name="g", partialArgs=[{"jsonPath": "$.a", "stringValue": "1"}]),
         chunk(finishReason="STOP"),
     )
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     reply = fold(events)
     assert [(call.id, call.arguments) for call in reply.calls] == [
         ("w", {"path": "a.txt", "lines": [{"n": 1, "b c": False}, None], "x.y": None}),
@@ -51,7 +51,7 @@ def test_arguments_in_pieces_are_put_together() -> None:
 def test_a_call_in_pieces_that_is_cut_short_is_not_run(end: Body | None, reason: str) -> None:
     piece = {"jsonPath": "$.path", "stringValue": "/et", "willContinue": True}
     events = stream_of(call_part(name="rm", partialArgs=[piece], willContinue=True), *([end] if end else []))
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     reply = fold(events)
     assert reply.calls == []
     (part,) = reply.parts

@@ -13,7 +13,7 @@ from google.genai import Client, errors, types
 from tests.wires.gemini_pieces import WEATHER, Body, signed, write_events, written
 from toolglot.core.envelope import seal
 from toolglot.core.events import Close, Delta, Fault, Open, Start
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Extra, Media, Message, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Output, Request, Thinking
@@ -34,7 +34,7 @@ REPLY = Reply(
     Stop("calls", "tool_use"),
     Usage(10, 20, 4, reasoning=5),
 )
-ANSWERING = Answering("resp-1", "asked-for", 1794736800)
+CONTEXT = ResponseContext("resp-1", "asked-for", 1794736800)
 
 
 class Server:
@@ -63,8 +63,8 @@ def client(server: Callable[[httpx.Request], httpx.Response]) -> Client:
     return Client(api_key="k", http_options=options)
 
 
-def whole_server(reply: Reply, answering: Answering = ANSWERING) -> Server:
-    return Server(200, "application/json", json.dumps(WIRE.write_reply(reply, answering, [])).encode())
+def whole_server(reply: Reply, context: ResponseContext = CONTEXT) -> Server:
+    return Server(200, "application/json", json.dumps(WIRE.write_reply(reply, context, [])).encode())
 
 
 def stream_server(data: bytes) -> Server:
@@ -105,7 +105,7 @@ def test_the_sdk_reads_a_whole_reply() -> None:
 
 
 def test_the_sdk_reads_a_stream() -> None:
-    server = stream_server(written(REPLY, answering=ANSWERING))
+    server = stream_server(written(REPLY, context=CONTEXT))
     chunks = list(client(server).models.generate_content_stream(model="m", contents="hi"))
     assert server.paths == ["/v1beta/models/m:streamGenerateContent?alt=sse"] == [WIRE.path("m", True)]
     check_tail(chunks[-1])
@@ -122,7 +122,7 @@ def test_the_sdk_reads_a_stream() -> None:
     [(UpstreamError("slow down", 429, None, 3), errors.ClientError), (UpstreamError("gone"), errors.ServerError)],
 )
 def test_the_sdk_reads_an_error(error: UpstreamError, kind: type[errors.APIError]) -> None:
-    status, body = WIRE.write_fault(error)
+    status, body = WIRE.write_error(error)
     server = Server(status, "application/json", json.dumps(body).encode())
     with pytest.raises(kind) as caught:
         client(server).models.generate_content(model="m", contents="hi")
@@ -218,7 +218,7 @@ def test_we_read_what_the_sdk_sends() -> None:
 
 def test_a_chat_gives_back_foreign_state_and_its_turn_is_one_message() -> None:
     """The SDK's own history: each chunk a content, signatures decoded and encoded again in the other alphabet."""
-    server = stream_server(written(REPLY, answering=ANSWERING))
+    server = stream_server(written(REPLY, context=CONTEXT))
     chat = client(server).chats.create(model="m")
     list(chat.send_message_stream("hi"))
     names = ("get_weather", "get_time")

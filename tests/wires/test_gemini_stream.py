@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.wires.gemini_pieces import REPLY, STREAM, Body, chunk, events_of, signed, stream_of, whole, written
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Delta, Fault, Open, Start
 from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Media, Opaque, Reasoning, Text, ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Stop, Usage
 from toolglot.errors import UpstreamError
 from toolglot.wires.gemini import WIRE
@@ -39,7 +39,7 @@ def test_a_stream_cut_anywhere_is_in_order_and_a_fault() -> None:
     last = STREAM.rindex(b"data: ")
     for end in range(len(STREAM)):
         events = events_of(STREAM[:end])
-        assert first_breach(events) is None
+        assert first_order_error(events) is None
         if end < last:
             assert isinstance(events[-1], Fault)
             assert events[-1].error.code == "stream_truncated"
@@ -122,7 +122,7 @@ def test_a_blocked_prompt() -> None:
     assert reply.stop == Stop("filter", "SAFETY")
     assert reply.usage == Usage(4)
     assert reply.id == "r"
-    assert WIRE.write_reply(reply, Answering(), []) == {**body, "modelVersion": ""}
+    assert WIRE.write_reply(reply, ResponseContext(), []) == {**body, "modelVersion": ""}
     assert fold(events_of(written(reply))) == reply
     assert b"candidates" not in written(reply)
 
@@ -141,7 +141,7 @@ def test_usage_both_ways() -> None:
     assert reply.usage == Usage(
         13, 7, 4, reasoning=2, extra={"gemini": {"toolUsePromptTokenCount": 3, "trafficType": "ON_DEMAND"}}
     )
-    assert WIRE.write_reply(reply, Answering(), [])["usageMetadata"] == held
+    assert WIRE.write_reply(reply, ResponseContext(), [])["usageMetadata"] == held
     snake = {"prompt_token_count": 1, "candidates_token_count": 2}
     assert fold(stream_of({**chunk({"text": "x"}, finish_reason="STOP"), "usage_metadata": snake})).usage == Usage(1, 2)
 
@@ -164,8 +164,8 @@ def test_what_only_gemini_says_is_kept_and_given_back() -> None:
     }
     reply = WIRE.read_reply(body, None)
     assert reply.created == 1794736800
-    assert WIRE.write_reply(reply, Answering(), []) == body
-    assert WIRE.read_reply(WIRE.write_reply(reply, Answering(), []), None) == reply
+    assert WIRE.write_reply(reply, ResponseContext(), []) == body
+    assert WIRE.read_reply(WIRE.write_reply(reply, ResponseContext(), []), None) == reply
 
 
 def test_media_and_blocks_of_its_own_in_replies() -> None:
@@ -183,14 +183,14 @@ def test_media_and_blocks_of_its_own_in_replies() -> None:
         Media("image", "image/png", "AA==", extra=signed("Cg==")),
         *(Opaque("gemini", part) for part in parts[1:6]),
     )
-    assert WIRE.write_reply(reply, Answering(), [])["candidates"][0]["content"]["parts"] == parts[:6]
+    assert WIRE.write_reply(reply, ResponseContext(), [])["candidates"][0]["content"]["parts"] == parts[:6]
 
 
 def test_several_answers_are_noted() -> None:
     body = {"candidates": [*chunk({"text": "a"}, finishReason="STOP")["candidates"], {"index": 1, "content": {"parts": []}}]}
     reply = WIRE.read_reply(body, None)
     assert reply.text == "a"
-    assert reply.notes == ("the provider gave several answers; only the first is read",)
+    assert reply.notes == ("the provider sent several choices; only the first is read",)
 
 
 def test_replies_in_other_wrappings() -> None:
@@ -209,7 +209,7 @@ def test_damaged_chunks_never_raise(damage: Any) -> None:
         {"promptFeedback": damage, "usageMetadata": damage, "modelVersion": damage},
         chunk({"functionCall": damage}, {"functionCall": {"name": "f", "partialArgs": damage}}, {"inlineData": damage}),
     ):
-        assert first_breach(stream_of(body, chunk({"text": "x"}, finishReason="STOP"))) is None
+        assert first_order_error(stream_of(body, chunk({"text": "x"}, finishReason="STOP"))) is None
         WIRE.read_reply(body, None)
 
 
@@ -218,6 +218,6 @@ def test_errors_in_the_stream() -> None:
     start = b"data: " + json.dumps(chunk({"text": "Hi"})).encode() + b"\n\n"
     for tail in (b"data: " + json.dumps(error).encode() + b"\n\n", json.dumps(error, indent=2).encode()):
         events = events_of(start + tail)
-        assert first_breach(events) is None
+        assert first_order_error(events) is None
         assert events[-1] == Fault(UpstreamError("overloaded", 503, "UNAVAILABLE"))
         assert fold(events).text == "Hi"

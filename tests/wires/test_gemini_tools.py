@@ -96,9 +96,9 @@ def test_tools_that_gemini_lacks() -> None:
     assert patch["parametersJsonSchema"]["required"] == ["input"]
     assert other == {"name": "f"}
     assert notes == [
-        "tool patch: a free-text tool goes as a function with one string",
+        "tool patch: a custom tool is sent as a function with one string",
         "tool web_search: a server tool of another vendor; left out",
-        "tool f: cache_control is known to anthropic alone; left out",
+        "tool f: cache_control exists only on anthropic; left out",
     ]
 
 
@@ -149,11 +149,11 @@ def test_strict_tools_make_the_request_validated(choice: Choice | None, mode: st
 def test_strict_is_noted_where_the_server_does_not_know_it() -> None:
     body, notes = write(Request("m", tools=(Tool("f", strict=True),)), Quirks(strict=False))
     assert "toolConfig" not in body
-    assert notes == ["tools: strict is not known there; left out"]
+    assert notes == ["tools: the server does not support strict; left out"]
 
 
 def test_one_call_at_a_time_can_not_be_asked_for() -> None:
-    assert write(Request("m", tools=(WEATHER,), parallel=False))[1] == ["parallel: gemini has no switch for it; left out"]
+    assert write(Request("m", tools=(WEATHER,), parallel=False))[1] == ["parallel: gemini does not support it; left out"]
     assert write(Request("m", tools=(WEATHER,), parallel=True))[1] == []
 
 

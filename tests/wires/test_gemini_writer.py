@@ -9,7 +9,7 @@ import pytest
 from tests.wires.gemini_pieces import Body, events_of, model, read, signed, with_messages, write, write_events, written
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Extra, Media, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
@@ -37,12 +37,12 @@ def test_what_is_written_is_read_back(size: int | None) -> None:
     )
     notes: list[str] = []
     assert fold(events_of(written(reply, notes), size)) == reply
-    assert WIRE.read_reply(WIRE.write_reply(reply, Answering(), notes), None) == reply
+    assert WIRE.read_reply(WIRE.write_reply(reply, ResponseContext(), notes), None) == reply
     assert notes == []
 
 
 def test_the_stream_is_written_piece_by_piece() -> None:
-    writer = WIRE.writer(Answering("id", "asked-for", 1794736800), [])
+    writer = WIRE.writer(ResponseContext("id", "asked-for", 1794736800), [])
     about = '"modelVersion":"asked-for","responseId":"id","createTime":"2026-11-15T10:00:00Z"}\n\n'
 
     def told(part: str) -> str:
@@ -96,7 +96,7 @@ def test_foreign_state_travels_sealed() -> None:
     reply = Reply("r", "m", (Reasoning("T", thought), Reasoning("", thought), ToolCall("c", "f", extra=called)), Stop("calls"))
     notes: list[str] = []
     bodies = [
-        WIRE.write_reply(reply, Answering(), notes)["candidates"][0]["content"],
+        WIRE.write_reply(reply, ResponseContext(), notes)["candidates"][0]["content"],
         {
             "role": "model",
             "parts": [
@@ -117,14 +117,14 @@ def test_foreign_state_travels_sealed() -> None:
 def test_geminis_own_signature_comes_before_foreign_state() -> None:
     extra: Extra = {**signed("Cg=="), "anthropic": {"signature": "s"}}
     notes: list[str] = []
-    body = WIRE.write_reply(Reply("r", "m", (Reasoning("T", extra),), Stop("stop")), Answering(), notes)
+    body = WIRE.write_reply(Reply("r", "m", (Reasoning("T", extra),), Stop("stop")), ResponseContext(), notes)
     assert body["candidates"][0]["content"]["parts"] == [{"text": "T", "thought": True, "thoughtSignature": "Cg=="}]
-    assert notes == ["reasoning: signature is known to anthropic alone; left out"]
+    assert notes == ["reasoning: signature exists only on anthropic; left out"]
 
 
 def test_who_reads_a_sealed_reply_can_give_the_seal_back() -> None:
     thought: Extra = {"anthropic": {"signature": "s"}}
-    body = WIRE.write_reply(Reply("r", "m", (Reasoning("T", thought),), Stop("stop")), Answering(), [])
+    body = WIRE.write_reply(Reply("r", "m", (Reasoning("T", thought),), Stop("stop")), ResponseContext(), [])
     (part,) = WIRE.read_reply(body, None).parts
     assert isinstance(part, Reasoning)
     assert part.extra["anthropic"] == thought["anthropic"]
@@ -146,13 +146,13 @@ def test_what_a_reply_can_not_carry_is_noted() -> None:
         extra={"openai-chat": {"system_fingerprint": "x"}},
     )
     expected = [
-        "call c: it was cut short, and gemini has no half calls; left out",
-        "call d: its arguments are no JSON object; sent as {}",
-        "a block of anthropic's own (server_tool_use) was left out",
-        "text: annotations is known to openai-chat alone; left out",
-        "reply: system_fingerprint is known to openai-chat alone; left out",
+        "call c: it was cut short, and gemini has only complete calls; left out",
+        "call d: its arguments are not a JSON object; sent as {}",
+        "a block that only anthropic has (server_tool_use) was left out",
+        "text: annotations exists only on openai-chat; left out",
+        "reply: system_fingerprint exists only on openai-chat; left out",
     ]
-    for write_it in (lambda notes: WIRE.write_reply(reply, Answering(), notes), lambda notes: written(reply, notes)):
+    for write_it in (lambda notes: WIRE.write_reply(reply, ResponseContext(), notes), lambda notes: written(reply, notes)):
         notes: list[str] = []
         write_it(notes)
         assert notes == expected
@@ -172,12 +172,12 @@ def test_what_a_reply_can_not_carry_is_noted() -> None:
     ],
 )
 def test_the_finish_reason_that_is_written(stop: Stop, word: str) -> None:
-    body = WIRE.write_reply(Reply(None, None, (Text("x"),), stop), Answering(), [])
+    body = WIRE.write_reply(Reply(None, None, (Text("x"),), stop), ResponseContext(), [])
     assert body["candidates"][0]["finishReason"] == word
 
 
 def test_an_empty_reply_still_has_a_part() -> None:
-    body = WIRE.write_reply(Reply(None, None, (), Stop("stop")), Answering(), [])
+    body = WIRE.write_reply(Reply(None, None, (), Stop("stop")), ResponseContext(), [])
     assert body["candidates"][0]["content"]["parts"] == [{"text": ""}]
 
 
@@ -204,10 +204,10 @@ def test_an_empty_reply_still_has_a_part() -> None:
     ],
 )
 def test_errors_are_written_in_geminis_shape(error: UpstreamError, held: Body) -> None:
-    status, body = WIRE.write_fault(error)
+    status, body = WIRE.write_error(error)
     assert status == held["code"]
     assert body == {"error": held}
-    again = WIRE.read_fault(status, {}, json.dumps([body]).encode())
+    again = WIRE.read_error(status, {}, json.dumps([body]).encode())
     assert (again.message, again.status, again.retry_after) == (error.message, held["code"], error.retry_after)
 
 

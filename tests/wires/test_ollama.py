@@ -9,12 +9,12 @@ import pytest
 from tests.wires.test_ollama_history import HISTORY
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message, Text, ToolCall
-from toolglot.core.names import legalise
+from toolglot.core.names import sanitize_names
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.io.reply_values import read_timestamp, write_timestamp
 from toolglot.wires.ollama import WIRE
-from toolglot.wires.ollama.shapes import read_time, write_time
 
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -70,8 +70,8 @@ def test_strict_custom_and_server_tools() -> None:
     assert written[1]["function"]["parameters"]["required"] == ["input"]
     assert "lark grammar:\nstart: /x/" in written[1]["function"]["parameters"]["properties"]["input"]["description"]
     assert notes == [
-        "tool f: strict is not known to ollama; left out",
-        "tool patch: a free-text tool goes as a function with one string",
+        "tool f: ollama does not support strict; left out",
+        "tool patch: a custom tool is sent as a function with one string",
         "tool web_search: a server tool of another vendor; left out",
     ]
     assert WIRE.read_tools([{"type": "magic"}]) == (own,)
@@ -86,27 +86,27 @@ def test_strict_custom_and_server_tools() -> None:
         (
             Choice("required"),
             ["get_weather", "get_time"],
-            ["tool_choice required: ollama can't be made to call a tool; left out"],
+            ["tool_choice required: ollama can't force a call; left out"],
         ),
         (
             Choice("required", ("get_time",)),
             ["get_time"],
             [
-                "tool_choice required: ollama can't be made to call a tool; left out",
-                "tool_choice get_time: ollama takes no choice; the other tools were left out",
+                "tool_choice required: ollama can't force a call; left out",
+                "tool_choice get_time: ollama has no tool choice; the other tools were left out",
             ],
         ),
         (
             Choice("auto", ("get_weather",)),
             ["get_weather"],
-            ["tool_choice get_weather: ollama takes no choice; the other tools were left out"],
+            ["tool_choice get_weather: ollama has no tool choice; the other tools were left out"],
         ),
         (
             Choice("required", extra={"anthropic": {"type": "x"}}),
             ["get_weather", "get_time"],
             [
-                "tool_choice: type is known to anthropic alone; left out",
-                "tool_choice required: ollama can't be made to call a tool; left out",
+                "tool_choice: type exists only on anthropic; left out",
+                "tool_choice required: ollama can't force a call; left out",
             ],
         ),
     ],
@@ -120,13 +120,13 @@ def test_a_choice_comes_down_to_leaving_tools_out(choice: Choice | None, names: 
 
 def test_a_forced_tool_in_a_namespace_is_found() -> None:
     tools = (Tool("find", schema=SCHEMA, namespace="crm"), TIME)
-    body, _ = write(legalise(Request("m", (USER,), tools, Choice("required", ("crm__find",))), WIRE.names))
+    body, _ = write(sanitize_names(Request("m", (USER,), tools, Choice("required", ("crm__find",))), WIRE.names))
     assert [tool["function"]["name"] for tool in body["tools"]] == ["crm__find"]
 
 
 def test_one_call_at_a_time_can_not_be_asked_for() -> None:
     assert write(Request("m", (USER,), (TIME,), parallel=False))[1] == [
-        "parallel: ollama can't be held to one call at a time; left out"
+        "parallel: ollama can't limit a reply to one call; left out"
     ]
     assert write(Request("m", (USER,), (TIME,), parallel=True))[1] == []
 
@@ -217,12 +217,12 @@ def test_thinking_both_ways(think: Any, thinking: Thinking) -> None:
         (Thinking("minimal"), "low", ["thinking effort minimal: ollama's nearest is low"]),
         (Thinking("xhigh"), "max", ["thinking effort xhigh: ollama's nearest is max"]),
         (Thinking("ultra"), True, ["thinking effort ultra: ollama's nearest is true"]),
-        (Thinking(budget=2048), True, ["thinking budget: ollama has efforts only; left out"]),
+        (Thinking(budget=2048), True, ["thinking budget: ollama supports only efforts; left out"]),
         (Thinking(budget=0), False, []),
         (Thinking(show=True), True, []),
-        (Thinking("low", show=False), "low", ["thinking hidden: ollama shows what it thinks; left out"]),
-        (Thinking(show=False), None, ["thinking hidden: ollama shows what it thinks; left out"]),
-        (Thinking(extra={"gemini": {"x": 1}}), None, ["thinking: x is known to gemini alone; left out"]),
+        (Thinking("low", show=False), "low", ["thinking hidden: ollama always returns it; left out"]),
+        (Thinking(show=False), None, ["thinking hidden: ollama always returns it; left out"]),
+        (Thinking(extra={"gemini": {"x": 1}}), None, ["thinking: x exists only on gemini; left out"]),
     ],
 )
 def test_thinking_of_other_wires(thinking: Thinking, think: Any, noted: list[str]) -> None:
@@ -237,7 +237,7 @@ def test_structured_output() -> None:
     assert write(Request("m", output=Output()))[0]["format"] == "json"
     body, notes = write(Request("m", output=Output(SCHEMA, "city", strict=True)))
     assert body["format"] == SCHEMA
-    assert notes == ["output name, strict: ollama takes the schema alone; left out"]
+    assert notes == ["output name, strict: ollama accepts only the schema; left out"]
 
 
 def test_options_of_other_wires_are_noted() -> None:
@@ -249,7 +249,7 @@ def test_options_of_other_wires_are_noted() -> None:
     assert notes == [
         "verbosity: ollama has no such option; left out",
         "user: ollama has no such option; left out",
-        "request: store is known to openai alone; left out",
+        "request: store exists only on openai; left out",
     ]
 
 
@@ -306,12 +306,12 @@ def test_a_bad_shape_is_refused_with_its_place(body: dict[str, Any], where: str)
 
 
 def test_errors_are_one_string_and_are_read_in_every_spelling() -> None:
-    assert WIRE.write_fault(UpstreamError("no such model", 404, "not_found")) == (404, {"error": "no such model"})
-    assert WIRE.write_fault(UpstreamError("broke off"))[0] == 502
-    assert WIRE.read_fault(401, {}, b'{"error":"unauthorized","signin_url":"https://x"}') == UpstreamError("unauthorized", 401)
-    assert WIRE.read_fault(500, {}, b"Internal Server Error") == UpstreamError("Internal Server Error", 500)
+    assert WIRE.write_error(UpstreamError("no such model", 404, "not_found")) == (404, {"error": "no such model"})
+    assert WIRE.write_error(UpstreamError("broke off"))[0] == 502
+    assert WIRE.read_error(401, {}, b'{"error":"unauthorized","signin_url":"https://x"}') == UpstreamError("unauthorized", 401)
+    assert WIRE.read_error(500, {}, b"Internal Server Error") == UpstreamError("Internal Server Error", 500)
     overloaded = b'{"done":true,"error":{"status":503,"code":"overloaded","detail":"x","retryAfterMs":1500}}'
-    assert WIRE.read_fault(503, {}, overloaded) == UpstreamError("x", 503, "overloaded", 1.5)
+    assert WIRE.read_error(503, {}, overloaded) == UpstreamError("x", 503, "overloaded", 1.5)
 
 
 @pytest.mark.parametrize(
@@ -333,15 +333,15 @@ def test_errors_are_one_string_and_are_read_in_every_spelling() -> None:
     ],
 )
 def test_times_are_read_with_any_fraction(written: Any, seconds: int | None) -> None:
-    assert read_time(written) == seconds
+    assert read_timestamp(written) == seconds
 
 
 def test_times_are_written_without_a_clock() -> None:
-    assert write_time(1700000000) == "2023-11-14T22:13:20Z"
-    assert write_time(None) == write_time(2**70) == write_time(-1) == "1970-01-01T00:00:00Z"
+    assert write_timestamp(1700000000) == "2023-11-14T22:13:20Z"
+    assert write_timestamp(0) == write_timestamp(2**70) == write_timestamp(-1) == "1970-01-01T00:00:00Z"
 
 
 def test_the_wire_names_itself() -> None:
     assert (WIRE.name, WIRE.media_type, WIRE.path("m", True)) == ("ollama", "application/x-ndjson", "/api/chat")
     odd = Request("m", (Message("assistant", (ToolCall("id with space", "näme.x"),)),), (Tool("näme.x"),))
-    assert legalise(odd, WIRE.names) == odd
+    assert sanitize_names(odd, WIRE.names) == odd

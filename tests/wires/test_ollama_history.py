@@ -119,8 +119,8 @@ def test_roles_are_lowered_and_a_developer_goes_as_system() -> None:
     written, notes = write_messages(Message("developer", (Text("x"),), "Ann"))
     assert written == [{"role": "system", "content": "x"}]
     assert notes == [
-        "name Ann: ollama has no names for speakers; left out",
-        "developer message: ollama has no such role; it goes as system",
+        "name Ann: ollama has no names for participants; left out",
+        "developer message: ollama has no such role; sent as system",
     ]
 
 
@@ -136,13 +136,13 @@ def test_several_texts_are_one_string_and_what_has_no_place_is_noted() -> None:
     written, notes = write_messages(Message("user", parts))
     assert written == [{"role": "user", "content": "a\nb", "images": [PNG]}]
     assert notes == [
-        "user message, text: cache_control is known to anthropic alone; left out",
-        "user message: ollama has pictures beside the text, not before it; their order is lost",
-        "user message: ollama has pictures beside the text, not before it; their order is lost",
-        "user message: ollama takes a picture's data, not its address; left out",
-        "user message: ollama takes no audio; left out",
-        "user message: a block of anthropic's own (document) was left out",
-        "user message: ollama takes one string; 2 texts were joined with a line break",
+        "user message, text: cache_control exists only on anthropic; left out",
+        "user message: ollama has images separate from the text; their order is lost",
+        "user message: ollama has images separate from the text; their order is lost",
+        "user message: ollama accepts image data, not a URL; left out",
+        "user message: ollama accepts no audio; left out",
+        "user message: a block that only anthropic has (document) was left out",
+        "user message: ollama accepts one string; 2 texts were joined with a line break",
     ]
 
 
@@ -150,7 +150,7 @@ def test_an_error_result_says_so_in_its_text() -> None:
     result = ToolResult("a", "f", (Text("offline"),), is_error=True)
     written, notes = write_messages(Message("tool", (result,)))
     assert written == [{"role": "tool", "tool_name": "f", "tool_call_id": "a", "content": "Error: offline"}]
-    assert notes == ["result a: ollama has no error flag; the text says so"]
+    assert notes == ["result a: ollama has no error flag; marked in the text"]
 
 
 def test_signed_reasoning_of_others_is_left_out_of_a_request() -> None:
@@ -159,7 +159,7 @@ def test_signed_reasoning_of_others_is_left_out_of_a_request() -> None:
     assert written == [{"role": "assistant", "content": "x", "thinking": "plain\nmore"}]
     assert notes == [
         "reasoning in the history: it was signed for anthropic; left out",
-        "assistant message: ollama takes one string; 2 thoughts were joined with a line break",
+        "assistant message: ollama accepts one string; 2 thoughts were joined with a line break",
     ]
 
 
@@ -172,6 +172,6 @@ def test_arguments_that_are_no_object_go_out_empty_with_a_note() -> None:
     written, notes = write_messages(Message("assistant", calls))
     assert [call["function"]["arguments"] for call in written[0]["tool_calls"]] == [{}, {}, {}]
     assert notes == [
-        "call a: its arguments are no JSON object; {} goes out",
-        "call c: thoughtSignature is known to gemini alone; left out",
+        "call a: its arguments are not a JSON object; sent as {}",
+        "call c: thoughtSignature exists only on gemini; left out",
     ]

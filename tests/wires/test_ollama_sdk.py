@@ -11,7 +11,7 @@ import ollama
 import pytest
 
 from toolglot.core.fold import unfold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Output, Request, Thinking
@@ -38,11 +38,11 @@ def client(answer: Callable[[dict[str, Any]], httpx.Response]) -> ollama.Client:
 
 
 def whole(_: dict[str, Any]) -> httpx.Response:
-    return httpx.Response(200, content=msgspec.json.encode(WIRE.write_reply(REPLY, Answering(), [])))
+    return httpx.Response(200, content=msgspec.json.encode(WIRE.write_reply(REPLY, ResponseContext(), [])))
 
 
 def streamed(_: dict[str, Any]) -> httpx.Response:
-    writer = WIRE.writer(Answering(), [])
+    writer = WIRE.writer(ResponseContext(), [])
     pieces = [writer.feed(event) for event in unfold(REPLY)]
     return httpx.Response(200, content=iter([*pieces, writer.close()]), headers={"content-type": WIRE.media_type})
 
@@ -87,11 +87,11 @@ def test_the_sdk_parses_a_stream() -> None:
 def test_the_sdk_validates_every_line_strictly() -> None:
     for line in streamed({}).read().splitlines():
         ollama.ChatResponse.model_validate(msgspec.json.decode(line), strict=True)
-    ollama.ChatResponse.model_validate(WIRE.write_reply(REPLY, Answering(), []), strict=True)
+    ollama.ChatResponse.model_validate(WIRE.write_reply(REPLY, ResponseContext(), []), strict=True)
 
 
 def test_the_sdk_raises_what_we_report() -> None:
-    status, body = WIRE.write_fault(UpstreamError("no such model", 404))
+    status, body = WIRE.write_error(UpstreamError("no such model", 404))
     failing = client(lambda _: httpx.Response(status, content=msgspec.json.encode(body)))
     with pytest.raises(ollama.ResponseError, match="no such model") as caught:
         failing.chat("m", [])
@@ -100,7 +100,7 @@ def test_the_sdk_raises_what_we_report() -> None:
 
 def test_the_sdk_raises_what_breaks_a_stream() -> None:
     def broken(_: dict[str, Any]) -> httpx.Response:
-        writer = WIRE.writer(Answering(), [])
+        writer = WIRE.writer(ResponseContext(), [])
         events = unfold(Reply(model="m", parts=(Text("x"),), error=UpstreamError("the runner is gone", 500)))
         return httpx.Response(200, content=b"".join(writer.feed(event) for event in events))
 

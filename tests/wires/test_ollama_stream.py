@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
 from toolglot.core.messages import Media, Reasoning, Text, ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
 from toolglot.wires.ollama import WIRE
@@ -54,7 +54,7 @@ def read(data: bytes, size: int | None = None, channel: str | None = None) -> li
     step = size or max(1, len(data))
     events = [event for at in range(0, len(data), step) for event in reader.feed(data[at : at + step])]
     events += reader.close()
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     return events
 
 
@@ -125,7 +125,7 @@ def test_the_reason_follows_the_calls_that_are_there() -> None:
 def test_an_id_given_twice_is_kept_once() -> None:
     reply = called({"id": "0", "function": {"name": "f"}}, {"id": "0", "function": {"name": "f"}})
     assert [part.id for part in reply.calls] == ["0", "f_1"]
-    assert reply.notes == ("two calls came with the id 0; the later one got a new id",)
+    assert reply.notes == ("two calls came with the id 0; the second got a new id",)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_every_end(end: dict[str, Any], stop: Stop) -> None:
     assert reply.stop == stop
     assert (reply.text, reply.error) == ("x", None)
     assert (reply.extra, reply.usage) == ({}, None)
-    assert ("the provider gave no done_reason" in reply.notes) == (stop.raw is None)
+    assert ("the provider sent no done_reason" in reply.notes) == (stop.raw is None)
 
 
 def test_a_reason_before_the_end_does_not_end_it() -> None:
@@ -273,7 +273,7 @@ def test_odd_messages_lose_nothing() -> None:
     assert Media("image", "image/png", picture) in reply.parts
     assert reply.extra == {"ollama": {"message": {"mood": "good"}}}
     assert reply.notes == (
-        "a picture that was a number was skipped",
+        "an image that was a number was skipped",
         "a message that was a string was skipped: hm",
         "a piece of the stream was not JSON and was skipped: 'no json'",
     )

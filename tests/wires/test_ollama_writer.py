@@ -8,16 +8,16 @@ import pytest
 from tests.wires.test_ollama_stream import MEANT, WHOLE, read
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Media, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
 from toolglot.wires.ollama import WIRE
 
 
-def write(events: list[Event], answering: Answering | None = None) -> tuple[bytes, list[str]]:
+def write(events: list[Event], context: ResponseContext | None = None) -> tuple[bytes, list[str]]:
     notes: list[str] = []
-    writer = WIRE.writer(answering or Answering(), notes)
+    writer = WIRE.writer(context or ResponseContext(), notes)
     return b"".join(writer.feed(event) for event in events) + writer.close(), notes
 
 
@@ -25,7 +25,7 @@ def test_a_reply_comes_back_whole_and_streamed() -> None:
     extra = {"ollama": {"total_duration": 5, "logprobs": [{"token": "a"}], "message": {"mood": "good"}}}
     reply = msgspec.structs.replace(MEANT, extra=extra)
     notes: list[str] = []
-    assert WIRE.read_reply(WIRE.write_reply(reply, Answering(), notes), None) == reply
+    assert WIRE.read_reply(WIRE.write_reply(reply, ResponseContext(), notes), None) == reply
     data, more = write(list(unfold(reply)))
     for size in (1, 7, None):
         assert fold(read(data, size)) == reply
@@ -34,9 +34,9 @@ def test_a_reply_comes_back_whole_and_streamed() -> None:
 
 def test_the_whole_reply_is_written_as_the_server_does() -> None:
     durations = dict.fromkeys(("total_duration", "load_duration", "prompt_eval_duration", "eval_duration"), 0)
-    assert WIRE.write_reply(MEANT, Answering(), []) == {**WHOLE, **durations}
-    answering = Answering(id="x", model="asked-for", created=1700000000)
-    assert WIRE.write_reply(Reply(id="r", model="m", created=1), answering, []) == {
+    assert WIRE.write_reply(MEANT, ResponseContext(), []) == {**WHOLE, **durations}
+    context = ResponseContext(id="x", model="asked-for", created=1700000000)
+    assert WIRE.write_reply(Reply(id="r", model="m", created=1), context, []) == {
         "model": "asked-for",
         "created_at": "2023-11-14T22:13:20Z",
         "message": {"role": "assistant", "content": ""},
@@ -74,7 +74,7 @@ def test_interleaved_blocks_keep_the_order_of_the_calls() -> None:
 
 
 def test_text_and_thinking_leave_at_once() -> None:
-    writer = WIRE.writer(Answering(), [])
+    writer = WIRE.writer(ResponseContext(), [])
     assert writer.feed(Start(model="m")) == writer.feed(Open(0, "reasoning")) == b""
     thought = msgspec.json.decode(writer.feed(Delta(0, "hm")))
     assert thought["message"] == {"role": "assistant", "content": "", "thinking": "hm"}
@@ -99,20 +99,20 @@ LOST = Reply(
 )
 NOTED = [
     "reasoning: ollama can't carry the signature or encrypted state of anthropic; left out",
-    "text: annotations is known to openai-chat alone; left out",
-    "call a: it was cut short, and ollama has whole calls only; left out",
-    "call b: its arguments are no JSON object; {} goes out",
-    "reply: ollama takes a picture's data, not its address; left out",
-    "reply: ollama has no place for a block of gemini's own; left out",
-    "reply: service_tier is known to openai alone; left out",
-    "stop reason filter: ollama has no word for it; it says stop",
-    "usage cache_read, reasoning: ollama counts input and output only; left out",
+    "text: annotations exists only on openai-chat; left out",
+    "call a: it was cut short, and ollama has only complete calls; left out",
+    "call b: its arguments are not a JSON object; sent as {}",
+    "reply: ollama accepts image data, not a URL; left out",
+    "reply: ollama has no place for a block that only gemini has; left out",
+    "reply: service_tier exists only on openai; left out",
+    "stop reason filter: ollama has no value for it; written as stop",
+    "usage cache_read, reasoning: ollama reports only input and output; left out",
 ]
 
 
 def test_what_a_reply_can_not_carry_is_noted_alike_whole_and_streamed() -> None:
     notes: list[str] = []
-    whole = WIRE.read_reply(WIRE.write_reply(LOST, Answering(), notes), None)
+    whole = WIRE.read_reply(WIRE.write_reply(LOST, ResponseContext(), notes), None)
     data, streamed = write(list(unfold(LOST)))
     assert notes == streamed == NOTED
     for reply in (whole, fold(read(data))):
@@ -134,7 +134,7 @@ def test_what_a_reply_can_not_carry_is_noted_alike_whole_and_streamed() -> None:
     ],
 )
 def test_every_stop_has_a_word(stop: Stop, word: str) -> None:
-    assert WIRE.write_reply(Reply(stop=stop), Answering(), [])["done_reason"] == word
+    assert WIRE.write_reply(Reply(stop=stop), ResponseContext(), [])["done_reason"] == word
 
 
 def test_a_fault_is_one_line_with_a_string() -> None:
@@ -155,6 +155,6 @@ def test_separators_of_lines_are_escaped() -> None:
 
 def test_a_namespace_goes_into_the_name() -> None:
     reply = Reply(parts=(ToolCall("a", "find", namespace="crm"),), stop=Stop("calls"))
-    whole = WIRE.read_reply(WIRE.write_reply(reply, Answering(), []), None)
+    whole = WIRE.read_reply(WIRE.write_reply(reply, ResponseContext(), []), None)
     streamed = fold(read(write(list(unfold(reply)))[0]))
     assert [call.name for call in (*whole.calls, *streamed.calls)] == ["crm__find", "crm__find"]

@@ -13,7 +13,7 @@ import pytest
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from toolglot.core.names import legalise
+from toolglot.core.names import sanitize_names
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError
@@ -92,7 +92,7 @@ def again(body: Body, quirks: Quirks | None = None) -> tuple[Body, list[str]]:
     assert body == kept, "reading must not change what it reads"
     assert msgspec.convert(msgspec.to_builtins(request), Request) == request, "a request is of its declared types"
     notes: list[str] = []
-    return WIRE.write_request(legalise(request, WIRE.names), notes, quirks or Quirks()), notes
+    return WIRE.write_request(sanitize_names(request, WIRE.names), notes, quirks or Quirks()), notes
 
 
 def test_every_key_goes_there_and_back() -> None:
@@ -179,22 +179,22 @@ LOST: dict[str, tuple[Request, list[str]]] = {
     "top_k": (Request("m", top_k=3), ["top_k: openai-chat has no such option; left out"]),
     "a budget": (Request("m", thinking=Thinking(budget=5)), ["thinking budget:"]),
     "shown thoughts": (Request("m", thinking=Thinking("low", show=True)), ["thinking shown:"]),
-    "another wire's request keys": (Request("m", extra={"gemini": {"x": []}}), ["request: x is known to gemini"]),
+    "another wire's request keys": (Request("m", extra={"gemini": {"x": []}}), ["request: x exists only on gemini"]),
     "a server tool": (Request("m", tools=(Tool("web", kind="server", extra=SIGNED),)), ["tool web: a server tool"]),
     "a choice without tools": (Request("m", choice=Choice("required")), ["tool_choice, parallel:"]),
-    "cache_control on a tool": (Request("m", tools=(Tool("f", extra=CACHED),)), ["tool f: cache_control is known to"]),
-    "cache_control on a part": (turn("user", Text("a", extra=CACHED)), ["text: cache_control is known to"]),
+    "cache_control on a tool": (Request("m", tools=(Tool("f", extra=CACHED),)), ["tool f: cache_control exists only on"]),
+    "cache_control on a part": (turn("user", Text("a", extra=CACHED)), ["text: cache_control exists only on"]),
     "reasoning": (turn("assistant", Reasoning("hm")), ["reasoning in the history:"]),
     "signed reasoning": (
         turn("assistant", Reasoning("hm", SIGNED)),
         ["reasoning in the history:", "reasoning: its signature is for anthropic"],
     ),
-    "a signed call": (turn("assistant", ToolCall("a", "f", extra=SIGNED)), ["call a: signature is known to"]),
-    "another wire's block": (turn("user", Opaque("gemini", {"type": "code"})), ["a block of gemini's own (code)"]),
-    "sound by address": (turn("user", Media("audio", url="u")), ["audio: openai-chat takes the data itself"]),
+    "a signed call": (turn("assistant", ToolCall("a", "f", extra=SIGNED)), ["call a: signature exists only on"]),
+    "another wire's block": (turn("user", Opaque("gemini", {"type": "code"})), ["a block that only gemini has (code)"]),
+    "sound by address": (turn("user", Media("audio", url="u")), ["audio: openai-chat accepts data"]),
     "an error": (turn("tool", ToolResult("a", "f", is_error=True)), ["result a: openai-chat has no error flag"]),
-    "another wire's message keys": (turn("user", Text("a"), extra=SIGNED), ["user message: signature is known to"]),
-    "another wire's result keys": (turn("tool", ToolResult("a", extra=SIGNED)), ["result a: signature is known to"]),
+    "another wire's message keys": (turn("user", Text("a"), extra=SIGNED), ["user message: signature exists only on"]),
+    "another wire's result keys": (turn("tool", ToolResult("a", extra=SIGNED)), ["result a: signature exists only on"]),
 }
 
 

@@ -14,11 +14,11 @@ from tests.cutting import cut
 from tests.wires.chat_pieces import END, PARTIAL, chunk, stream
 from tests.wires.test_openai_chat import FULL
 from tests.wires.test_openai_chat_stream import OPENROUTER
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Event
 from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering, Quirks
-from toolglot.core.names import legalise
-from toolglot.core.order import first_breach
+from toolglot.core.interfaces import Quirks, ResponseContext
+from toolglot.core.names import sanitize_names
 from toolglot.core.request import Request
 from toolglot.errors import CallerError
 from toolglot.wires.openai_chat import WIRE
@@ -93,12 +93,12 @@ def check(data: bytes, size: int | None) -> None:
     reader = WIRE.reader(None)
     events: list[Event] = [event for piece in cut(data, size) for event in reader.feed(piece)]
     events += reader.close()
-    assert first_breach(events) is None
+    assert first_order_error(events) is None
     reply = fold(events)
-    writer, notes = WIRE.writer(Answering(), []), list[str]()
+    writer, notes = WIRE.writer(ResponseContext(), []), list[str]()
     for event in events:
         writer.feed(event)
-    WIRE.write_reply(reply, Answering(), notes)
+    WIRE.write_reply(reply, ResponseContext(), notes)
 
 
 @settings(max_examples=400, deadline=None)
@@ -113,7 +113,7 @@ def test_damaged_replies(chunks: list[Any], data: st.DataObject) -> None:
     for held in chunks:
         whole = json.loads(json.dumps(held).replace('"delta"', '"message"'))
         reply = WIRE.read_reply(drawn(whole, data, 2), None)
-        WIRE.write_reply(reply, Answering(), [])
+        WIRE.write_reply(reply, ResponseContext(), [])
 
 
 @settings(max_examples=300, deadline=None)
@@ -149,5 +149,5 @@ def test_damaged_requests_are_read_or_refused(data: st.DataObject) -> None:
         key = None
         if "\ud800" not in str(body) and "inf" not in str(body):  # these can't be copied by way of JSON's types
             assert msgspec.convert(msgspec.to_builtins(request), Request) == request
-        WIRE.write_request(legalise(request, WIRE.names), [], Quirks())
+        WIRE.write_request(sanitize_names(request, WIRE.names), [], Quirks())
     assert key is None or key in body

@@ -97,14 +97,14 @@ CASES = {
         {"allowed_tools": False},
         {"tools": named("f", "g", "h"), "tool_choice": subset("required", "f", "h")},
         {"tools": named("f", "h"), "tool_choice": "required"},
-        ["tool_choice: the server takes no subset"],
+        ["tool_choice: the server does not support a subset"],
     ),
     "allowed_tools, one that may be called": Case(
         Request("m", tools=TOOLS, choice=Choice("auto", ("f",))),
         {"allowed_tools": False},
         {"tools": named("f", "g", "h"), "tool_choice": subset("auto", "f")},
         {"tools": named("f"), "tool_choice": "auto"},
-        ["tool_choice: the server takes no subset"],
+        ["tool_choice: the server does not support a subset"],
     ),
     "allowed_tools, one that must": Case(
         Request("m", tools=TOOLS, choice=FORCED),
@@ -137,7 +137,7 @@ CASES = {
             "tools": [inputs(CUSTOM)],
             "tool_choice": function("sql"),
         },
-        ["tool sql: a free-text tool goes as a function"],
+        ["tool sql: a custom tool is sent as a function"],
     ),
     "parallel_control": Case(
         Request("m", tools=TOOLS[:1], parallel=False),
@@ -151,7 +151,7 @@ CASES = {
         {"strict": False},
         {"tools": [{"type": "function", "function": {"name": "f", "strict": True}}]},
         {"tools": named("f")},
-        ["tool f: strict"],
+        ["tool f: the server does not support strict"],
     ),
     "stream_usage": Case(
         Request("m", stream=True),
@@ -164,7 +164,7 @@ CASES = {
         {"text_parts": False},
         {"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "x": 1}]}]},
         {"messages": [{"role": "user", "content": "a\nb"}]},
-        ["text: the server takes one string; x left out"],
+        ["text: the server accepts one string; x left out"],
     ),
     "text_parts of a result": Case(
         turn("tool", ToolResult("a", "f", (Text("a"), Text("b")))),
@@ -188,14 +188,14 @@ CASES = {
         {"cache_control": True},
         {"tools": named("f")},
         {"tools": [{**function("f"), "cache_control": {"type": "ephemeral"}}]},
-        ["tool f: x is known to anthropic"],
+        ["tool f: x exists only on anthropic"],
     ),
     "cache_control on a part": Case(
         turn("user", Text("a", extra=CACHED)),
         {"cache_control": True},
         {"messages": [{"role": "user", "content": "a"}]},
         {"messages": [{"role": "user", "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]}]},
-        ["text: x is known to anthropic"],
+        ["text: x exists only on anthropic"],
     ),
     "seed_key": Case(Request("m", seed=7), {"seed_key": "random_seed"}, {"seed": 7}, {"random_seed": 7}),
     "server_tools": Case(

@@ -14,14 +14,14 @@ from openai.types.chat import ChatCompletion
 from pydantic import BaseModel
 
 from toolglot.core.fold import unfold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Extra, Message, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.wires.openai_chat import WIRE
 
-ANSWERING = Answering("chatcmpl-1", "m", 7)
+CONTEXT = ResponseContext("chatcmpl-1", "m", 7)
 
 
 class Weather(BaseModel):
@@ -43,11 +43,11 @@ class Server:
         assert request.url.path.endswith(WIRE.path("m", False))
         notes: list[str] = []
         if isinstance(self.reply, UpstreamError):
-            status, body = WIRE.write_fault(self.reply)
+            status, body = WIRE.write_error(self.reply)
             return httpx2.Response(status, json=body, headers={"x-should-retry": "false"})
         if not self.asked.stream:
-            return httpx2.Response(200, json=WIRE.write_reply(self.reply, ANSWERING, notes))
-        writer = WIRE.writer(ANSWERING, notes)
+            return httpx2.Response(200, json=WIRE.write_reply(self.reply, CONTEXT, notes))
+        writer = WIRE.writer(CONTEXT, notes)
         data = b"".join(map(writer.feed, unfold(self.reply))) + writer.close()
         return httpx2.Response(200, content=data, headers={"content-type": WIRE.media_type})
 

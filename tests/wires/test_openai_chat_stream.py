@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.wires.chat_pieces import END, PARTIAL, chunk, events, read, stream
+from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Fault
 from toolglot.core.fold import fold
 from toolglot.core.messages import Media, Opaque, Reasoning, Text, ToolCall
-from toolglot.core.order import first_breach
 from toolglot.core.reply import Usage
 from toolglot.wires.openai_chat import WIRE
 
@@ -221,11 +221,11 @@ BROKEN: dict[str, tuple[bytes, str | None, str]] = {
     "a bare body": (stream(*PARTIAL, done=False) + b'{"error": {"message": "no"}}', None, "no"),
     "a bare body before the end marker": (stream(*PARTIAL, done=False) + b'{"error": "no"}\ndata: [DONE]\n\n', None, "no"),
     "a bare body over lines": (stream(*PARTIAL, done=False) + b'{\n "error": {\n  "message": "no"\n }\n}\n', None, "no"),
-    "nothing more": (stream(*PARTIAL, done=False), "stream_truncated", "the stream broke off before its end"),
+    "nothing more": (stream(*PARTIAL, done=False), "stream_truncated", "the stream ended early"),
     "half a chunk": (
         stream(*PARTIAL, done=False) + b'data: {"choices": [',
         "stream_truncated",
-        "the stream broke off before its end",
+        "the stream ended early",
     ),
 }
 
@@ -273,7 +273,7 @@ NESTED = (
 def test_nesting_without_end_is_no_trap(shape: bytes) -> None:
     for depth in (400, *range(800, 1010), 3000):  # near Python's limit, what can be read can't always be worked with
         data = b"data: " + shape % (b"[" * depth + b"]" * depth) + b"\n\n"
-        assert first_breach(events(data + stream(END))) is None
+        assert first_order_error(events(data + stream(END))) is None
 
 
 def test_structured_output_is_on_its_channel() -> None:

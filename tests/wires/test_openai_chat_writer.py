@@ -11,19 +11,19 @@ from tests.wires.chat_pieces import END, chunk, read, stream
 from toolglot.core.envelope import unseal
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
-from toolglot.core.reply import Reason, Reply, Stop, Usage
+from toolglot.core.reply import Reply, Stop, StopReason, Usage
 from toolglot.errors import UpstreamError
 from toolglot.wires.openai_chat import WIRE
 
 Body = dict[str, Any]
 
-ANSWERING = Answering("chatcmpl-1", "asked", 7)
+CONTEXT = ResponseContext("chatcmpl-1", "asked", 7)
 
 
-def written(events: list[Event], answering: Answering = ANSWERING, notes: list[str] | None = None) -> bytes:
-    writer = WIRE.writer(answering, [] if notes is None else notes)
+def written(events: list[Event], context: ResponseContext = CONTEXT, notes: list[str] | None = None) -> bytes:
+    writer = WIRE.writer(context, [] if notes is None else notes)
     return b"".join(map(writer.feed, events)) + writer.close()
 
 
@@ -91,13 +91,13 @@ REPLIES: dict[str, Reply] = {
 @pytest.mark.parametrize("name", [name for name in REPLIES if name != "sealed"])  # a reader of replies leaves the seal
 def test_what_is_written_is_read_whole_and_streamed(name: str) -> None:
     reply, notes = REPLIES[name], list[str]()
-    assert WIRE.read_reply(json.loads(json.dumps(WIRE.write_reply(reply, ANSWERING, notes))), None) == reply
+    assert WIRE.read_reply(json.loads(json.dumps(WIRE.write_reply(reply, CONTEXT, notes))), None) == reply
     assert read(written(list(unfold(reply)), notes=notes)) == reply
     assert notes == []
 
 
 def test_a_whole_reply() -> None:
-    assert WIRE.write_reply(REPLIES["calls"], ANSWERING, []) == {
+    assert WIRE.write_reply(REPLIES["calls"], CONTEXT, []) == {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 7,
@@ -163,13 +163,13 @@ def test_a_stream_as_clients_insist_on_it() -> None:
 
 
 def test_usage_only_where_it_was_asked_for() -> None:
-    data = written(list(unfold(REPLIES["calls"])), Answering(stream_usage=False))
+    data = written(list(unfold(REPLIES["calls"])), ResponseContext(stream_usage=False))
     assert b"usage" not in data
     assert chunks(data)[-1]["choices"][0]["finish_reason"] == "tool_calls"
 
 
 def test_a_stream_without_a_start_is_given_one() -> None:
-    data = written([Open(0, "text"), Delta(0, "a"), Close(0), Finish(Stop("stop"))], Answering())
+    data = written([Open(0, "text"), Delta(0, "a"), Close(0), Finish(Stop("stop"))], ResponseContext())
     assert [held["choices"][0]["delta"] for held in chunks(data)] == [
         {"role": "assistant", "content": ""},
         {"content": "a"},
@@ -208,19 +208,25 @@ def test_interleaved_calls_stay_apart() -> None:
         ("other", "stop"),
     ],
 )
-def test_every_reason_has_a_word(reason: Reason, word: str) -> None:
+def test_every_reason_has_a_word(reason: StopReason, word: str) -> None:
     reply = Reply(stop=Stop(reason))
-    assert WIRE.write_reply(reply, Answering(), [])["choices"][0]["finish_reason"] == word
+    assert WIRE.write_reply(reply, ResponseContext(), [])["choices"][0]["finish_reason"] == word
     assert chunks(written(list(unfold(reply))))[-1]["choices"][0]["finish_reason"] == word
 
 
 SIGNED: Extra = {"anthropic": {"signature": "s"}}
 NO_PLACE: dict[str, tuple[Reply, str]] = {
-    "a picture": (Reply(parts=(Media("image", url="u"),)), "reply: openai-chat has no place for a picture or file"),
-    "another wire's block": (Reply(parts=(Opaque("gemini", {}),)), "reply: openai-chat has no place for a block of gemini's"),
-    "another wire's text keys": (Reply(parts=(Text("a", extra=SIGNED),)), "text: signature is known to anthropic"),
-    "another wire's call keys": (Reply(parts=(ToolCall("a", "f", extra=SIGNED),)), "call a: signature is known to anthropic"),
-    "another wire's reply keys": (Reply(extra=SIGNED), "reply: signature is known to anthropic"),
+    "a picture": (Reply(parts=(Media("image", url="u"),)), "reply: openai-chat has no place for a image or file"),
+    "another wire's block": (
+        Reply(parts=(Opaque("gemini", {}),)),
+        "reply: openai-chat has no place for a block that only gemini has",
+    ),
+    "another wire's text keys": (Reply(parts=(Text("a", extra=SIGNED),)), "text: signature exists only on anthropic"),
+    "another wire's call keys": (
+        Reply(parts=(ToolCall("a", "f", extra=SIGNED),)),
+        "call a: signature exists only on anthropic",
+    ),
+    "another wire's reply keys": (Reply(extra=SIGNED), "reply: signature exists only on anthropic"),
 }
 
 
@@ -228,7 +234,7 @@ NO_PLACE: dict[str, tuple[Reply, str]] = {
 def test_what_has_no_place_is_noted(name: str) -> None:
     reply, start = NO_PLACE[name]
     whole, streamed = list[str](), list[str]()
-    WIRE.write_reply(reply, Answering(), whole)
+    WIRE.write_reply(reply, ResponseContext(), whole)
     written(list(unfold(reply)), notes=streamed)
     assert len(whole) == 1
     assert whole[0].startswith(start)
@@ -236,7 +242,7 @@ def test_what_has_no_place_is_noted(name: str) -> None:
 
 
 def test_foreign_state_goes_through_a_client_and_back() -> None:
-    details = WIRE.write_reply(REPLIES["sealed"], ANSWERING, [])["choices"][0]["message"]["reasoning_details"]
+    details = WIRE.write_reply(REPLIES["sealed"], CONTEXT, [])["choices"][0]["message"]["reasoning_details"]
     assert [unseal(detail["data"]) for detail in details] == [SIGNED]
     history = WIRE.read_messages(
         [{"role": "assistant", "content": "a", "reasoning_content": "hm", "reasoning_details": details}]
@@ -244,7 +250,7 @@ def test_foreign_state_goes_through_a_client_and_back() -> None:
     assert history[0].parts[0] == Reasoning("hm", SIGNED)
     notes: list[str] = []
     assert WIRE.write_messages(history, notes, Quirks()) == [{"role": "assistant", "content": "a"}]
-    assert any("anthropic alone" in note for note in notes)
+    assert any("anthropic only" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +266,7 @@ def test_foreign_state_goes_through_a_client_and_back() -> None:
 )
 def test_errors(error: UpstreamError, status: int, kind: str) -> None:
     body = {"error": {"message": "no", "type": kind, "param": None, "code": error.code}}
-    assert WIRE.write_fault(error) == (status, body)
+    assert WIRE.write_error(error) == (status, body)
     half: list[Event] = [Start(), Open(0, "text"), Delta(0, "a"), Close(0), Fault(error)]
     reply = read(written(half))
     assert reply.text == "a"
@@ -278,4 +284,4 @@ def test_half_characters_are_no_trap(part: Part) -> None:
 
 def test_a_stream_through_reader_and_writer_is_the_same_stream() -> None:
     reply = read(stream(chunk({"reasoning_content": "hm"}), chunk({"content": "a"}), END))
-    assert read(written(list(unfold(reply)), Answering())) == reply
+    assert read(written(list(unfold(reply)), ResponseContext())) == reply

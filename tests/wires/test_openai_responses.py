@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolglot.core.envelope import seal
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Output, Request, Thinking
@@ -210,7 +210,7 @@ def test_an_error_is_said_in_words() -> None:
     turns = (said("assistant", ToolCall("1", "f")), said("tool", ToolResult("1", "f", (Text("no such city"),), True)))
     body, notes = written(Request("m", turns))
     assert body["input"][1]["output"] == "Error: no such city"
-    assert notes == ["result 1: openai-responses has no error flag; the text says so"]
+    assert notes == ["result 1: openai-responses has no error flag; marked in the text"]
 
 
 def test_reasoning_of_others_is_left_out_and_then_items_are_not_known_by_their_ids() -> None:
@@ -219,8 +219,8 @@ def test_reasoning_of_others_is_left_out_and_then_items_are_not_known_by_their_i
     body, notes = written(Request("m", (turn,)))
     assert body["input"] == [{"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"}]
     assert notes == [
-        "reasoning: its signature is for anthropic alone; left out",
-        "reasoning: openai-responses takes only its own; left out",
+        "reasoning: its signature is for anthropic only; left out",
+        "reasoning: openai-responses accepts only what it signed; left out",
     ]
 
 
@@ -233,7 +233,7 @@ def test_what_has_no_place_is_noted() -> None:
     _, notes = written(request)
     assert [note.partition(":")[0] for note in notes] == [
         "user message", "audio", "user message", "assistant message",
-        "a block of anthropic's own (server_tool_use) was left out",
+        "a block that only anthropic has (server_tool_use) was left out",
         "top_k", "stop", "seed", "thinking budget",
     ]  # fmt: skip
 
@@ -250,7 +250,7 @@ def test_ids_that_we_made_up_mean_nothing_and_state_under_seal_is_opened() -> No
         ),
         stop=Stop("calls"),
     )
-    output = WIRE.write_reply(reply, Answering(), [])["output"]
+    output = WIRE.write_reply(reply, ResponseContext(), [])["output"]
     assert len({item["id"] for item in output}) == len(output) == 7
     (turn,) = history(*output)
     assert turn.parts == reply.parts
@@ -277,7 +277,7 @@ def test_parameters_and_strict_are_always_written() -> None:
     assert WIRE.read_tools(tools)[0].strict is None
     notes: list[str] = []
     assert WIRE.write_tools((Tool("g", strict=True),), notes, Quirks(strict=False))[0]["strict"] is False
-    assert notes == ["tool g: strict is not known there; left out"]
+    assert notes == ["tool g: the server does not support strict; left out"]
 
 
 def test_a_namespace_is_one_tool_with_all_that_is_said_of_it() -> None:
@@ -298,7 +298,7 @@ def test_tools_that_a_server_does_not_know() -> None:
     (only,) = WIRE.write_tools(tools, notes, Quirks(custom_tools=False))
     assert only["parameters"]["required"] == ["input"]
     assert notes == [
-        "tool sql: a free-text tool goes as a function with one string",
+        "tool sql: a custom tool is sent as a function with one string",
         "tool x: a server tool of another vendor; left out",
     ]
 
@@ -343,7 +343,7 @@ def test_a_server_that_takes_no_subset_gets_fewer_tools() -> None:
     body, notes = written(Request("m", (), tools, Choice("auto", ("f", "g"))), Quirks(allowed_tools=False))
     assert [tool["name"] for tool in body["tools"]] == ["f", "g"]
     assert body["tool_choice"] == "auto"
-    assert notes == ["tool_choice: the server takes no subset of tools; narrowed by leaving tools out"]
+    assert notes == ["tool_choice: the server does not support a subset of tools; other tools were left out"]
 
 
 # -- errors
@@ -380,6 +380,6 @@ def test_a_bad_shape_is_named(body: dict[str, Any], where: str) -> None:
 
 
 def test_errors_in_the_wires_own_shape() -> None:
-    status, body = WIRE.write_fault(UpstreamError("slow down", 429, "rate_limit_exceeded"))
+    status, body = WIRE.write_error(UpstreamError("slow down", 429, "rate_limit_exceeded"))
     assert (status, body["error"]["type"], body["error"]["code"]) == (429, "rate_limit_error", "rate_limit_exceeded")
-    assert WIRE.write_fault(UpstreamError("gone"))[0] == 502
+    assert WIRE.write_error(UpstreamError("gone"))[0] == 502

@@ -13,7 +13,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from toolglot.core.fold import unfold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Media, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Stop, Usage
 from toolglot.core.request import Output, Request, Thinking
@@ -60,7 +60,7 @@ ASKED = Request(
     output=Output(SCHEMA, "facts", strict=True),
     extra={"openai": {"store": False, "metadata": {"a": "b"}}},
 )
-ANSWERING = Answering(model="shown", request=ASKED)
+CONTEXT = ResponseContext(model="shown", request=ASKED)
 
 
 def client(answer: Callable[[dict[str, Any]], httpx2.Response]) -> openai.OpenAI:
@@ -73,11 +73,11 @@ def client(answer: Callable[[dict[str, Any]], httpx2.Response]) -> openai.OpenAI
 
 
 def whole(reply: Reply) -> Callable[[dict[str, Any]], httpx2.Response]:
-    return lambda _: httpx2.Response(200, json=WIRE.write_reply(reply, ANSWERING, []))
+    return lambda _: httpx2.Response(200, json=WIRE.write_reply(reply, CONTEXT, []))
 
 
 def written(reply: Reply) -> list[bytes]:
-    writer = WIRE.writer(ANSWERING, [])
+    writer = WIRE.writer(CONTEXT, [])
     return [writer.feed(event) for event in unfold(reply)] + [writer.close()]
 
 
@@ -112,7 +112,7 @@ def test_a_whole_reply() -> None:
 
 
 def test_a_whole_reply_fits_the_types_strictly() -> None:
-    body = msgspec.json.encode(WIRE.write_reply(REPLY, ANSWERING, []))
+    body = msgspec.json.encode(WIRE.write_reply(REPLY, CONTEXT, []))
     judged(TypeAdapter(Response).validate_json(body, strict=True))
 
 
@@ -177,7 +177,7 @@ def test_structured_output_is_parsed() -> None:
 
 
 def test_errors_before_and_within_a_stream() -> None:
-    status, body = WIRE.write_fault(UpstreamError("slow down", 429, "rate_limit_exceeded"))
+    status, body = WIRE.write_error(UpstreamError("slow down", 429, "rate_limit_exceeded"))
     with pytest.raises(openai.RateLimitError, match="slow down"):
         client(lambda _: httpx2.Response(status, json=body)).responses.create(model="m", input="hi")
     broken = Reply("resp_1", "m", (Text("a"),), error=UpstreamError("gone", 503))

@@ -24,7 +24,7 @@ from tests.wires.responses_pieces import (
 )
 from toolglot.core.events import Delta, Fault
 from toolglot.core.fold import fold
-from toolglot.core.interfaces import Answering
+from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Stop
 from toolglot.errors import UpstreamError
@@ -76,7 +76,7 @@ def test_the_last_word_adds_what_is_missing_and_repeats_nothing() -> None:
     other = ("output_text.delta", at(0, content_index=0, delta="Wait"))
     said = heard(added, other, ("output_item.done", at(0, item=SAID)), DONE)
     assert said.text == "Wait"
-    assert said.notes == ("what streamed of an item differs from its final form; the streamed form stands",)
+    assert said.notes == ("an item's streamed form differs from its final form; the streamed form is used",)
 
 
 def test_places_that_are_used_twice_and_ends_that_are_told_twice() -> None:
@@ -223,7 +223,7 @@ def test_how_it_ended(status: str, details: Any, stop: Stop) -> None:
     body = response(status, [SAID], incomplete_details=details)
     assert WIRE.read_reply(body, None).stop == stop
     if stop.reason not in ("pause", "other"):
-        again = WIRE.read_reply(WIRE.write_reply(WIRE.read_reply(body, None), Answering(), []), None)
+        again = WIRE.read_reply(WIRE.write_reply(WIRE.read_reply(body, None), ResponseContext(), []), None)
         assert again.stop is not None
         assert again.stop.reason == stop.reason
 

@@ -9,7 +9,7 @@ import msgspec
 from tests.wires.responses_pieces import MEANT, read
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold
-from toolglot.core.interfaces import Answering, Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Media, Message, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
@@ -18,8 +18,8 @@ from toolglot.errors import UpstreamError
 from toolglot.wires.openai_responses import WIRE
 
 
-def streamed(reply: Reply, answering: Answering | None = None) -> bytes:
-    writer = WIRE.writer(answering or Answering(), [])
+def streamed(reply: Reply, context: ResponseContext | None = None) -> bytes:
+    writer = WIRE.writer(context or ResponseContext(), [])
     return b"".join(writer.feed(event) for event in unfold(reply)) + writer.close()
 
 
@@ -35,10 +35,10 @@ def told(data: bytes) -> list[dict[str, Any]]:
 def test_what_is_written_is_read_again() -> None:
     data = streamed(MEANT)
     assert fold(read(data, 5)) == MEANT
-    assert WIRE.read_reply(WIRE.write_reply(MEANT, Answering(), []), None) == MEANT
+    assert WIRE.read_reply(WIRE.write_reply(MEANT, ResponseContext(), []), None) == MEANT
     events = told(data)
     assert [event["sequence_number"] for event in events] == list(range(len(events)))
-    assert events[-1]["response"] == WIRE.write_reply(MEANT, Answering(), [])
+    assert events[-1]["response"] == WIRE.write_reply(MEANT, ResponseContext(), [])
 
 
 def test_every_event_of_every_kind() -> None:
@@ -84,7 +84,7 @@ def test_blocks_that_interleave_keep_their_places() -> None:
         Close(1),
         Finish(Stop("calls")),
     ]
-    writer = WIRE.writer(Answering(), [])
+    writer = WIRE.writer(ResponseContext(), [])
     data = b"".join(map(writer.feed, events))
     found = fold(read(data))
     assert {(part.namespace, part.name, part.arguments_json) for part in found.calls} == {
@@ -101,7 +101,7 @@ def test_state_of_others_travels_under_seal() -> None:
     reply = Reply("resp_1", parts=(Reasoning("hm", {"anthropic": {"signature": "s"}}),), stop=Stop("stop"))
     item = told(streamed(reply))[-1]["response"]["output"][0]
     assert WIRE.read_messages([item])[0].parts == reply.parts
-    writer = WIRE.writer(Answering(), [])
+    writer = WIRE.writer(ResponseContext(), [])
     late = Close(0, extra={"gemini": {"thoughtSignature": "t"}})
     events: list[Event] = [Start("resp_1"), Open(0, "text"), Delta(0, "a"), late, Finish(Stop("stop"))]
     data = b"".join(map(writer.feed, events))
@@ -111,7 +111,7 @@ def test_state_of_others_travels_under_seal() -> None:
 
 def test_a_signature_seen_as_a_client_stays_with_its_call() -> None:
     signed = Reply("r", parts=(ToolCall("1", "f", extra={"gemini": {"thoughtSignature": "t"}}),), stop=Stop("calls"))
-    for reply in (fold(read(streamed(signed))), WIRE.read_reply(WIRE.write_reply(signed, Answering(), []), None)):
+    for reply in (fold(read(streamed(signed))), WIRE.read_reply(WIRE.write_reply(signed, ResponseContext(), []), None)):
         assert [type(part) for part in reply.parts] == [ToolCall]
         items = WIRE.write_messages((Message("assistant", reply.parts),), [], Quirks())
         assert [item["type"] for item in items] == ["reasoning", "function_call"]
@@ -121,20 +121,20 @@ def test_a_signature_seen_as_a_client_stays_with_its_call() -> None:
 def test_parts_of_one_item_are_items_of_their_own_in_a_reply() -> None:
     same = {"openai-responses": {"id": "msg_1"}}
     reply = Reply("resp_1", "m", (Text("a", extra=same), Text("b", extra=same)), Stop("stop"))
-    items = WIRE.write_reply(reply, Answering(), [])["output"]
+    items = WIRE.write_reply(reply, ResponseContext(), [])["output"]
     assert [item["id"] for item in items] == ["msg_1", "msg_tg_1_1"]
     assert told(streamed(reply))[-1]["response"]["output"] == items
 
 
 def test_a_fault_ends_the_stream_as_failed() -> None:
-    writer = WIRE.writer(Answering(), [])
+    writer = WIRE.writer(ResponseContext(), [])
     begun = writer.feed(Start("resp_1")) + writer.feed(Open(0, "text")) + writer.feed(Delta(0, "a")) + writer.feed(Close(0))
     last = told(begun + writer.feed(Fault(UpstreamError("busy", 529, "overloaded_error"))))[-1]
     assert last["type"] == "response.failed"
     assert last["response"]["status"] == "failed"
     assert last["response"]["error"]["code"] == "server_error"
     assert last["response"]["output"][0]["content"][0]["text"] == "a"
-    assert told(WIRE.writer(Answering(), []).feed(Fault(UpstreamError("no", 429))))[-1]["response"]["error"]["code"] == (
+    assert told(WIRE.writer(ResponseContext(), []).feed(Fault(UpstreamError("no", 429))))[-1]["response"]["error"]["code"] == (
         "rate_limit_exceeded"
     )
 
@@ -143,14 +143,14 @@ def test_what_has_no_place_in_a_reply_is_noted() -> None:
     notes: list[str] = []
     cited = Text("a", extra={"anthropic": {"citations": []}})
     reply = Reply("r", parts=(Media("file", url="http://a/b"), Opaque("gemini", {"type": "x"}), cited), stop=Stop("stop"))
-    assert [item["type"] for item in WIRE.write_reply(reply, Answering(), notes)["output"]] == ["message"]
+    assert [item["type"] for item in WIRE.write_reply(reply, ResponseContext(), notes)["output"]] == ["message"]
     assert notes == [
-        "reply: openai-responses has no place for a sound, a file or an address; left out",
-        "a block of gemini's own (x) was left out",
-        "text: citations is known to anthropic alone; left out",
+        "reply: openai-responses has no place for audio, a file or a URL; left out",
+        "a block that only gemini has (x) was left out",
+        "text: citations exists only on anthropic; left out",
     ]
     again: list[str] = []
-    writer = WIRE.writer(Answering(), again)
+    writer = WIRE.writer(ResponseContext(), again)
     for event in unfold(reply):
         writer.feed(event)
     assert again == notes
@@ -166,9 +166,9 @@ def test_the_response_echoes_its_request() -> None:
         max_tokens=7,
         extra={"openai": {"metadata": {"a": "b"}}},
     )
-    body = WIRE.write_reply(MEANT, Answering("resp_2", "shown", 5, request=request), [])
+    body = WIRE.write_reply(MEANT, ResponseContext("resp_2", "shown", 5, request=request), [])
     assert (body["id"], body["model"], body["created_at"]) == ("resp_2", "shown", 5)
     assert (body["instructions"], body["max_output_tokens"], body["parallel_tool_calls"]) == ("Be brief.", 7, False)
     assert body["tool_choice"] == {"type": "function", "name": "f"}
     assert (body["tools"][0]["name"], body["metadata"]) == ("f", {"a": "b"})
-    assert told(streamed(MEANT, Answering("resp_2", "shown", 5, request=request)))[-1]["response"] == body
+    assert told(streamed(MEANT, ResponseContext("resp_2", "shown", 5, request=request)))[-1]["response"] == body

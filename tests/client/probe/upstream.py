@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from toolglot.client.probe.seen import questions
+from toolglot.client.probe.observations import questions
 
 Body = dict[str, Any]
 Said = tuple[int, Body]  # status and JSON
@@ -77,20 +77,20 @@ def good(body: Body) -> Said:
 
 
 class Upstream:
-    """`listed` is the body of GET /v1/models; other paths of GET are in `told`. `asked` are the bodies that came."""
+    """`listed` is the body of GET /v1/models; other paths of GET are in `paths`. `asked` are the bodies that came."""
 
-    def __init__(self, answer: Callable[[Body], Said], listed: Body | None, told: dict[str, Body]) -> None:
+    def __init__(self, answer: Callable[[Body], Said], listed: Body | None, paths: dict[str, Body]) -> None:
         self.answer, self.asked = answer, list[Body]()
-        self.told = {**told, **({"/v1/models": listed} if listed is not None else {})}
+        self.paths = {**paths, **({"/v1/models": listed} if listed is not None else {})}
         self.keys: list[str | None] = []
         self.url = ""
 
 
 @contextmanager
 def upstream(
-    answer: Callable[[Body], Said] = good, *, listed: Body | None = None, told: dict[str, Body] | None = None
+    answer: Callable[[Body], Said] = good, *, listed: Body | None = None, paths: dict[str, Body] | None = None
 ) -> Iterator[Upstream]:
-    held = Upstream(answer, listed, told or {})
+    upstream = Upstream(answer, listed, paths or {})
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -103,7 +103,7 @@ def upstream(
             self.wfile.write(data)
 
         def do_GET(self) -> None:
-            said = held.told.get(self.path.partition("?")[0])
+            said = upstream.paths.get(self.path.partition("?")[0])
             status = 404 if said is None else 200
             self._say(status, "application/json", json.dumps(said or {"error": {"message": "no such page"}}).encode())
 
@@ -112,9 +112,9 @@ def upstream(
             if self.path != "/v1/chat/completions":
                 self._say(404, "application/json", b'{"error": {"message": "no such page"}}')
                 return
-            held.asked.append(body)
-            held.keys.append(self.headers.get("Authorization"))
-            status, said = held.answer(body)
+            upstream.asked.append(body)
+            upstream.keys.append(self.headers.get("Authorization"))
+            status, said = upstream.answer(body)
             if status == 200 and body.get("stream"):
                 self._say(200, "text/event-stream", as_chunks(said))
             else:
@@ -125,11 +125,11 @@ def upstream(
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
-        held.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        upstream.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
-            yield held
+            yield upstream
         finally:
             server.shutdown()
             thread.join()

@@ -41,14 +41,14 @@ def _one(schema: Any, target: Target, where: str, *, root: bool = False) -> Iter
 
 
 def _types(schema: dict[str, Any], target: Target, where: str) -> Iterator[str]:
-    said = schema.get("type")
-    names = said if isinstance(said, list) else [] if said is None else [said]
-    if isinstance(said, list) and (target.types != "list" or len(said) < 2):
+    kind = schema.get("type")
+    names = kind if isinstance(kind, list) else [] if kind is None else [kind]
+    if isinstance(kind, list) and (target.types != "list" or len(kind) < 2):
         yield f"{where}: a list of types"
     for name in names:
         if (name.lower() if target.capitals else name) not in _TYPES or (target.capitals and not name.isupper()):
             yield f"{where}: type {name}"
-    if said is None and "anyOf" not in schema and target.anything != "empty":
+    if kind is None and "anyOf" not in schema and target.anything != "empty":
         yield f"{where}: no type"
 
 

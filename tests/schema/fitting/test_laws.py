@@ -21,16 +21,16 @@ TIGHT = [row for row in TARGETS.values() if row.anything == "union"]
 
 
 def readable(schema: dict[str, Any], target: Target) -> dict[str, Any]:
-    """Gemini's own kind of schema as JSON Schema, for the checker."""
+    """Gemini's schema format as JSON Schema, for the checker."""
     return read_schema(schema, "parameters") if target.capitals else schema
 
 
 def filled(value: Any, schema: Any) -> Any:
     """The value with null for each property that it leaves out, as strict mode wants it."""
     for branch in schema.get("anyOf", ()):
-        held = filled(value, branch)
-        if checker(branch).fits(held):
-            return held
+        instance = filled(value, branch)
+        if checker(branch).fits(instance):
+            return instance
     if isinstance(value, list):
         return [filled(item, schema.get("items", {})) for item in value]
     if not isinstance(value, dict) or "properties" not in schema:
@@ -45,8 +45,8 @@ def assert_still_valid(bundle: Bundle, target: Target) -> None:
     original, after = checker(schema), checker(readable(fitted.schema, target))
     for value in values:
         if original.fits(value):
-            held = filled(value, fitted.schema) if target.filled else value
-            assert after.fits(held), (schema, fitted.schema, held, after.problems(held))
+            instance = filled(value, fitted.schema) if target.filled else value
+            assert after.fits(instance), (schema, fitted.schema, instance, after.problems(instance))
 
 
 @pytest.mark.parametrize("target", FREE, ids=lambda row: row.name)
@@ -59,7 +59,7 @@ def test_what_was_valid_stays_valid(target: Target, bundle: Bundle) -> None:
 @pytest.mark.parametrize("target", TIGHT, ids=lambda row: row.name)
 @MODEST
 @given(bundle=tools(free=False))
-def test_what_was_valid_stays_valid_where_all_must_be_said(target: Target, bundle: Bundle) -> None:
+def test_what_was_valid_stays_valid_with_all_properties_required(target: Target, bundle: Bundle) -> None:
     assert fit_schema(bundle[0], target).narrowed == ()
     assert_still_valid(bundle, target)
 
@@ -67,7 +67,7 @@ def test_what_was_valid_stays_valid_where_all_must_be_said(target: Target, bundl
 @pytest.mark.parametrize("target", TIGHT, ids=lambda row: row.name)
 @MODEST
 @given(bundle=tools())
-def test_what_is_no_longer_valid_is_reported(target: Target, bundle: Bundle) -> None:
+def test_narrowed_values_are_reported(target: Target, bundle: Bundle) -> None:
     if not fit_schema(bundle[0], target).narrowed:
         assert_still_valid(bundle, target)
 
@@ -75,7 +75,7 @@ def test_what_is_no_longer_valid_is_reported(target: Target, bundle: Bundle) -> 
 @EACH
 @MODEST
 @given(bundle=tools())
-def test_nothing_refused_is_left(target: Target, bundle: Bundle) -> None:
+def test_no_rejected_keyword_is_left(target: Target, bundle: Bundle) -> None:
     fitted = fit_schema(bundle[0], target)
     assert refused(fitted.schema, target) == []
 
@@ -83,22 +83,22 @@ def test_nothing_refused_is_left(target: Target, bundle: Bundle) -> None:
 @EACH
 @MODEST
 @given(bundle=tools())
-def test_twice_is_as_good_as_once(target: Target, bundle: Bundle) -> None:
+def test_fitting_twice_changes_nothing(target: Target, bundle: Bundle) -> None:
     once = fit_schema(bundle[0], target).schema
     assert fit_schema(once, target).schema == once
 
 
 @MODEST
 @given(bundle=tools(free=False))
-def test_nulls_that_were_filled_in_are_taken_out_again(bundle: Bundle) -> None:
+def test_filled_nulls_are_removed_again(bundle: Bundle) -> None:
     """So that calls can be checked against the original."""
     schema, values = bundle
     original = checker(schema)
     fitted = fit_schema(schema, TARGETS["openai_strict"]).schema
     for value in values:
-        held = filled(value, fitted)
+        instance = filled(value, fitted)
         if original.fits(value):
-            assert original.fits(drop_filled_nulls(held, schema)), (schema, held)
+            assert original.fits(drop_filled_nulls(instance, schema)), (schema, instance)
 
 
 _KEYWORDS = (
@@ -117,7 +117,7 @@ _JUNK = st.recursive(
 @EACH
 @settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(schema=_JUNK)
-def test_never_raises_and_always_gives_an_object(target: Target, schema: Any) -> None:
+def test_never_raises_and_always_returns_an_object(target: Target, schema: Any) -> None:
     fitted = fit_schema(schema, target)
     assert fitted.schema["type"] in ("object", "OBJECT") or "anyOf" in fitted.schema
     if not target.as_is:

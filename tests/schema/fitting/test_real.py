@@ -1,4 +1,4 @@
-"""Schemas as tools of the field have them (our own examples of their features), on every target."""
+"""Schemas like those of real tools (our examples of their features), on every target."""
 
 from __future__ import annotations
 

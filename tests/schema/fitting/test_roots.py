@@ -8,9 +8,9 @@ import pytest
 
 from tests.counted import lines_run
 from tests.schema.fitting.refusals import refused
+from toolglot.io.json_codec import dumps
 from toolglot.schema.check import checker
 from toolglot.schema.fitting import TARGETS, Target, drop_filled_nulls, fit_schema
-from toolglot.text.json_text import dumps
 
 EACH = pytest.mark.parametrize("target", TARGETS.values(), ids=list(TARGETS))
 STRING = {"type": "string"}
@@ -26,20 +26,20 @@ FORMS: dict[str, Any] = {
     "schema", [None, [], "object", {}, {"type": "object"}, {"properties": None}, {"type": ["object", "null"]}]
 )
 @EACH
-def test_whatever_it_is_it_becomes_an_object(target: Target, schema: Any) -> None:
+def test_any_schema_becomes_an_object(target: Target, schema: Any) -> None:
     made = fit_schema(schema, target).schema
     assert made["type"] == ("OBJECT" if target.capitals else "object")
     assert refused(made, target) == []
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
-def test_where_anything_is_taken_it_stays_as_it_is(name: str) -> None:
+def test_targets_that_accept_everything_keep_the_schema(name: str) -> None:
     schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d"}}, "$defs": {"d": {"not": STRING}}}
     assert fit_schema(schema, TARGETS[name]).schema is schema
     assert fit_schema({"properties": {}}, TARGETS[name]).schema == {"type": "object", "properties": {}}
 
 
-def test_forms_at_the_root_are_joined() -> None:
+def test_a_union_at_the_root_is_merged() -> None:
     made = fit_schema(FORMS, TARGETS["anthropic"])
     assert made.schema == {
         "type": "object",
@@ -47,11 +47,11 @@ def test_forms_at_the_root_are_joined() -> None:
         "required": ["kind"],
         "description": "(either kind=file, path | kind=url, url)",
     }
-    assert made.notes == ("its forms are joined into one object",)
+    assert made.notes == ("the union is merged into one object",)
     assert "anyOf" in fit_schema(FORMS, TARGETS["llamacpp"]).schema
 
 
-def test_joined_forms_stay_open_where_one_says_so() -> None:
+def test_merged_branches_stay_open_if_one_is() -> None:
     silent, open_ = {"properties": {"a": STRING}}, {"properties": {"b": STRING}, "additionalProperties": {"type": "integer"}}
     shut = {"properties": {"c": STRING}, "additionalProperties": False}
     assert fit_schema({"anyOf": [silent, open_]}, TARGETS["gemini"]).schema["additionalProperties"] is True
@@ -59,7 +59,7 @@ def test_joined_forms_stay_open_where_one_says_so() -> None:
     assert fit_schema({"anyOf": [silent, open_]}, TARGETS["openai_strict"]).narrowed
 
 
-def test_where_the_root_takes_no_description_words_are_put_aside() -> None:
+def test_words_go_aside_if_the_root_has_no_description() -> None:
     schema = {
         "properties": {"a": STRING, "b": STRING},
         "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
@@ -72,7 +72,7 @@ def test_where_the_root_takes_no_description_words_are_put_aside() -> None:
     assert fit_schema(schema, TARGETS["gemini"]).schema["description"] == "All. (needs one of a | b)"
 
 
-def test_nulls_of_joined_forms_are_dropped() -> None:
+def test_nulls_of_merged_branches_are_dropped() -> None:
     call = {"kind": "url", "path": None, "url": "u"}
     closed = {"oneOf": [{**form, "additionalProperties": False} for form in FORMS["oneOf"]]}
     assert drop_filled_nulls(call, closed) == {"kind": "url", "url": "u"}
@@ -92,7 +92,7 @@ TREE: dict[str, Any] = {
 
 
 @EACH
-def test_recursion_is_unrolled_then_left_open(target: Target) -> None:
+def test_recursion_is_expanded_then_left_open(target: Target) -> None:
     made = fit_schema(TREE, target)
     assert refused(made.schema, target) == []
     value: dict[str, Any] = {"v": 0}
@@ -109,7 +109,7 @@ def test_recursion_is_unrolled_then_left_open(target: Target) -> None:
 
 
 @EACH
-def test_the_whole_inside_itself(target: Target) -> None:
+def test_the_root_inside_itself(target: Target) -> None:
     schema = {
         "type": "object",
         "properties": {"v": STRING, "more": {"$ref": "#"}},
@@ -186,12 +186,12 @@ def test_strict_mode_has_limits() -> None:
     assert sum("enum" in one for one in made.schema["properties"].values()) == 3
     assert not made.narrowed
     many = {"type": "object", "properties": {f"p{at}": STRING for at in range(5001)}}
-    assert fit_schema(many, target).narrowed == ("more than 5000 properties are refused",)
+    assert fit_schema(many, target).narrowed == ("more than 5000 properties are rejected",)
 
 
-def test_names_that_a_grammar_or_an_api_chokes_on() -> None:
+def test_names_that_a_grammar_or_an_api_rejects() -> None:
     named = {"type": "object", "properties": {"a]b": STRING}, "additionalProperties": {"type": "integer"}}
     made = fit_schema({"type": "object", "properties": {"x": named}}, TARGETS["llamacpp"])
     assert "additionalProperties" not in made.schema["properties"]["x"]
-    assert made.narrowed == ("x: keys that are not listed can't be given beside one of these names",)
-    assert fit_schema(named, TARGETS["anthropic_strict"]).notes == ("the name 'a]b' may be refused",)
+    assert made.narrowed == ("x: with one of these names, only the listed keys can be passed",)
+    assert fit_schema(named, TARGETS["anthropic_strict"]).notes == ("the name 'a]b' may be rejected",)

@@ -31,7 +31,7 @@ def a_half(x: float) -> float:
     return x / 2
 
 
-def test_bare_it_is_a_tool_and_a_function() -> None:
+def test_without_options_it_is_a_tool_and_a_function() -> None:
     assert isinstance(double, Tool)
     assert (double.name, double.description) == ("double", "Twice the number.")
     assert double(4) == 8
@@ -39,20 +39,20 @@ def test_bare_it_is_a_tool_and_a_function() -> None:
     assert double.__doc__ == "Twice the number."
 
 
-def test_with_arguments_it_says_more() -> None:
+def test_options_override_the_function() -> None:
     assert (a_half.name, a_half.description, a_half.strict) == ("half", "Half of it.", True)
     assert (a_half.options.timeout, a_half.options.cache_for) == (3, 60)
     assert a_half(4) == 2
 
 
-def test_it_is_written_as_any_tool_is() -> None:
+def test_it_encodes_as_a_tool() -> None:
     plain = Tool(double.name, double.description, double.schema)
     assert msgspec.json.encode(double) == msgspec.json.encode(plain)
     assert format_tools([double], "anthropic") == format_tools([plain], "anthropic")
     assert format_tools([a_half], "openai")[0]["function"]["strict"] is True
 
 
-def test_a_method_is_a_tool_of_its_object() -> None:
+def test_a_bound_method_is_a_tool() -> None:
     class Counter:
         def __init__(self, by: int) -> None:
             self.by = by
@@ -83,11 +83,11 @@ class Shelf:
         return x
 
 
-@pytest.mark.parametrize("take", [lambda held: format_tools([held], "openai"), runnable, lambda held: Agent("local/m", [held])])
-def test_a_method_without_its_object_is_no_tool(take: Callable[[Any], Any]) -> None:
-    for held, name in ((Shelf.marked, "marked"), (Shelf.plain, "plain")):
-        with pytest.raises(CallerError, match=rf"it is a method without its object; .* Shelf\(\.\.\.\)\.{name}"):
-            take(held)
+@pytest.mark.parametrize("take", [lambda one: format_tools([one], "openai"), runnable, lambda one: Agent("local/m", [one])])
+def test_an_unbound_method_is_not_a_tool(take: Callable[[Any], Any]) -> None:
+    for method, name in ((Shelf.marked, "marked"), (Shelf.plain, "plain")):
+        with pytest.raises(CallerError, match=rf"it is an unbound method; .* Shelf\(\.\.\.\)\.{name}"):
+            take(method)
     for bound in (Shelf().marked, Shelf().plain, Shelf.free, functools.partial(Shelf.plain, Shelf())):
         take(bound)
 
@@ -112,7 +112,7 @@ def test_pydantic_is_not_imported_without_need() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_above_a_classmethod_it_says_where_it_belongs() -> None:
+def test_above_a_classmethod_it_is_rejected_with_advice() -> None:
     def found(cls: type) -> str:
         """Found."""
         return cls.__name__
@@ -122,7 +122,7 @@ def test_above_a_classmethod_it_says_where_it_belongs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"cache_for": "60"}, "got `str` - at `cache_for`"),
         ({"timeout": 0}, "at `timeout`"),
@@ -130,6 +130,6 @@ def test_above_a_classmethod_it_says_where_it_belongs() -> None:
         ({"description": 5}, "at `description`"),
     ],
 )
-def test_wrong_options_are_told_when_it_is_made(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(CallerError, match=told):
+def test_invalid_options_are_rejected_at_definition(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(CallerError, match=message):
         tool(**options)

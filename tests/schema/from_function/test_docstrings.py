@@ -66,7 +66,7 @@ REST = """Finds flights.
 
 
 @pytest.mark.parametrize("text", [GOOGLE, NUMPY, REST], ids=["google", "numpy", "rest"])
-def test_each_style_says_the_same(text: str) -> None:
+def test_each_style_gives_the_same_result(text: str) -> None:
     read = read_docstring(text)
     assert read.description == "Finds flights.\n\nOnly direct ones, and only today's."
     assert read.parameters == {
@@ -78,7 +78,7 @@ def test_each_style_says_the_same(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n "])
-def test_nothing_said_is_nothing(text: str | None) -> None:
+def test_an_empty_docstring_has_no_description(text: str | None) -> None:
     assert read_docstring(text).description is None
 
 
@@ -93,13 +93,13 @@ def test_a_list_in_the_description_keeps_its_lines() -> None:
     assert read_docstring("Units:\n- C\n- F\n\nDone.").description == "Units:\n- C\n- F\n\nDone."
 
 
-def test_a_word_that_looks_like_a_section_inside_a_sentence_is_none() -> None:
+def test_a_section_title_inside_a_sentence_is_not_a_section() -> None:
     read = read_docstring("Takes args: two of them.\n\nNote that parameters\nare many.")
     assert read.description == "Takes args: two of them.\n\nNote that parameters are many."
     assert read.parameters == {}
 
 
-def test_what_stands_behind_the_sections_is_not_the_description() -> None:
+def test_text_after_the_sections_is_not_the_description() -> None:
     read = read_docstring("A.\n\nArgs:\n    x: One.\n\nMore words.\n")
     assert (read.description, read.parameters) == ("A.", {"x": "One."})
 
@@ -109,7 +109,7 @@ def test_a_default_in_an_entry_is_part_of_its_words() -> None:
     assert read.parameters == {"unit": "One of: C: Celsius F: Fahrenheit", "x": "The x"}
 
 
-def test_a_role_at_the_start_of_a_line_is_no_field() -> None:
+def test_a_role_at_the_start_of_a_line_is_not_a_field() -> None:
     assert read_docstring(":class:`Foo` is made.\n\n:func:`bar` too: twice").description == (
         ":class:`Foo` is made.\n\n:func:`bar` too: twice"
     )

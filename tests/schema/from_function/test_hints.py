@@ -114,7 +114,7 @@ CAT = {
 }
 DOG = {"type": "object", "properties": {"type": {"type": "string", "enum": ["dog"]}, "isGood": {"type": "boolean"}}}
 
-# hint, schema, JSON value, what the function is given
+# hint, schema, JSON value, Python value
 CASES: list[tuple[Any, dict[str, Any], Any, Any]] = [
     (str, {"type": "string"}, "a", "a"),
     (int, {"type": "integer"}, 3.0, 3),
@@ -273,17 +273,17 @@ CASES: list[tuple[Any, dict[str, Any], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("hint", "schema", "value", "given"), CASES, ids=[str(case[0])[-50:] for case in CASES])
-def test_a_hint_has_a_schema_and_reads_its_values(hint: Any, schema: dict[str, Any], value: Any, given: Any) -> None:
+@pytest.mark.parametrize(("hint", "schema", "value", "expected"), CASES, ids=[str(case[0])[-50:] for case in CASES])
+def test_a_hint_has_a_schema_and_reads_its_values(hint: Any, schema: dict[str, Any], value: Any, expected: Any) -> None:
     written = Schemas().of(hint)
     assert written == schema
     assert checker({"type": "object", "properties": {"x": written}}).problems({"x": value}) == []
     read = read_value(value, hint, "x")
-    assert read == given
-    assert type(read) is type(given)
+    assert read == expected
+    assert type(read) is type(expected)
 
 
-def test_a_class_that_holds_itself_is_a_definition() -> None:
+def test_a_recursive_class_is_a_definition() -> None:
     schemas = Schemas()
     assert schemas.of(list[Tree]) == {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
     assert schemas.definitions["Tree"]["properties"]["children"]["items"] == {"$ref": "#/$defs/Tree"}
@@ -291,7 +291,7 @@ def test_a_class_that_holds_itself_is_a_definition() -> None:
     assert read == [Tree(1, [Tree(2)])]
 
 
-def test_pydantics_definitions_are_shared_and_its_made_up_titles_are_gone() -> None:
+def test_pydantics_definitions_are_shared_and_its_derived_titles_removed() -> None:
     schemas = Schemas()
     assert schemas.of(Branch) == {"$ref": "#/$defs/Branch"}
     assert schemas.definitions.keys() == {"Branch", "Leaf"}
@@ -300,7 +300,7 @@ def test_pydantics_definitions_are_shared_and_its_made_up_titles_are_gone() -> N
     assert read == Branch(leaves=[Leaf(size=1)], side=Branch())
 
 
-def test_two_models_of_one_name_are_kept_apart() -> None:
+def test_two_models_with_the_same_name_are_distinct() -> None:
     other = pydantic.create_model("Leaf", colour=(str, ...))
     first, second = pydantic.create_model("A", leaf=(Leaf, ...)), pydantic.create_model("B", leaf=(other, ...))
     schemas = Schemas()
@@ -332,13 +332,13 @@ WRONG: list[tuple[Any, Any, str]] = [
     (dict[str, int], {"a": "b"}, r"x\.a: expected an integer"),
     (int | bool, "a", "x: expected an integer.*; or expected true or false"),
     (Place, {}, r"x\.lat: is missing"),
-    (Place, {"lat": 1, "lon": 2}, r"x\.lon: there is no such parameter; there are lat, name, tags"),
+    (Place, {"lat": 1, "lon": 2}, r"x\.lon: unknown parameter; known: lat, name, tags"),
     (Leaf, {"size": 0}, r"x\.size: Input should be greater than 0"),
 ]
 
 
 @pytest.mark.parametrize(("hint", "value", "message"), WRONG)
-def test_a_value_that_does_not_fit_is_told_with_its_place(hint: Any, value: Any, message: str) -> None:
+def test_an_invalid_value_is_reported_with_its_path(hint: Any, value: Any, message: str) -> None:
     with pytest.raises(ArgumentsError, match=message):
         read_value(value, hint, "x")
 
@@ -349,12 +349,12 @@ class Iterates:
 
 
 @pytest.mark.parametrize("hint", [Iterates, complex, abc.Callable[[int], int], Literal[b"a"], type])
-def test_a_hint_without_a_json_form_is_refused(hint: Any) -> None:
+def test_a_hint_without_a_json_form_is_rejected(hint: Any) -> None:
     with pytest.raises(CallerError, match="has no JSON form"):
         Schemas().of(hint)
 
 
-def test_a_class_that_refuses_its_values_says_why() -> None:
+def test_an_error_raised_by_the_class_is_reported() -> None:
     @dataclasses.dataclass
     class Even:
         number: int

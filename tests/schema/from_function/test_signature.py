@@ -64,7 +64,7 @@ def test_a_function_without_parameters_takes_an_empty_object() -> None:
     assert called(now, {}) == "noon"
 
 
-def test_without_hints_anything_is_accepted_and_noted() -> None:
+def test_without_hints_any_value_is_accepted_with_a_note() -> None:
     def bare(x, y=2):  # type: ignore[no-untyped-def]
         return [x, y]
 
@@ -94,24 +94,24 @@ def test_parameters_of_every_kind_find_their_place() -> None:
         called(every, {"a": 1, "d": 4, "z": "nine"})
 
 
-def test_what_is_unknown_or_missing_is_told() -> None:
-    with pytest.raises(ArgumentsError, match="town: there is no such parameter; there are city, unit"):
+def test_unknown_or_missing_arguments_are_reported() -> None:
+    with pytest.raises(ArgumentsError, match="town: unknown parameter; known: city, unit"):
         called(get_weather, {"town": "Rome"})
     with pytest.raises(ArgumentsError, match="city: is missing"):
         called(get_weather, {})
 
 
-def test_what_is_injected_is_not_shown() -> None:
+def test_injected_parameters_are_not_in_the_schema() -> None:
     def whole(city: str, context: Injected, again: Optional[Injected] = None) -> Any:  # noqa: UP045
         return city, context, again
 
     schema = read_function(whole).tool.schema
     assert schema is not None
     assert list(schema["properties"]) == ["city"]
-    held = Injected()
-    assert called(whole, {"city": "Rome"}, held) == ("Rome", held, held)
-    with pytest.raises(ArgumentsError, match="context: there is no such parameter"):
-        called(whole, {"city": "Rome", "context": {}}, held)
+    context = Injected()
+    assert called(whole, {"city": "Rome"}, context) == ("Rome", context, context)
+    with pytest.raises(ArgumentsError, match="context: unknown parameter"):
+        called(whole, {"city": "Rome", "context": {}}, context)
 
 
 class Where(TypedDict, total=False):
@@ -185,7 +185,7 @@ def test_a_wrapped_function_shows_what_it_wraps() -> None:
     assert called(wrapper, {"city": "Rome"}) == "ROME C"
 
 
-def test_who_waits_is_the_wrapper_not_what_it_wraps() -> None:
+def test_async_is_decided_by_the_wrapper() -> None:
     async def later(city: str) -> str:
         """Later."""
         return city
@@ -203,20 +203,20 @@ class Pair(enum.Enum):
     ONE = (1, 2)
 
 
-def test_a_default_is_told_as_json_has_it_or_not_at_all() -> None:
+def test_a_default_is_json_or_left_out() -> None:
     def limited(most: float = math.inf, pair: Pair = Pair.ONE, few: float = 1.5) -> None:
         """Limits."""
 
     schema = read_function(limited).tool.schema
     assert schema is not None
-    assert {name: held.get("default") for name, held in schema["properties"].items()} == {
+    assert {name: schema_of.get("default") for name, schema_of in schema["properties"].items()} == {
         "most": None,
         "pair": "ONE",
         "few": 1.5,
     }
 
 
-def test_names_of_a_function_around_are_known_while_it_runs() -> None:
+def test_names_of_an_enclosing_function_are_resolved_while_it_runs() -> None:
     class Inner(msgspec.Struct):
         x: int
 
@@ -226,7 +226,7 @@ def test_names_of_a_function_around_are_known_while_it_runs() -> None:
     assert called(takes, {"inner": {"x": 3}}) == 3
 
 
-def test_such_names_are_known_when_the_function_around_is_gone() -> None:
+def test_resolved_names_stay_known_after_the_enclosing_function_returns() -> None:
     def made() -> ReadFunction:
         class Inner(msgspec.Struct):
             x: int
@@ -244,7 +244,7 @@ def test_such_names_are_known_when_the_function_around_is_gone() -> None:
     assert read.function(*read.bind({"outer": {"inner": {"x": 3}}}).args) == 3
 
 
-def test_a_hint_that_is_not_there_is_refused() -> None:
+def test_an_unresolvable_hint_is_rejected() -> None:
     def lost(x: NotThere) -> None: ...
 
     with pytest.raises(CallerError, match="lost: a hint can't be resolved: name 'NotThere' is not defined; define it before"):
@@ -266,7 +266,7 @@ def test_a_default_of_pydantics_carries_limits_words_and_value() -> None:
         called(few, {"n": 0})
 
 
-def test_a_parameter_that_can_t_be_is_named() -> None:
+def test_an_invalid_parameter_is_named() -> None:
     def bad(x: list[complex]) -> None: ...
 
     with pytest.raises(CallerError, match=r"bad\(x\): complex has no JSON form"):
@@ -274,6 +274,6 @@ def test_a_parameter_that_can_t_be_is_named() -> None:
 
 
 @pytest.mark.parametrize(("thing", "message"), [(int, "int is a class"), (lambda x: x, "a lambda has no name")])
-def test_what_is_no_function_is_refused(thing: Any, message: str) -> None:
+def test_a_class_is_rejected(thing: Any, message: str) -> None:
     with pytest.raises(CallerError, match=message):
         read_function(thing)

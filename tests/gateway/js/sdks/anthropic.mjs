@@ -8,8 +8,8 @@ async function messages(question, stream) {
   const tools = [{ ...TOOL, input_schema: SCHEMA }];
   const messages = [{ role: "user", content: question }];
   const ask = () => {
-    const asked = { model, max_tokens: 1000, messages, tools };
-    return stream ? client.messages.stream(asked).finalMessage() : client.messages.create(asked);
+    const body = { model, max_tokens: 1000, messages, tools };
+    return stream ? client.messages.stream(body).finalMessage() : client.messages.create(body);
   };
   const first = await ask();
   if (first.stop_reason !== "tool_use") throw new Error(`stop_reason ${first.stop_reason}`);

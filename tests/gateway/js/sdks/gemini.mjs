@@ -8,16 +8,16 @@ async function generate(question, stream) {
   const config = { tools: [{ functionDeclarations: [{ ...TOOL, parametersJsonSchema: SCHEMA }] }] };
   const contents = [{ role: "user", parts: [{ text: question }] }];
   const ask = async () => {
-    const asked = { model, contents, config };
-    const chunks = stream ? await client.models.generateContentStream(asked) : [await client.models.generateContent(asked)];
+    const body = { model, contents, config };
+    const chunks = stream ? await client.models.generateContentStream(body) : [await client.models.generateContent(body)];
     const parts = [];
     for await (const chunk of chunks) parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []));
     return parts;
   };
-  const said = await ask();
-  const { id, name, args } = only(said.filter((part) => part.functionCall)).functionCall;
+  const parts = await ask();
+  const { id, name, args } = only(parts.filter((part) => part.functionCall)).functionCall;
   const output = await runTool(name, args);
-  contents.push({ role: "model", parts: said });
+  contents.push({ role: "model", parts });
   contents.push({ role: "user", parts: [{ functionResponse: { id, name, response: { output } } }] });
   return (await ask()).map((part) => part.text ?? "").join("");
 }

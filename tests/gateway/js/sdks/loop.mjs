@@ -1,5 +1,5 @@
-// What every SDK here goes through: a question, the call that comes, its result sent back, the answer.
-// node <sdk>.mjs <the gateway's address> <model> <file>...   Each file is asked for twice: whole and streamed.
+// The loop that every SDK runs: a question, the tool call, its result, the answer.
+// node <sdk>.mjs <gateway URL> <model> <file>...   Each file is requested twice: whole and streamed.
 import { writeFile } from "node:fs/promises";
 
 const [address, model, ...files] = process.argv.slice(2);
@@ -15,7 +15,7 @@ export const SCHEMA = {
 };
 
 export async function runTool(name, { path, content }) {
-  if (name !== TOOL.name) throw new Error(`there is no tool ${name}`);
+  if (name !== TOOL.name) throw new Error(`unknown tool ${name}`);
   await writeFile(path, content);
   return `wrote ${content.length} characters to ${path}`;
 }
@@ -32,6 +32,6 @@ export async function goThrough(...talks) {
 }
 
 export function only(calls) {
-  if (calls.length !== 1) throw new Error(`one call was to come, not ${JSON.stringify(calls)}`);
+  if (calls.length !== 1) throw new Error(`expected one call, got ${JSON.stringify(calls)}`);
   return calls[0];
 }

@@ -8,19 +8,19 @@ async function chat(question, stream) {
   const tools = [{ type: "function", function: { ...TOOL, parameters: SCHEMA } }];
   const messages = [{ role: "user", content: question }];
   const ask = async () => {
-    const asked = { model, messages, tools };
-    if (!stream) return (await client.chat(asked)).message;
+    const body = { model, messages, tools };
+    if (!stream) return (await client.chat(body)).message;
     const message = { role: "assistant", content: "", tool_calls: [] };
-    for await (const chunk of await client.chat({ ...asked, stream: true })) {
+    for await (const chunk of await client.chat({ ...body, stream: true })) {
       message.content += chunk.message.content;
       message.tool_calls.push(...(chunk.message.tool_calls ?? []));
     }
     return message;
   };
-  const said = await ask();
-  const call = only(said.tool_calls ?? []).function;
+  const message = await ask();
+  const call = only(message.tool_calls ?? []).function;
   const content = await runTool(call.name, call.arguments);
-  messages.push(said, { role: "tool", tool_name: call.name, content });
+  messages.push(message, { role: "tool", tool_name: call.name, content });
   return (await ask()).content;
 }
 

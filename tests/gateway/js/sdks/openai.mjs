@@ -8,9 +8,9 @@ async function chat(question, stream) {
   const tools = [{ type: "function", function: { ...TOOL, parameters: SCHEMA } }];
   const messages = [{ role: "user", content: question }];
   const ask = async () => {
-    const asked = { model, messages, tools };
+    const body = { model, messages, tools };
     const completions = client.chat.completions;
-    const whole = stream ? await completions.stream(asked).finalChatCompletion() : await completions.create(asked);
+    const whole = stream ? await completions.stream(body).finalChatCompletion() : await completions.create(body);
     return whole.choices[0];
   };
   const { message, finish_reason } = await ask();
@@ -23,8 +23,8 @@ async function chat(question, stream) {
 
 async function responses(question, stream) {
   const tools = [{ type: "function", ...TOOL, parameters: SCHEMA, strict: false }];
-  const ask = (asked) =>
-    stream ? client.responses.stream({ model, tools, ...asked }).finalResponse() : client.responses.create({ model, tools, ...asked });
+  const ask = (body) =>
+    stream ? client.responses.stream({ model, tools, ...body }).finalResponse() : client.responses.create({ model, tools, ...body });
   const first = await ask({ input: question });
   const call = only(first.output.filter((item) => item.type === "function_call"));
   const output = await runTool(call.name, JSON.parse(call.arguments));

@@ -1,0 +1,378 @@
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.pipeline.answering import CITY, HELLO, PARIS, TIME, TOOLS, WEATHER, plan_for
+from toolglot import CallerError, prepare
+from toolglot.catalog.profile import Profile
+from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.request import Output, Request
+from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.plan import Plan
+from toolglot.pipeline.request.route import Route, resolve
+from toolglot.pipeline.request.tool_mode import ModeCount
+
+HISTORY = (
+    Message("user", (Text("Weather in Paris?"),)),
+    Message("assistant", (Text("I look."), ToolCall("c1", "get_weather", PARIS))),
+    Message("tool", (ToolResult("c1", "get_weather", (Text("sunny"),)),)),
+    Message("assistant", (Text("Sunny."),)),
+    Message("user", (Text("And in Rome?"),)),
+    Message("assistant", (ToolCall("c2", "get_weather", '{"city": "Rome"}'),)),
+    Message("tool", (ToolResult("c2", "get_weather", (Text("rainy"),)),)),
+)
+
+
+def known(model: str = "openai/gpt-5", **facts: Any) -> Route:
+    """A route to a model with these facts."""
+    route = resolve(model)
+    fields = {"model": "m", "family": "fam", "source": "test", **facts}
+    return msgspec.structs.replace(route, profile=Profile(**fields))
+
+
+def fitted(route: Route | str, ask: str = "auto", **request: Any) -> Plan:
+    fields = {"messages": HELLO, "tools": TOOLS, **request}
+    return fit_request(Request("m", **fields), resolve(route) if isinstance(route, str) else route, ask=ask)
+
+
+def texts(plan: Plan) -> list[tuple[str, str]]:
+    return [
+        (message.role, "".join(part.text if isinstance(part, Text) else f"[{type(part).__name__}]" for part in message.parts))
+        for message in plan.request.messages
+    ]
+
+
+# -- nothing to do
+
+
+@pytest.mark.parametrize(
+    ("model", "most"),
+    [
+        ("openai/gpt-5", None),
+        ("ollama/gemma3:4b", None),
+        ("llamacpp/some-model", None),
+        ("ollama/qwen3:8b", None),
+        ("local/smollm2", 100),  # without a limit it is given one
+    ],
+)
+def test_a_plain_question_is_left_as_it_is(model: str, most: int | None) -> None:
+    texts = (Message("user", (Text("Hello"),)), Message("assistant", (Text("Hi"),)))
+    request = Request("m", messages=texts, max_tokens=most)
+    plan = fit_request(request, resolve(model))
+    assert plan.request is request
+    assert (plan.notes, plan.text_dialect, plan.tool_mode.kind) == ((), None, "native")
+
+
+def test_a_native_request_that_needs_nothing_is_left_as_it_is() -> None:
+    request = Request("m", messages=HISTORY, tools=TOOLS, choice=Choice("required"))
+    plan = fit_request(request, known())
+    assert plan.request is request
+    assert (plan.notes, plan.text_dialect, plan.tools, plan.choice) == ((), "auto", TOOLS, Choice("required"))
+
+
+def test_prepare_adds_no_key() -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": CITY}}
+    body = prepare("hi", "openai/gpt-5", [tool]).body
+    assert body["tools"] == [tool]
+    assert body.keys() == {"model", "messages", "tools"}
+
+
+# -- how many tools
+
+
+def many(count: int) -> Toolset:
+    return Toolset([*(Tool(f"tool_{at}", f"Handles case {at}", CITY) for at in range(count)), WEATHER])
+
+
+@pytest.mark.parametrize("ask", ["native", "dialect:hermes", "constrained"])
+def test_the_most_relevant_tools_are_kept_and_the_rest_is_noted(ask: str) -> None:
+    route = known("llamacpp/x", max_tools=3)
+    plan = fitted(route, ask, tools=many(9), messages=(Message("user", (Text("What is the weather in Rome?"),)),))
+    assert any(
+        "7 of 10 left out, because fam handles 3: tool_2, tool_3, tool_4, tool_5, tool_6, ..." in note for note in plan.notes
+    )
+    shown = str(plan.request)
+    assert "get_weather" in shown
+    assert "tool_1" in shown
+    assert "tool_2" not in shown
+    assert len(plan.tools) == 10
+
+
+def test_server_tools_are_not_counted() -> None:
+    tools = Toolset([Tool("web_search", kind="server", extra={"openai-chat": {"type": "web_search"}}), WEATHER, TIME])
+    plan = fitted(known(max_tools=2), tools=tools)
+    assert (plan.request.tools, plan.notes) == (tools, ())
+
+
+# -- which way
+
+
+def test_no_native_tools_to_a_model_that_can_not_take_them() -> None:
+    for choice in (None, Choice("none"), Choice("required")):
+        plan = fitted(known("ollama/x", supports_tools=False), choice=choice)
+        assert plan.request.tools == ()
+        assert any("tool mode: dialect:tagged" in note for note in plan.notes) == (choice != Choice("none"))
+
+
+def test_calls_of_the_history_are_text_for_such_a_model_even_without_tools() -> None:
+    for request in ({"tools": ()}, {"choice": Choice("none")}):
+        plan = fitted(known("ollama/x", supports_tools=False), messages=HISTORY, **request)
+        assert plan.request.tools == ()
+        assert not any("[" in text for _, text in texts(plan))
+        assert [role for role, _ in texts(plan)] == [*["user", "assistant"] * 3, "user"]
+        assert plan.text_dialect is None
+
+
+def test_what_worked_is_chosen() -> None:
+    mode_counts = {"native": ModeCount(20, 2), "dialect:hermes": ModeCount(20, 19)}
+    plan = fit_request(Request("m", messages=HELLO, tools=TOOLS), known(), mode_counts=mode_counts)
+    assert plan.tool_mode.name == "dialect:hermes"
+    assert plan.notes[0] == "tool mode: dialect:hermes: 19 of 20 calls were good, against 2 of 20 with native"
+
+
+def test_a_mode_set_by_the_caller_is_not_noted() -> None:
+    assert not any(note.startswith("tool mode") for note in fitted(known(), "dialect:hermes").notes)
+
+
+# -- choice
+
+
+def test_a_forbidden_choice_offers_no_tool_where_the_server_ignores_it() -> None:
+    plan = fitted(known("ollama/x"), choice=Choice("none"), messages=HISTORY)
+    assert (plan.request.tools, plan.request.choice, plan.text_dialect) == ((), None, None)
+    assert plan.notes == ("tool choice: none; no tools are sent, because ollama ignores it",)
+    kept = fitted(known(), choice=Choice("none"))
+    assert (kept.request.tools, kept.request.choice, kept.notes) == (TOOLS, Choice("none"), ())
+
+
+def test_a_forced_choice_is_constrained_where_the_server_can() -> None:
+    plan = fitted(known("ollama/x"), choice=Choice("required", ("get_time",)))
+    assert plan.tool_mode.name == "constrained"
+    assert plan.request.output is not None
+    assert "get_weather" not in str(plan.request.output.schema)
+
+
+def route_without_choice() -> Route:
+    """A server that ignores tool choices, without constrained decoding."""
+    route = known("ollama/x")
+    return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, constrains=False))
+
+
+def test_else_a_forced_choice_is_in_the_prompt_and_only_that_tool_is_sent() -> None:
+    plan = fitted(route_without_choice(), choice=Choice("required", ("get_time",)))
+    assert [tool.name for tool in plan.request.tools] == ["get_time"]
+    assert plan.request.choice is None
+    assert texts(plan)[0] == ("system", "Answer now with a call of get_time, and with nothing else.")
+    assert [note for note in plan.notes if "choice" in note] == [
+        "tool choice: only get_time sent, because ollama ignores it",
+        "tool choice: required, stated in the prompt, because ollama ignores it",
+    ]
+    plan = fitted(route_without_choice(), choice=Choice("required"))
+    assert (plan.request.tools[0].name, len(plan.request.tools)) == ("get_weather", 2)
+    assert texts(plan)[0][1] == "Answer now with a call of at least one of the tools, and with nothing else."
+
+
+def test_a_choice_among_some_offers_only_those() -> None:
+    plan = fitted(route_without_choice(), choice=Choice("auto", ("get_time",)))
+    assert [tool.name for tool in plan.request.tools] == ["get_time"]
+    assert (texts(plan), len(plan.tools)) == ([("user", "Hello")], 2)
+    unknown = fitted(route_without_choice(), choice=Choice("auto", ("nothing_like_it",)))
+    assert len(unknown.request.tools) == 2
+    assert "choice" not in str(unknown.notes)
+
+
+# -- parallel
+
+
+def test_parallel_calls_are_switched_off_where_the_model_can_not() -> None:
+    alone: Any = {"supports_parallel": False}
+    plan = fitted(known(**alone))
+    assert (plan.request.parallel, plan.notes) == (False, ("parallel calls: off, because fam makes one at a time",))
+    assert fitted(known(**alone), parallel=False).notes == ()
+    assert fitted(known(**alone), tools=()).notes == ()
+    assert fitted(known()).request.parallel is None
+    no_switch = fitted(known("deepseek/x", **alone))
+    assert (no_switch.request.parallel, no_switch.notes) == (None, ())
+
+
+# -- turns
+
+
+def test_earlier_turns_are_text_for_a_model_that_is_poor_at_several() -> None:
+    plan = fitted(known(multi_turn="poor", dialect="hermes"), messages=HISTORY)
+    turns = texts(plan)
+    assert [role for role, _ in turns] == ["user", "assistant", "user", "assistant", "user", "assistant", "tool"]
+    assert turns[1][1].startswith("I look.\n<tool_call>")
+    assert "sunny" in turns[2][1]
+    assert turns[5:] == [("assistant", "[ToolCall]"), ("tool", "[ToolResult]")]
+    assert plan.notes == ("history: 1 calls and 1 results written as text",)
+    assert fitted(known(multi_turn="poor"), messages=HISTORY[:3]).request.messages == HISTORY[:3]
+
+
+@pytest.mark.parametrize("ask", ["native", "dialect:hermes", "constrained"])
+def test_roles_that_a_template_refuses(ask: str) -> None:
+    refuses = ("system", "tool", "alternation")
+    messages = (Message("system", (Text("Be kind."),)), *HISTORY)
+    plan = fitted(known("llamacpp/x", refuses=refuses, dialect="hermes"), ask, messages=messages)
+    roles = [role for role, _ in texts(plan)]
+    assert roles == ["user", "assistant", "user", "assistant", "user", "assistant", "user"]
+    assert not any("[Tool" in text for _, text in texts(plan))
+    assert texts(plan)[0][1].startswith("Be kind.")
+    assert texts(plan)[0][1].endswith("Weather in Paris?")
+    assert any("system prompt" in note for note in plan.notes)
+
+
+def test_neighbours_are_joined_only_where_turns_must_alternate() -> None:
+    messages = (*HELLO, *HELLO)
+    assert fitted(known(), messages=messages).request.messages == messages
+    assert texts(fitted(known(refuses=("alternation",)), messages=messages)) == [("user", "Hello\n\nHello")]
+
+
+# -- schemas
+
+
+def test_schemas_are_fitted_and_calls_are_checked_against_the_original() -> None:
+    fields = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}}, "required": ["n"]}
+    tools = Toolset([Tool("f", "Does it", fields)])
+    plan = fitted("ollama/qwen3:8b", tools=tools)
+    sent = plan.request.tools[0].schema or {}
+    assert "minimum" not in str(sent["properties"]["n"].keys())
+    assert "3" in sent["properties"]["n"]["description"]
+    assert plan.notes == ("schemas: moved to the description, because ollama does not support it: f (n: at least 3)",)
+    assert plan.tools is tools
+    assert tools[0].schema == fields
+
+
+def test_what_a_root_can_not_say_moves_into_the_tool_s_description() -> None:
+    fields = {"type": "object", "properties": {"n": {"type": "integer"}}, "minProperties": 1}
+    (tool,) = fitted("ollama/qwen3:8b", tools=Toolset([Tool("f", "Does it.", fields)])).request.tools
+    assert tool.description == "Does it. (at least 1 key)"
+
+
+def test_strict_tools_take_the_strict_form_and_others_do_not() -> None:
+    fields = {"type": "object", "properties": {"city": {"type": "string"}, "unit": {"type": "string"}}, "required": ["city"]}
+    plan = fitted("openai/gpt-5", tools=Toolset([Tool("a", schema=fields, strict=True), Tool("b", schema=fields)]))
+    strict, plain = plan.request.tools
+    assert (strict.schema or {})["required"] == ["city", "unit"]
+    assert (strict.schema or {})["additionalProperties"] is False
+    assert plain.schema == fields
+    assert plan.filled == {"a"}
+
+
+def test_strict_is_left_out_where_it_could_not_say_all() -> None:
+    free = {"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {"type": "string"}}}}
+    plan = fitted("openai/gpt-5", tools=Toolset([Tool("a", schema=free, strict=True)]))
+    assert (plan.request.tools[0].strict, plan.filled) == (None, frozenset())
+    assert plan.request.tools[0].schema == free
+    assert any("without strict" in note for note in plan.notes)
+
+
+def test_what_is_made_of_tools_is_made_once() -> None:
+    fields = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}}}
+    tools = Toolset([Tool("f", schema=fields)])
+    first, second = (fitted("ollama/qwen3:8b", tools=tools).request.tools for _ in range(2))
+    assert first is second
+    read = [fitted("ollama/qwen3:8b", tools=(Tool("f", schema=fields),)).request.tools for _ in range(2)]
+    assert read[0] is read[1]
+
+
+# -- tools of other kinds, and a schema for the answer
+
+
+@pytest.mark.parametrize("ask", ["native", "dialect:fenced_json", "constrained"])
+def test_tools_of_other_kinds_in_each_way(ask: str) -> None:
+    tools = Toolset(
+        [Tool("shell", "Runs it", kind="custom"), Tool("web_search", kind="server", extra={"anthropic": {"type": "x"}})]
+    )
+    plan = fitted("llamacpp/some-model", ask, tools=tools)
+    assert "shell" in str(plan.request)
+    assert plan.text_dialect is not None
+    call = prepare("hi", "llamacpp/some-model", tools, ask=ask)
+    assert "shell" in str(call.body)
+    assert "web_search" not in str(call.body)
+    assert any("web_search" in note for note in call.notes)
+
+
+def test_a_schema_for_the_answer_in_each_way() -> None:
+    output = Output(CITY)
+    assert fitted(known(), output=output).request.output is output
+    by_prompt = fitted(known(), "dialect:hermes", output=output)
+    assert by_prompt.request.output is None
+    assert '"city"' in texts(by_prompt)[0][1].partition("# Tools")[0]
+    assert any(note.startswith("response schema: stated in the prompt") for note in by_prompt.notes)
+    default = fitted(known(), "dialect:hermes", output=output, choice=Choice("none"))
+    assert default.request.output is output
+    constrained = fitted(known(), "constrained", output=output)
+    assert constrained.request.output is not output  # that of the calls; the caller's schema is for the text answer
+    assert constrained.plain is not None
+    assert constrained.plain.output is output
+
+
+# -- nonce
+
+
+def test_a_nonce_goes_with_a_dialect() -> None:
+    with pytest.raises(CallerError, match="nonce"):
+        plan_for("openai/gpt-5", nonce="k3yk3y")
+    assert plan_for("openai/gpt-5", ask="dialect:tagged", nonce="k3yk3y").nonce == "k3yk3y"
+    assert plan_for("openai/gpt-5", ask="dialect:tagged", nonce="k3yk3y", tools=()).text_dialect is None
+
+
+# -- room
+
+
+LONG = (Message("user", (Text("many words " * 3000),)),)
+
+
+def test_a_prompt_that_will_be_cut_is_noted() -> None:
+    plan = fitted("ollama/qwen3:8b", messages=LONG)
+    (note,) = [note for note in plan.notes if note.startswith("context")]
+    assert "window of ollama is 4096" in note
+    assert "silently cuts the beginning" in note
+    assert "start the server with a larger window" in note
+    assert not any(note.startswith("context") for note in fitted("ollama/qwen3:8b").notes)
+    assert not any(note.startswith("context") for note in fitted("openai/gpt-5", messages=LONG).notes)
+
+
+def test_a_larger_window_is_requested_if_the_api_has_an_option() -> None:
+    options = {"messages": "many words " * 3000, "tools": [WEATHER], "larger_context": True}
+    call = prepare(model="ollama/qwen3:8b", wire="ollama", **options)  # type: ignore[arg-type]
+    assert call.url == "http://127.0.0.1:11434/api/chat"
+    assert call.body["options"] == {"num_ctx": 16384}
+    assert any("window of 16384" in note for note in call.notes)
+    assert "num_ctx" not in str(prepare(model="ollama/qwen3:8b", **options).body)  # type: ignore[arg-type]
+    del options["larger_context"]
+    default = prepare(model="ollama/qwen3:8b", wire="ollama", **options)  # type: ignore[arg-type]
+    assert "options" not in default.body
+    assert any("set larger_context" in note for note in default.notes)
+
+
+def test_a_window_set_by_the_caller_counts() -> None:
+    route = resolve("ollama/qwen3:8b", "ollama")
+    for size, noted in ((20_000, False), (5_000, True)):
+        extra = {"ollama": {"options": {"num_ctx": size, "mirostat": 1}}}
+        plan = fit_request(Request("m", messages=LONG, extra=extra), route)
+        assert any(f"is {size}" in note for note in plan.notes) == noted
+    larger = fit_request(Request("m", messages=LONG, extra=extra), route, larger_context=True)
+    assert larger.request.extra["ollama"]["options"] == {"num_ctx": 16384, "mirostat": 1}
+
+
+def test_no_more_than_the_limit_of_the_model_is_requested() -> None:
+    route = msgspec.structs.replace(resolve("ollama/x", "ollama"), profile=known(context_length=8192).profile)
+    plan = fit_request(Request("m", messages=LONG), route, larger_context=True)
+    assert plan.request.extra == {}
+    assert len(plan.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "sent"), [("local/smollm2", None, 1024), ("local/smollm2", 50, 50), ("ollama/qwen3:8b", None, None)]
+)
+def test_a_tiny_model_gets_a_token_limit(model: str, given: int | None, sent: int | None) -> None:
+    request = Request("x", (Message("user", (Text("Tell me about tea."),)),), max_tokens=given)
+    plan = fit_request(request, resolve(model))
+    assert plan.request.max_tokens == sent
+    assert any("may not stop" in note for note in plan.notes) == (given != sent)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolglot.catalog.profile import Profile
+from toolglot.catalog.providers import provider
+from toolglot.core.tools import Choice
+from toolglot.errors import CallerError
+from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, choose_mode, read_mode
+
+
+def known(**facts: Any) -> Profile:
+    return Profile(**{"model": "m", "family": "fam", "source": "test", **facts})
+
+
+def tool_mode(profile: Profile, server: str = "ollama", choice: Choice | None = None, **mode_counts: ModeCount) -> ToolMode:
+    return choose_mode(
+        "auto", profile, provider(server), choice, {name.replace("__", ":"): count for name, count in mode_counts.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "server", "wanted"),
+    [
+        ({}, "ollama", "native"),
+        ({"family": "unknown", "supports_tools": False}, "ollama", "native"),
+        ({"supports_tools": False}, "ollama", "dialect:tagged"),
+        ({"supports_tools": False, "parameters": 4.0}, "ollama", "dialect:fenced_json"),
+        ({"supports_tools": False, "parameters": 12.0}, "ollama", "dialect:tagged"),
+        ({"supports_tools": False, "parameters": 1.0, "dialect": "hermes"}, "ollama", "dialect:hermes"),
+        ({"native": {"ollama": False}}, "ollama", "dialect:tagged"),
+        ({"native": {"ollama": False}}, "vllm", "native"),
+        ({"supports_tools": False, "native": {"vllm": True}}, "vllm", "native"),
+        ({"ask": "dialect:fenced_json"}, "ollama", "dialect:fenced_json"),
+        ({"ask": "constrained"}, "ollama", "constrained"),
+        ({"ask": "constrained"}, "deepseek", "native"),
+    ],
+)
+def test_the_profile_says_how_to_ask(facts: dict[str, Any], server: str, wanted: str) -> None:
+    found = tool_mode(known(**facts), server)
+    assert found.name == wanted
+    assert found.why
+
+
+def test_the_caller_s_word_counts_most() -> None:
+    seen = {"native": ModeCount(50, 50), "dialect:hermes": ModeCount(50, 0)}
+    for name in ("native", "constrained", "dialect:hermes"):
+        found = choose_mode(name, known(ask="native"), provider("ollama"), Choice("required"), seen)
+        assert (found.name, found.why) == (name, "set by the caller")
+
+
+@pytest.mark.parametrize("name", ["", "nativ", "native:x", "dialect", "dialect:", "dialect:nope", "constrained:x", 3, None])
+def test_an_unknown_mode_is_an_error(name: Any) -> None:
+    with pytest.raises(CallerError, match="ask"):
+        read_mode(name, provider("ollama"))
+
+
+def test_constrained_mode_needs_server_support() -> None:
+    with pytest.raises(CallerError, match="deepseek does not support constrained decoding"):
+        read_mode("constrained", provider("deepseek"))
+
+
+def test_a_forced_choice_that_the_server_ignores_is_constrained() -> None:
+    forced = Choice("required")
+    assert tool_mode(known(), "ollama", forced).name == "constrained"
+    assert tool_mode(known(), "openai", forced).name == "native"
+    assert tool_mode(known(), "ollama", Choice("auto")).name == "native"
+    assert tool_mode(known(), "ollama", Choice("none")).name == "native"
+    assert tool_mode(known(ask="dialect:hermes"), "ollama", forced).name == "dialect:hermes"
+
+
+def test_what_worked_counts_once_there_is_enough_of_it() -> None:
+    assert tool_mode(known(), native=ModeCount(8, 1), dialect__hermes=ModeCount(8, 8)).name == "dialect:hermes"
+    assert tool_mode(known(), native=ModeCount(7, 1), dialect__hermes=ModeCount(8, 8)).name == "native"
+    assert tool_mode(known(), native=ModeCount(8, 1), dialect__hermes=ModeCount(7, 7)).name == "native"
+    assert tool_mode(known(), native=ModeCount(100, 80), dialect__hermes=ModeCount(100, 85)).name == "native"  # within noise
+    assert tool_mode(known(), dialect__hermes=ModeCount(100, 100)).name == "native"
+    assert tool_mode(known(), native=ModeCount(9, 0), dialect__gone=ModeCount(9, 9)).name == "native"  # of another version
+    assert tool_mode(known(), "deepseek", native=ModeCount(9, 0), constrained=ModeCount(9, 9)).name == "native"
