@@ -1,6 +1,6 @@
 """CPU of one request and of one streamed chunk: toolglot's transport, the raw floor, aiohttp and httpx, in one run.
 
-Each client runs in a process of its own against one server in another process, over loopback and one kept connection.
+Each client runs in a separate process against one server in another process, over loopback and one kept connection.
 Only the client's CPU counts (user and system, time.process_time). The server leaves a pause between chunks, so that each
 arrives alone, as a model's do. Rounds go through all clients in turn; the least of the rounds counts, for what a busy
 machine adds (a cold cache, another core) is not the client's.
@@ -216,14 +216,14 @@ def measured(sides: list[tuple[str, str]], rounds: int, requests: int, streams: 
         for _ in range(rounds):
             for name, loop in sides:
                 side = started("--side", name, "--port", port, "--sizes", str(requests), str(streams), loop=loop)
-                said, _ = side.communicate(timeout=120)
-                taken.setdefault(_label(name, loop), []).append(json.loads(said))
+                output, _ = side.communicate(timeout=120)
+                taken.setdefault(_label(name, loop), []).append(json.loads(output))
     finally:
         server.terminate()
         server.wait()
         if server.stdout is not None:
             server.stdout.close()
-    return {name: {kind: min(one[kind] for one in held) for kind in held[0]} for name, held in taken.items()}
+    return {name: {kind: min(one[kind] for one in runs) for kind in runs[0]} for name, runs in taken.items()}
 
 
 def _label(name: str, loop: str) -> str:
@@ -236,15 +236,15 @@ def _there(package: str) -> bool:
 
 def table(found: dict[str, dict[str, float]]) -> str:
     lines = [f"{'client':<22}{'us a request':>14}{'x floor':>9}{'us a chunk':>13}{'x floor':>9}"]
-    for name, held in found.items():
+    for name, row in found.items():
         base = found["floor on uvloop" if name.endswith("uvloop") else "floor"]
-        cells = [(held[kind], held[kind] / base[kind]) for kind in ("request", "chunk")]
+        cells = [(row[kind], row[kind] / base[kind]) for kind in ("request", "chunk")]
         lines.append(f"{name:<22}{cells[0][0]:>14.1f}{cells[0][1]:>9.2f}{cells[1][0]:>13.2f}{cells[1][1]:>9.2f}")
     return "\n".join(lines)
 
 
 def draw(found: dict[str, dict[str, float]]) -> bool:
-    """The picture for the documents, where matplotlib is at hand."""
+    """The picture for the documents, if matplotlib is installed."""
     if not _there("matplotlib"):
         return False
     import_module("matplotlib").use("Agg")
@@ -291,18 +291,18 @@ def main() -> int:
     rounds, requests, streams = (1, 400, 1) if asked.quick else (3, 1500, 2)
     found = measured(sides, rounds, requests, streams)
     loops = measure([Case("nothing", lambda: None)], 3, 0.01)["calibration"].us
-    held = {"python": platform.python_version(), "machine": platform.machine(), "calibration_us": loops, "rows": found}
+    results = {"python": platform.python_version(), "machine": platform.machine(), "calibration_us": loops, "rows": found}
     OUT.mkdir(exist_ok=True)
-    (OUT / "client.json").write_text(json.dumps(held, indent=1), encoding="utf-8")
+    (OUT / "client.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     series: dict[str, list[float | None]] = {kind: [row[kind] for row in found.values()] for kind in ("request", "chunk")}
     (OUT / "client.svg").write_text(
         bar_chart(list(found), series, "The client's CPU (logarithmic)", "us", log=True), encoding="utf-8"
     )
     drawn = not asked.quick and draw(found)
     if asked.json:
-        print(json.dumps(held, indent=1))
+        print(json.dumps(results, indent=1))
     else:
-        print(f"Python {held['python']}; client CPU, the least of {rounds} rounds; one calibration loop {loops:.0f} us\n")
+        print(f"Python {results['python']}; client CPU, the least of {rounds} rounds; one calibration loop {loops:.0f} us\n")
         print(table(found))
         print(f"\nthe mark to reach: {TARGET_US:.0f} us a request{'; picture: docs/assets/client.png' if drawn else ''}")
     return 0

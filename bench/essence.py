@@ -98,9 +98,9 @@ def _chat_chunk(chunk: Body, found: Body) -> None:
         found["text"] += delta.get("content") or ""
         found["reason"] = choice.get("finish_reason") or found["reason"]
         for call in delta.get("tool_calls", ()):
-            held = found["calls"].setdefault(call["index"], ["", ""])
-            held[0] += call["function"].get("name") or ""
-            held[1] += call["function"].get("arguments") or ""
+            entry = found["calls"].setdefault(call["index"], ["", ""])
+            entry[0] += call["function"].get("name") or ""
+            entry[1] += call["function"].get("arguments") or ""
 
 
 def _anthropic_event(event: Body, found: Body) -> None:

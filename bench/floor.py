@@ -46,8 +46,8 @@ def chat_to_anthropic(data: bytes) -> bytes:
             continue
         results = None
         if role == "assistant":
-            said = message["content"]
-            blocks: list[Body] = [{"type": "text", "text": said}] if said else []
+            text = message["content"]
+            blocks: list[Body] = [{"type": "text", "text": text}] if text else []
             for call in message.get("tool_calls", ()):
                 function = call["function"]
                 arguments = decode(function["arguments"])
@@ -59,8 +59,8 @@ def chat_to_anthropic(data: bytes) -> bytes:
             system = message["content"]
     tools = []
     for tool in body["tools"]:
-        held = tool["function"]
-        tools.append({"name": held["name"], "description": held["description"], "input_schema": held["parameters"]})
+        source = tool["function"]
+        tools.append({"name": source["name"], "description": source["description"], "input_schema": source["parameters"]})
     return encode(
         {
             "model": body["model"],
@@ -86,14 +86,14 @@ def chat_to_gemini(data: bytes) -> bytes:
             if results is None:
                 results = []
                 contents.append({"role": "user", "parts": results})
-            held, said = message["tool_call_id"], message["content"]
-            output = decode(said) if said[0] == "{" else {"output": said}
-            results.append({"functionResponse": {"id": held, "name": names[held], "response": output}})
+            source, text = message["tool_call_id"], message["content"]
+            output = decode(text) if text[0] == "{" else {"output": text}
+            results.append({"functionResponse": {"id": source, "name": names[source], "response": output}})
             continue
         results = None
         if role == "assistant":
-            said = message["content"]
-            parts: list[Body] = [{"text": said}] if said else []
+            text = message["content"]
+            parts: list[Body] = [{"text": text}] if text else []
             for call in message.get("tool_calls", ()):
                 function = call["function"]
                 names[call["id"]] = function["name"]
@@ -111,10 +111,10 @@ def chat_to_gemini(data: bytes) -> bytes:
         part["thoughtSignature"] = _NO_SIGNATURE
     declared = []
     for tool in body["tools"]:
-        held = tool["function"]
-        one = {"name": held["name"], "description": held["description"]}
-        if held["parameters"]["properties"]:
-            one["parametersJsonSchema"] = held["parameters"]
+        source = tool["function"]
+        one = {"name": source["name"], "description": source["description"]}
+        if source["parameters"]["properties"]:
+            one["parametersJsonSchema"] = source["parameters"]
         declared.append(one)
     return encode(
         {
@@ -141,8 +141,8 @@ def anthropic_to_chat(data: bytes) -> bytes:
                 messages.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": block["content"]})
     tools = []
     for tool in body["tools"]:
-        held = {"name": tool["name"], "description": tool["description"], "parameters": tool["input_schema"]}
-        tools.append({"type": "function", "function": held})
+        source = {"name": tool["name"], "description": tool["description"], "parameters": tool["input_schema"]}
+        tools.append({"type": "function", "function": source})
     head = {"model": body["model"], "messages": messages, "tools": tools}
     return encode({**head, "tool_choice": body["tool_choice"]["type"], "max_completion_tokens": body["max_tokens"]})
 
@@ -158,16 +158,16 @@ def gemini_to_chat(data: bytes, model: str) -> bytes:
             messages.append({"role": "user", "content": parts[0]["text"]})
         else:
             for part in parts:
-                held = part["functionResponse"]
-                response = held["response"]
+                source = part["functionResponse"]
+                response = source["response"]
                 output = response["output"] if "output" in response else encode(response).decode()
-                messages.append({"role": "tool", "tool_call_id": held["id"], "content": output})
+                messages.append({"role": "tool", "tool_call_id": source["id"], "content": output})
     tools = []
     for tool in body["tools"][0]["functionDeclarations"]:
-        held = {"name": tool["name"], "description": tool["description"]}
+        source = {"name": tool["name"], "description": tool["description"]}
         if "parametersJsonSchema" in tool:
-            held["parameters"] = tool["parametersJsonSchema"]
-        tools.append({"type": "function", "function": held})
+            source["parameters"] = tool["parametersJsonSchema"]
+        tools.append({"type": "function", "function": source})
     mode = body["toolConfig"]["functionCallingConfig"]["mode"].lower()
     head = {"model": model, "messages": messages, "tools": tools}
     return encode({**head, "tool_choice": mode, "max_completion_tokens": body["generationConfig"]["maxOutputTokens"]})
@@ -194,29 +194,29 @@ def gemini_reply_to_chat(data: bytes) -> bytes:
 
 
 def _chat_message(blocks: list[Body]) -> Body:
-    said, calls = None, []
+    text, calls = None, []
     for block in blocks:
         if block["type"] == "text":
-            said = block["text"]
+            text = block["text"]
         else:
             function = {"name": block["name"], "arguments": encode(block["input"]).decode()}
             calls.append({"id": block["id"], "type": "function", "function": function})
-    message: Body = {"role": "assistant", "content": said}
+    message: Body = {"role": "assistant", "content": text}
     if calls:
         message["tool_calls"] = calls
     return message
 
 
 def _chat_message_of_parts(parts: list[Body]) -> Body:
-    said, calls = None, []
+    text, calls = None, []
     for part in parts:
         if "text" in part:
-            said = part["text"]
+            text = part["text"]
         else:
-            held = part["functionCall"]
-            function = {"name": held["name"], "arguments": encode(held["args"]).decode()}
-            calls.append({"id": held["id"], "type": "function", "function": function})
-    message: Body = {"role": "assistant", "content": said}
+            source = part["functionCall"]
+            function = {"name": source["name"], "arguments": encode(source["args"]).decode()}
+            calls.append({"id": source["id"], "type": "function", "function": function})
+    message: Body = {"role": "assistant", "content": text}
     if calls:
         message["tool_calls"] = calls
     return message
@@ -281,10 +281,10 @@ def gemini_stream_to_chat(pieces: Iterable[bytes]) -> Iterator[bytes]:
             if part.get("text"):
                 yield _chat_frame(head, {"content": part["text"]})
             elif "functionCall" in part:
-                held = part["functionCall"]
-                function = {"name": held["name"], "arguments": encode(held["args"]).decode()}
+                source = part["functionCall"]
+                function = {"name": source["name"], "arguments": encode(source["args"]).decode()}
                 yield _chat_frame(
-                    head, {"tool_calls": [{"index": calls, "id": held["id"], "type": "function", "function": function}]}
+                    head, {"tool_calls": [{"index": calls, "id": source["id"], "type": "function", "function": function}]}
                 )
                 calls += 1
         if "finishReason" in candidate:
@@ -348,5 +348,5 @@ def _message_head(chunk: Body) -> Body:
     return {**head, "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": 0, "output_tokens": 0}}
 
 
-def _event(kind: str, held: Body) -> bytes:
-    return b"event: " + kind.encode() + b"\ndata: " + encode({"type": kind, **held}) + b"\n\n"
+def _event(kind: str, fields: Body) -> bytes:
+    return b"event: " + kind.encode() + b"\ndata: " + encode({"type": kind, **fields}) + b"\n\n"

@@ -1,4 +1,4 @@
-"""LiteLLM's own environment under .bench/: made when first asked for, used by no one else."""
+"""A separate virtual environment for LiteLLM under .bench/, created on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGES = ("litellm", "orjson")
 
 
 def run_side(folder: Path, rounds: int, seconds: float) -> dict[str, Any] | None:
-    """What litellm_side.py prints, or None where LiteLLM can't be had; why is said on stderr."""
+    """The output of litellm_side.py, or None if LiteLLM can't be installed; the reason goes to stderr."""
     try:
         python = _environment(folder)
         command = [str(python), str(HERE / "litellm_side.py"), str(rounds), str(seconds)]
@@ -24,8 +24,8 @@ def run_side(folder: Path, rounds: int, seconds: float) -> dict[str, Any] | None
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=900, env=ours)
         return dict(json.loads(done.stdout))
     except subprocess.CalledProcessError as error:
-        said = (error.stderr or "").strip().splitlines()[-3:]
-        print("going on without LiteLLM:", error, *said, sep="\n  ", file=sys.stderr)
+        lines = (error.stderr or "").strip().splitlines()[-3:]
+        print("going on without LiteLLM:", error, *lines, sep="\n  ", file=sys.stderr)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         print(f"going on without LiteLLM: {error}", file=sys.stderr)
     return None

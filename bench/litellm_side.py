@@ -1,4 +1,4 @@
-"""LiteLLM over the same bytes. Runs in an environment of its own, and prints its timings as JSON.
+"""LiteLLM over the same bytes. Runs in a separate environment and prints its timings as JSON.
 
 The transformation functions alone: no router, no logging, no cost tracking, no HTTP, and of a stream nothing behind its
 last chunk. JSON is coded as its proxy does: orjson reads what a client sent, `json` writes what a provider gets.
@@ -136,15 +136,15 @@ def _wrapped(stream: Any, model: str, provider: str, log: Logging) -> CustomStre
 
 
 async def anthropic_stream_to_chat(pieces: list[bytes]) -> AsyncIterator[bytes]:
-    held = AnthropicIterator(streaming_response=_lines(pieces), sync_stream=False).__aiter__()
-    async for chunk in _wrapped(held, ANTHROPIC_MODEL, "anthropic", _logging(ANTHROPIC_MODEL)):
+    chunks = AnthropicIterator(streaming_response=_lines(pieces), sync_stream=False).__aiter__()
+    async for chunk in _wrapped(chunks, ANTHROPIC_MODEL, "anthropic", _logging(ANTHROPIC_MODEL)):
         yield _frame(chunk)
 
 
 async def gemini_stream_to_chat(pieces: list[bytes]) -> AsyncIterator[bytes]:
     log = _logging(GEMINI_MODEL)
-    held = GeminiIterator(streaming_response=_lines(pieces), sync_stream=False, logging_obj=log).__aiter__()
-    async for chunk in _wrapped(held, GEMINI_MODEL, "gemini", log):
+    chunks = GeminiIterator(streaming_response=_lines(pieces), sync_stream=False, logging_obj=log).__aiter__()
+    async for chunk in _wrapped(chunks, GEMINI_MODEL, "gemini", log):
         yield _frame(chunk)
 
 
@@ -160,9 +160,9 @@ async def _sdk_chunks(pieces: list[bytes]) -> AsyncIterator[ChatCompletionChunk]
 
 
 def chat_stream_to_anthropic(pieces: list[bytes]) -> AsyncIterator[bytes]:
-    held = _wrapped(_sdk_chunks(pieces), CHAT_MODEL, "openai", _logging(CHAT_MODEL))
+    chunks = _wrapped(_sdk_chunks(pieces), CHAT_MODEL, "openai", _logging(CHAT_MODEL))
     wrapper: AsyncIterator[bytes] = AnthropicStreamWrapper(
-        completion_stream=held, model=CHAT_MODEL
+        completion_stream=chunks, model=CHAT_MODEL
     ).async_anthropic_sse_wrapper()
     return wrapper
 
@@ -187,8 +187,8 @@ def _run(stream: Stream, pieces: list[bytes], limit: int | None = None) -> list[
 
 def _stream_case(name: str, wire: str, stream: Stream, pieces: list[bytes]) -> Case:
     out = _run(stream, pieces)
-    said = essence.of_stream(wire, b"".join(out))
-    if said["text"] != REPLY_TEXT or len(said["calls"]) != len(REPLY_CALLS):
+    content = essence.of_stream(wire, b"".join(out))
+    if content["text"] != REPLY_TEXT or len(content["calls"]) != len(REPLY_CALLS):
         raise AssertionError(f"{name}: LiteLLM did not translate the whole stream")
     return Case(name, lambda: _run(stream, pieces, len(out)), len(pieces))
 
@@ -228,8 +228,8 @@ def cases() -> list[Case]:
 def main() -> None:
     rounds, seconds = int(sys.argv[1]), float(sys.argv[2])
     timings = measure(cases(), rounds, seconds)
-    said = {name: {"us": held.us, "loops": held.loops} for name, held in timings.items()}
-    print(json.dumps({"version": version("litellm"), CALIBRATION: said.pop(CALIBRATION)["us"], "cases": said}))
+    figures = {name: {"us": timing.us, "loops": timing.loops} for name, timing in timings.items()}
+    print(json.dumps({"version": version("litellm"), CALIBRATION: figures.pop(CALIBRATION)["us"], "cases": figures}))
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ def anthropic_request() -> bytes:
         if isinstance(turn, str):
             messages.append({"role": "user", "content": turn})
             continue
-        said, calls = turn
-        blocks: list[Body] = [{"type": "text", "text": said}] if said else []
+        text, calls = turn
+        blocks: list[Body] = [{"type": "text", "text": text}] if text else []
         answers: list[Body] = []
         for name, arguments, answer in calls:
             blocks.append({"type": "tool_use", "id": call_id(count), "name": name, "input": arguments})
@@ -48,8 +48,8 @@ def gemini_request() -> bytes:
         if isinstance(turn, str):
             contents.append({"role": "user", "parts": [{"text": turn}]})
             continue
-        said, calls = turn
-        parts: list[Body] = [{"text": said}] if said else []
+        text, calls = turn
+        parts: list[Body] = [{"text": text}] if text else []
         answers: list[Body] = []
         for name, arguments, answer in calls:
             parts.append({"functionCall": {"id": call_id(count), "name": name, "args": arguments}})

@@ -43,8 +43,8 @@ def _length(value: float, low: float, top: float, *, log: bool) -> float:
 
 def _bar(y: float, width: float, colour: str, text: str, name: str) -> str:
     bar = f'<rect x="{_LEFT}" y="{y}" width="{width:.1f}" height="{_BAR - 2}" fill="{colour}"/>'
-    said = f'<text x="{_LEFT + width + 6:.1f}" y="{y + _BAR - 4}" font-size="11">{escape(text)}</text>'
-    return f"<g><title>{escape(name)}</title>{bar}{said}</g>"
+    label = f'<text x="{_LEFT + width + 6:.1f}" y="{y + _BAR - 4}" font-size="11">{escape(text)}</text>'
+    return f"<g><title>{escape(name)}</title>{bar}{label}</g>"
 
 
 def _legend(names: list[str]) -> list[str]:

@@ -7,7 +7,7 @@
     python bench/prompts.py --json
 
 The tools are those of `conversation.py`. The estimate counts words, numbers and signs (see ESTIMATE); against SmolLM2's own
-count it is told at the end of the table how far it is off.
+count, the last line of the table shows how far it is off.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from toolglot.client.embedded_runtime import running
 from toolglot.client.weights import find
 from toolglot.core.tools import Tool
 from toolglot.dialects import dialect_names
-from toolglot.pipeline.prompts import STYLES, augment_system_prompt
+from toolglot.pipeline.request.prompts import STYLES, augment_system_prompt
 from toolglot.speed.conversation import TOOLS
 
 USUAL = ("tagged", "fenced_json", "bare_json", "pythonic", "call_expression", "hermes", "qwen3_coder", "harmony")
@@ -81,16 +81,16 @@ def rows(count: Count, names: tuple[str, ...]) -> Iterator[dict[str, object]]:
             }
 
 
-def table(held: list[dict[str, object]], tokenizer: str) -> str:
+def table(measured: list[dict[str, object]], tokenizer: str) -> str:
     heads = [f"{what}, {number} tool{'s' * (number > 1)}" for what in ("chars", "tokens") for number in COUNTS]
     lines = [f"| dialect | style | {' | '.join(heads)} |", "|---|---|" + "--:|" * len(heads)]
-    for row in held:
+    for row in measured:
         cells = [*row["characters"], *row["tokens"]]  # type: ignore[misc]
         lines.append(f"| {row['dialect']} | {row['style']} | {' | '.join(f'{cell:,}' for cell in cells)} |")
     lines.append(f"\nTokens: {tokenizer}.")
     if tokenizer.startswith("estimated"):
         return "\n".join(lines)
-    off = [guess / true - 1 for row in held for guess, true in zip(row["estimated"], row["tokens"], strict=True)]  # type: ignore[call-overload]
+    off = [guess / true - 1 for row in measured for guess, true in zip(row["estimated"], row["tokens"], strict=True)]  # type: ignore[call-overload]
     lines.append(f"The estimate is off by {min(off):+.0%} to {max(off):+.0%}.")
     return "\n".join(lines)
 
@@ -103,8 +103,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
     arguments = parser.parse_args()
     count, tokenizer = chosen(arguments)
-    held = list(rows(count, dialect_names() if arguments.all else USUAL))
-    print(json.dumps({"tokenizer": tokenizer, "rows": held}, indent=1) if arguments.json else table(held, tokenizer))
+    measured = list(rows(count, dialect_names() if arguments.all else USUAL))
+    print(json.dumps({"tokenizer": tokenizer, "rows": measured}, indent=1) if arguments.json else table(measured, tokenizer))
 
 
 if __name__ == "__main__":

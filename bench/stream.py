@@ -27,7 +27,7 @@ from time import process_time
 from typing import Any
 
 from toolglot.dialects import dialect_names, find_dialect
-from toolglot.speed.hearing import content, hear, pieces_of, written
+from toolglot.speed.parsing import content, extract_calls, pieces_of, written
 from toolglot.speed.report import table as table_of
 from toolglot.speed.timing import REFERENCE_US, calibration
 
@@ -50,11 +50,11 @@ PEERS_US = {"vLLM hermes": 307.0, "vLLM qwen3_coder": 20_500.0, "SGLang (about)"
 class Row:
     grammar: str
     dialect: str
-    named: str  # how it is asked for: its own name, or "auto"
+    named: str  # the dialect option: its name, or "auto"
     us: dict[str, float] = field(default_factory=dict)  # by size: CPU of one delta, closing included
     loops: dict[str, float] = field(default_factory=dict)  # the same in calibration loops, which carry it to other machines
     memory: dict[str, float] = field(default_factory=dict)  # by size: bytes at the peak for one byte of the argument
-    wrong: list[str] = field(default_factory=list)  # sizes at which the call was not heard as it was made
+    wrong: list[str] = field(default_factory=list)  # sizes at which the extracted call was wrong
 
     @property
     def ratio(self) -> float:
@@ -63,8 +63,8 @@ class Row:
 
     @property
     def growth(self) -> float | None:
-        held = list(self.memory.values())
-        return held[-1] / held[0] if len(held) > 1 else None
+        sizes = list(self.memory.values())
+        return sizes[-1] / sizes[0] if len(sizes) > 1 else None
 
     def verdicts(self) -> Iterator[tuple[str, bool]]:
         """Each target as a sentence, and whether it is met."""
@@ -76,7 +76,7 @@ class Row:
         yield f"{name}: {last} takes {self.ratio:.2f}x of {first}, at most {MOST_RATIO}x", self.ratio <= MOST_RATIO
         if self.growth is not None:
             yield f"{name}: memory per byte grows {self.growth:.2f}x, at most {MOST_GROWTH}x", self.growth <= MOST_GROWTH
-        yield f"{name}: the call is heard as it was made", not self.wrong
+        yield f"{name}: the call is extracted correctly", not self.wrong
 
 
 def grammar_of(dialect: str) -> str:
@@ -93,11 +93,11 @@ def measured(row: Row, sizes: dict[str, int]) -> None:
             gc.collect()
             start = process_time()
             for _ in range(max(1, 10_000 // length)):
-                heard = hear(pieces, row.named)
+                extractor = extract_calls(pieces, row.named)
             us = (process_time() - start) / max(1, 10_000 // length) / len(pieces) * 1e6
             taken.append((us, us / loop))
         row.us[size], row.loops[size] = median(us for us, _ in taken), median(loops for _, loops in taken)
-        calls = heard.result().calls
+        calls = extractor.result().calls
         if [call.arguments for call in calls] != [{"path": "page.py", "content": content(length)}]:
             row.wrong.append(size)
 
@@ -110,21 +110,21 @@ def _loop_us() -> float:
 
 
 def weighed(row: Row, sizes: dict[str, int]) -> None:
-    """Memory at the peak, in a pass of its own: watching it is slow."""
+    """Peak memory, in a separate pass because tracing is slow."""
     for size, length in sizes.items():
-        if not 10_000 <= length <= 100_000:  # below, what is made once outweighs the argument; above, watching takes minutes
+        if not 10_000 <= length <= 100_000:  # below, one-time allocations dominate; above, tracing takes minutes
             continue
         pieces = pieces_of(written(row.dialect, length))
-        hear(pieces[:100], row.named)
+        extract_calls(pieces[:100], row.named)
         gc.collect()
         tracemalloc.start()
-        hear(pieces, row.named)
+        extract_calls(pieces, row.named)
         row.memory[size] = tracemalloc.get_traced_memory()[1] / length
         tracemalloc.stop()
 
 
 def rows(names: tuple[str, ...], sizes: dict[str, int], *, weigh: bool) -> list[Row]:
-    """Memory is weighed once for each grammar, with everything listened to: the others run the same code."""
+    """Memory is measured once per grammar, in auto mode: the others run the same code."""
     found: list[Row] = []
     ordered = sorted(names, key=lambda name: (grammar_of(name), name))
     for grammar, group in groupby(ordered, key=grammar_of):
@@ -154,7 +154,7 @@ def table(found: list[Row]) -> str:
 
 
 def draw(found: list[Row]) -> bool:
-    """The picture for the documents, where matplotlib is at hand: one line a grammar, its slowest dialect."""
+    """The picture for the documents, if matplotlib is installed: one line per grammar, its slowest dialect."""
     if find_spec("matplotlib") is None:
         return False
     import_module("matplotlib").use("Agg")
@@ -162,8 +162,8 @@ def draw(found: list[Row]) -> bool:
     figure, axes = pyplot.subplots(figsize=(9, 5.5))
     sizes = [SIZES[size] for size in found[0].us]
     for at, (grammar, group) in enumerate(groupby(found, key=lambda row: row.grammar)):
-        held = list(group)
-        slowest = [max(row.us[size] for row in held) for size in found[0].us]
+        group_rows = list(group)
+        slowest = [max(row.us[size] for row in group_rows) for size in found[0].us]
         axes.plot(sizes, slowest, marker="o", markersize=3, linewidth=1.2, label=grammar, linestyle="-" if at < 10 else "--")
     for name, us in PEERS_US.items():
         axes.plot([SIZES["100 KB"]], [us], marker="x", markersize=8, color="black", linestyle="none")
@@ -200,26 +200,24 @@ def main() -> int:
     sizes = {size: SIZES[size] for size in (("1 KB", "100 KB") if asked.quick else SIZES)}
     found = rows(QUICK if asked.quick else dialect_names(), sizes, weigh=not asked.quick)
     verdicts = [verdict for row in found for verdict in row.verdicts()]
-    held = {
+    results = {
         "python": platform.python_version(),
         "calibration_us": _loop_us(),
         "peers_us_at_100_KB": PEERS_US,
         "rows": [vars(row) for row in found],
-        "targets": [{"target": said, "met": met} for said, met in verdicts],
+        "targets": [{"target": sentence, "met": met} for sentence, met in verdicts],
     }
     OUT.mkdir(exist_ok=True)
-    (OUT / "stream.json").write_text(json.dumps(held, indent=1), encoding="utf-8")
+    (OUT / "stream.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     drawn = not asked.quick and draw(found)
     if asked.json:
-        print(json.dumps(held, indent=1))
+        print(json.dumps(results, indent=1))
     else:
-        print(
-            f"Python {held['python']}; one calibration loop {held['calibration_us']:.1f} us; CPU of one delta, closing included"
-        )
+        print(f"Python {results['python']}; calibration loop {results['calibration_us']:.1f} us; CPU per delta, end included")
         print(f"memory: bytes at the peak for one byte of the argument\n\n{table(found)}\n")
         print(*(f"{name}: {us:,.0f} us a delta at 100 KB (not measured here)" for name, us in PEERS_US.items()), sep="\n")
-        missed = [said for said, met in verdicts if not met]
-        print(*(f"MISSED  {said}" for said in missed), sep="\n")
+        missed = [sentence for sentence, met in verdicts if not met]
+        print(*(f"MISSED  {sentence}" for sentence in missed), sep="\n")
         print(f"{len(verdicts) - len(missed)} of {len(verdicts)} targets met")
         print(f"written to .bench/stream.json{' and docs/assets/stream.png' if drawn else ''}", file=sys.stderr)
     return int(not all(met for _, met in verdicts))

@@ -19,13 +19,13 @@ import floor
 import payloads
 from litellm_env import run_side
 from plot import bar_chart
-from toolglot.core.interfaces import Answering
-from toolglot.pipeline.route import speech
+from toolglot.core.interfaces import ResponseContext
+from toolglot.io.json_codec import decode, encode
+from toolglot.pipeline.request.route import wire_format
 from toolglot.speed import as_chat
 from toolglot.speed.report import table as table_of
 from toolglot.speed.timing import CALIBRATION, REFERENCE_US, Case, Timing, measure, ratio
 from toolglot.speed.translating import first_request, request, stream
-from toolglot.text.json_text import decode, encode
 
 OUT = Path(__file__).parent.parent / ".bench"
 
@@ -53,9 +53,9 @@ class Item:
 
 
 def reply(source: str, target: str, data: bytes) -> Callable[[], bytes]:
-    here, there = speech(source).wire, speech(target).wire
-    answering = Answering(created=0)
-    return lambda: encode(there.write_reply(here.read_reply(decode(data), None), answering, []))
+    here, there = wire_format(source).wire, wire_format(target).wire
+    context = ResponseContext(created=0)
+    return lambda: encode(there.write_reply(here.read_reply(decode(data), None), context, []))
 
 
 # -- the items
@@ -86,12 +86,12 @@ def _requests(
     return [
         Item(
             f"{name} {source} > {target}",
-            way(source, target, data, model),
+            translate(source, target, data, model),
             lambda: least(data),
             lambda out: essence.of_request(target, out),
-            targets=tuple(kind for kind in targets if way is request or kind == "floor"),
+            targets=tuple(kind for kind in targets if translate is request or kind == "floor"),
         )
-        for name, way in (("request", request), ("first request", first_request))
+        for name, translate in (("request", request), ("first request", first_request))
     ]
 
 
@@ -136,8 +136,8 @@ class Row:
         if "floor" in self.targets:
             yield f"{self.name}: {self.to_floor:.2f}x the floor, at most {FLOOR_RATIO}x", self.to_floor <= FLOOR_RATIO
         if "litellm" in self.targets and self.to_litellm is not None:
-            said = f"{self.name}: {self.to_litellm:.1f}x faster than LiteLLM, at least {LITELLM_RATIO:.0f}x"
-            yield said, self.to_litellm >= LITELLM_RATIO
+            sentence = f"{self.name}: {self.to_litellm:.1f}x faster than LiteLLM, at least {LITELLM_RATIO:.0f}x"
+            yield sentence, self.to_litellm >= LITELLM_RATIO
         if "chunk" in self.targets:
             most = CHUNK_US / REFERENCE_US
             yield f"{self.name}: {self.loops:.3f} calibration loops, at most {most:.3f} ({CHUNK_US:.0f} us)", self.loops <= most
@@ -156,7 +156,7 @@ def rows(measured: list[Item], timings: dict[str, Timing], side: dict[str, Any] 
                 least.us,
                 ratio(ours.rounds, least.rounds),
                 theirs["us"] if theirs else None,
-                theirs["loops"] / ours.loops if theirs else None,  # in loops: each process against its own
+                theirs["loops"] / ours.loops if theirs else None,  # in calibration loops of the same process
                 item.targets,
             )
         )
@@ -183,7 +183,7 @@ def results(found: list[Row], calibration: Timing, side: dict[str, Any] | None) 
         "floor_codec": floor.CODEC,
         "calibration_us": calibration.us,
         "rows": [vars(row) for row in found],
-        "targets": [{"target": said, "met": met} for row in found for said, met in row.verdicts()],
+        "targets": [{"target": sentence, "met": met} for row in found for sentence, met in row.verdicts()],
         "litellm": side,
     }
 
@@ -197,17 +197,17 @@ def chart(found: list[Row]) -> str:
     return bar_chart([row.name for row in found], series, "Translation, bytes to bytes (logarithmic)", "us", log=True)
 
 
-def show(found: list[Row], held: dict[str, Any]) -> None:
-    side = held["litellm"]
-    print(f"Python {held['python']}; the floor codes JSON with {held['floor_codec']}; CPU time, median of the rounds")
-    print(f"one calibration loop: {held['calibration_us']:.1f} us", end="")
+def show(found: list[Row], results: dict[str, Any]) -> None:
+    side = results["litellm"]
+    print(f"Python {results['python']}; the floor codes JSON with {results['floor_codec']}; CPU time, median of the rounds")
+    print(f"one calibration loop: {results['calibration_us']:.1f} us", end="")
     print(f"; in LiteLLM {side['version']}'s process: {side[CALIBRATION]:.1f} us\n" if side else "; LiteLLM was not measured\n")
     print(table(found), end="\n\n")
     for name, timing in side["cases"].items() if side else ():
         if name not in {row.name for row in found}:
             print(f"LiteLLM, {name}: {timing['us']:,.1f} us ({timing['loops']:.2f} loops)")
     print()
-    for target in held["targets"]:
+    for target in results["targets"]:
         print(f"{'met   ' if target['met'] else 'MISSED'}  {target['target']}")
 
 
@@ -229,15 +229,15 @@ def main() -> int:
     timings = measure(cases, rounds, seconds)
     side = None if asked.no_litellm else run_side(OUT / "litellm", min(rounds, 7), seconds)
     found = rows(measured, timings, side)
-    held = results(found, timings[CALIBRATION], side)
-    (OUT / "translate.json").write_text(json.dumps(held, indent=1), encoding="utf-8")
+    results_data = results(found, timings[CALIBRATION], side)
+    (OUT / "translate.json").write_text(json.dumps(results_data, indent=1), encoding="utf-8")
     (OUT / "translate.svg").write_text(chart(found), encoding="utf-8")
     if asked.json:
-        print(json.dumps(held, indent=1))
+        print(json.dumps(results_data, indent=1))
     else:
-        show(found, held)
+        show(found, results_data)
         print(f"\nwritten to {OUT.name}/translate.json and {OUT.name}/translate.svg", file=sys.stderr)
-    return int(asked.check and not all(target["met"] for target in held["targets"]))
+    return int(asked.check and not all(target["met"] for target in results_data["targets"]))
 
 
 if __name__ == "__main__":

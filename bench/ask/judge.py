@@ -1,4 +1,4 @@
-"""Kept answers, heard as the client hears them, and scored. Pure but for reading what is kept."""
+"""Parses saved answers as the client does, and scores them. Does no I/O except reading the saved answers."""
 
 from __future__ import annotations
 
@@ -9,61 +9,61 @@ from pathlib import Path
 from statistics import mean, median
 
 import msgspec
-from trial import MODELS, REQUIRED, WAYS, Kept, mark, planned, read_kept, request_bytes
+from trial import MODELS, MODES, REQUIRED, SavedResponse, mark, planned, read_saved, request_bytes
 
 from toolglot.core.fold import fold, unfold
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Reply
 from toolglot.evaluation.questions import Question
 from toolglot.evaluation.score import Called, Outcome, Summary, score, summary
-from toolglot.pipeline.answers import Answers
-from toolglot.pipeline.route import resolve
-from toolglot.pipeline.ways import choose_way
-from toolglot.text.json_text import decode_leniently
+from toolglot.io.json_codec import decode_lenient
+from toolglot.pipeline.request.route import resolve
+from toolglot.pipeline.request.tool_mode import choose_mode
+from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 
-UNHEARD = "native, tool_calls only"  # what a client without toolglot sees of the same answers
-SHOWN = (UNHEARD, *WAYS)
+UNPARSED = "native, tool_calls only"  # what a client without toolglot gets from the same answers
+SHOWN = (UNPARSED, *MODES)
 
 
 class Judged(msgspec.Struct, frozen=True):
     question: Question
     outcome: Outcome
-    tokens: tuple[int, int]  # of the prompt, of the answer
+    tokens: tuple[int, int]  # prompt, answer
     seconds: float
     cut: bool  # the answer was cut off at the limit
     refused: bool  # the server gave an error instead
 
 
 def judge_all(model: str, path: Path, questions: Iterable[Question]) -> tuple[dict[str, list[Judged]], int]:
-    """By way, in the order of SHOWN; and how many answers are left out, being to another request than would be sent today.
+    """Results by tool mode, in the order of SHOWN, and the number of stale answers: their request differs from today's.
 
-    Such an answer can't be judged: heard by today's plan it would be credited with what was never asked.
+    A stale answer can't be scored, because today's plan would parse it for a prompt that was never sent.
     """
     known = {question.id: question for question in questions}
-    fresh: dict[tuple[str, str], Kept] = {}
+    fresh: dict[tuple[str, str], SavedResponse] = {}
     stale: set[tuple[str, str]] = set()
-    for row in read_kept(path):
-        if row.question in known and row.way in WAYS:
-            same = mark(request_bytes(planned(model, row.way, known[row.question]))) == row.asked
+    for row in read_saved(path):
+        if row.question in known and row.tool_mode in MODES:
+            same = mark(request_bytes(planned(model, row.tool_mode, known[row.question]))) == row.asked
             if same:
-                fresh[row.way, row.question] = row
+                fresh[row.tool_mode, row.question] = row
             else:
-                stale.add((row.way, row.question))
-    found: dict[str, list[Judged]] = {way: [] for way in SHOWN}
+                stale.add((row.tool_mode, row.question))
+    found: dict[str, list[Judged]] = {tool_mode: [] for tool_mode in SHOWN}
     for question in known.values():
-        for way in WAYS:
-            row_kept = fresh.get((way, question.id))
-            if row_kept is not None:
-                found[way].append(_judge(model, row_kept, question))
-                if way == "native":
-                    found[UNHEARD].append(_judge(model, row_kept, question, heard=False))
-    return {way: rows for way, rows in found.items() if rows}, len(stale - fresh.keys())
+        for tool_mode in MODES:
+            saved = fresh.get((tool_mode, question.id))
+            if saved is not None:
+                found[tool_mode].append(_judge(model, saved, question))
+                if tool_mode == "native":
+                    found[UNPARSED].append(_judge(model, saved, question, parsed=False))
+    return {tool_mode: rows for tool_mode, rows in found.items() if rows}, len(stale - fresh.keys())
 
 
-def _judge(model: str, row: Kept, question: Question, *, heard: bool = True) -> Judged:
+def _judge(model: str, row: SavedResponse, question: Question, *, parsed: bool = True) -> Judged:
     if row.status >= 400:
         return Judged(question, score(question, []), (0, 0), row.seconds, cut=False, refused=True)
-    reply = hear(model, row, question) if heard else read(model, row)
+    reply = parse(model, row, question) if parsed else read(model, row)
     outcome = score(question, calls_of(reply), reply.text)
     usage = reply.usage
     tokens = ((usage.input or 0), (usage.output or 0)) if usage else (0, 0)
@@ -71,16 +71,16 @@ def _judge(model: str, row: Kept, question: Question, *, heard: bool = True) -> 
     return Judged(question, outcome, tokens, row.seconds, cut=cut, refused=False)
 
 
-def read(model: str, row: Kept) -> Reply:
-    """As the server gave it."""
-    return resolve(MODELS[model]).wire.read_reply(decode_leniently(row.answer.encode()), None)
+def read(model: str, row: SavedResponse) -> Reply:
+    """The reply as the server sent it."""
+    return resolve(MODELS[model]).wire.read_reply(decode_lenient(row.answer.encode()), None)
 
 
-def hear(model: str, row: Kept, question: Question) -> Reply:
-    """As it leaves the client: text heard, calls guarded."""
+def parse(model: str, row: SavedResponse, question: Question) -> Reply:
+    """The reply as the client returns it: calls extracted and validated."""
     ids = count()
-    answers = Answers(planned(model, row.way, question), make_id=lambda: f"call_{next(ids)}")
-    return fold([left for event in unfold(read(model, row)) for left in answers.feed(event)] + answers.close())
+    pipeline = ResponsePipeline(planned(model, row.tool_mode, question), make_id=lambda: f"call_{next(ids)}")
+    return fold(pipeline.feed(list(unfold(read(model, row)))))
 
 
 def calls_of(reply: Reply) -> list[Called]:
@@ -95,7 +95,7 @@ def summed(rows: list[Judged]) -> Summary:
 
 
 def spent(rows: list[Judged]) -> tuple[float, float, float]:
-    """Tokens of the prompt and of the answer on average; seconds, the median."""
+    """Average tokens of the prompt and of the answer, and the median seconds."""
     answered = [row for row in rows if not row.refused]
     if not answered:
         return 0.0, 0.0, 0.0
@@ -107,15 +107,15 @@ def spent(rows: list[Judged]) -> tuple[float, float, float]:
 
 
 def chosen(model: str) -> str:
-    """The way that the profile takes of itself."""
+    """The tool mode that the profile chooses."""
     route = resolve(MODELS[model])
-    return choose_way("auto", route.profile, route.provider, None).name
+    return choose_mode("auto", route.profile, route.provider, None).name
 
 
-def against(own: list[Judged], other: list[Judged]) -> tuple[int, int, float]:
-    """On the questions that both were asked: how often only `own` is right, how often only `other`, and the sign test's p."""
-    held = {row.question.id: row.outcome.right for row in own}
-    pairs = [(held[row.question.id], row.outcome.right) for row in other if row.question.id in held]
+def against(first: list[Judged], second: list[Judged]) -> tuple[int, int, float]:
+    """On shared questions: how often only `first` is right, how often only `second`, and the p-value of the sign test."""
+    right = {row.question.id: row.outcome.right for row in first}
+    pairs = [(right[row.question.id], row.outcome.right) for row in second if row.question.id in right]
     better, worse = sum(one and not two for one, two in pairs), sum(two and not one for one, two in pairs)
     return better, worse, sign_test(better, worse)
 
@@ -126,9 +126,13 @@ def sign_test(one: int, two: int) -> float:
     return min(1.0, 2 * sum(comb(of, at) for at in range(min(one, two) + 1)) / 2**of)
 
 
-def rivals(found: dict[str, list[Judged]], own: str) -> list[str]:
-    """The ways that the layer could choose, if asked at least half as often: not what a client without it sees, nor what
-    needs the caller's word.
+def rivals(found: dict[str, list[Judged]], profile_mode: str) -> list[str]:
+    """The tool modes that toolglot could choose, with at least half as many answers. Not what a client without toolglot gets,
+    and not the mode in which the caller requires a call.
     """
-    enough = len(found[own]) / 2
-    return [way for way in found if way not in (own, UNHEARD, REQUIRED) and len(found[way]) >= enough]
+    enough = len(found[profile_mode]) / 2
+    return [
+        tool_mode
+        for tool_mode in found
+        if tool_mode not in (profile_mode, UNPARSED, REQUIRED) and len(found[tool_mode]) >= enough
+    ]

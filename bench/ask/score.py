@@ -1,11 +1,11 @@
-"""Tables of what `run.py` has kept.
+"""Tables of the answers that `run.py` saved.
 
-python bench/ask/score.py                 # what there is, for both models
-python bench/ask/score.py --kinds         # right answers by kind of question too
+python bench/ask/score.py                 # all saved answers, for both models
+python bench/ask/score.py --kinds         # also by kind of question
 python bench/ask/score.py --questions 60  # of the first 60 questions only
-python bench/ask/score.py --tuning        # the questions that wordings are tried on
-python bench/ask/score.py --show WAY ID   # one answer, and what was made of it (with --model)
-python bench/ask/score.py --check         # exit code 1 where another way is clearly better than the profile's
+python bench/ask/score.py --tuning        # the tuning questions
+python bench/ask/score.py --show WAY ID   # one answer and its parsed calls (with --model)
+python bench/ask/score.py --check         # exit code 1 if another mode is clearly better than the profile's
 python bench/ask/score.py --write         # the tables of docs/reference/ask.md, and its plot
 """
 
@@ -14,8 +14,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from judge import UNHEARD, Judged, against, calls_of, chosen, hear, judge_all, rivals, spent, summed
-from trial import MODELS, REQUIRED, TITLES, for_tuning, judged, place, read_kept
+from judge import UNPARSED, Judged, against, calls_of, chosen, judge_all, parse, rivals, spent, summed
+from trial import MODELS, REQUIRED, TITLES, for_tuning, judged, place, read_saved
 
 from plot import draw
 from toolglot.evaluation.questions import Question
@@ -31,16 +31,16 @@ Found = dict[str, list[Judged]]
 
 
 def table(model: str, found: Found, *, kinds: bool = False) -> str:
-    own = chosen(model)
+    profile_mode = chosen(model)
     heads = ["asked", "questions", *MEASURES.values(), "**all right**", "tokens in + out", "s"]
     heads += KINDS if kinds else ()
     lines = [f"| {' | '.join(heads)} |", f"|{'|'.join(['---', *['--:'] * (len(heads) - 1)])}|"]
-    for way, rows in found.items():
+    for tool_mode, rows in found.items():
         shares = summed(rows)
         prompt, answer, seconds = spent(rows)
-        cells = [f"**{way}** (the profile's)" if way == own else way, str(len(rows))]
+        cells = [f"**{tool_mode}** (the profile's)" if tool_mode == profile_mode else tool_mode, str(len(rows))]
         cells += [str(shares.overall[name]) for name in MEASURES]
-        cells += ["-" if way == REQUIRED else f"**{shares.overall['right']}**"]
+        cells += ["-" if tool_mode == REQUIRED else f"**{shares.overall['right']}**"]
         cells += [f"{prompt:.0f} + {answer:.0f}", f"{seconds:.1f}"]
         if kinds:
             by = (shares.by_tag.get(kind) for kind in KINDS)
@@ -50,38 +50,44 @@ def table(model: str, found: Found, *, kinds: bool = False) -> str:
 
 
 def verdict(model: str, found: Found) -> tuple[bool, str]:
-    """Whether the profile's way is the best, or within noise of it."""
-    own = chosen(model)
-    if own not in found:
-        return True, f"The profile's way, {own}, was not asked."
-    pairs = {way: against(found[own], found[way]) for way in rivals(found, own)}
-    best = max(pairs, key=lambda way: (pairs[way][1] - pairs[way][0], way), default=None)
+    """Whether the profile's tool mode is the best, or within noise of it."""
+    profile_mode = chosen(model)
+    if profile_mode not in found:
+        return True, f"There are no answers in the profile's mode, {profile_mode}."
+    pairs = {tool_mode: against(found[profile_mode], found[tool_mode]) for tool_mode in rivals(found, profile_mode)}
+    best = max(pairs, key=lambda tool_mode: (pairs[tool_mode][1] - pairs[tool_mode][0], tool_mode), default=None)
     if best is None:
-        return True, "No other way was asked often enough to compare."
+        return True, "No other mode has enough answers to compare."
     better, worse, chance = pairs[best]
     if worse <= better:
-        return True, f"No other way is right more often than the profile's ({own}); next is {best}, {worse} against {better}."
+        return (
+            True,
+            f"No other mode is right more often than the profile's ({profile_mode}); next is {best}, {worse} against {better}.",
+        )
     within = chance >= _NOISE
     found_out = "within noise" if within else "clearly better"
-    said = f"right in {worse} questions where the profile's way ({own}) is wrong, and wrong in {better} where that is right"
-    return within, f"{best} is {said}: {found_out} (sign test, p = {chance:.2f})."
+    difference = f"right in {worse} questions in which {profile_mode} is wrong, and wrong in {better} others"
+    return within, f"{best} is {difference}: {found_out} (sign test, p = {chance:.2f})."
 
 
-def told(model: str, found: Found, stale: int) -> str:
-    """What a reader of the table should know."""
-    every = [row for way, rows in found.items() if way != UNHEARD for row in rows]
-    said = [verdict(model, found)[1], f"{sum(row.cut for row in every)} of {len(every)} answers were cut off at the limit."]
+def summary_text(model: str, found: Found, stale: int) -> str:
+    """The sentences below a table."""
+    every = [row for tool_mode, rows in found.items() if tool_mode != UNPARSED for row in rows]
+    sentences = [
+        verdict(model, found)[1],
+        f"{sum(row.cut for row in every)} of {len(every)} answers were cut short at the token limit.",
+    ]
     if refused := sum(row.refused for row in every):
-        said.append(f"{refused} were refused by the server.")
+        sentences.append(f"{refused} were rejected by the server.")
     if stale:
-        said.append(f"{stale} more are left out: they were given to another request than would be sent today.")
-    return " ".join(said)
+        sentences.append(f"{stale} more are left out: their request has changed.")
+    return " ".join(sentences)
 
 
 def page_tables(every: dict[str, Found], stale: dict[str, int]) -> str:
     parts = []
     for model, found in every.items():
-        parts += [f"### {TITLES[model]}", table(model, found), told(model, found, stale[model])]
+        parts += [f"### {TITLES[model]}", table(model, found), summary_text(model, found, stale[model])]
     return "\n\n".join(parts)
 
 
@@ -92,11 +98,11 @@ def write(every: dict[str, Found], stale: dict[str, int]) -> None:
     draw({TITLES[model]: found for model, found in every.items()}, {TITLES[model]: chosen(model) for model in every}, PLOT)
 
 
-def show(model: str, way: str, id: str, questions: list[Question], *, tuning: bool) -> None:
+def show(model: str, tool_mode: str, id: str, questions: list[Question], *, tuning: bool) -> None:
     question = next(one for one in questions if one.id == id)
-    for row in read_kept(place(model, tuning=tuning)):
-        if (row.way, row.question) == (way, id):
-            reply = hear(model, row, question)
+    for row in read_saved(place(model, tuning=tuning)):
+        if (row.tool_mode, row.question) == (tool_mode, id):
+            reply = parse(model, row, question)
             print(row.request, row.answer, question.gold, calls_of(reply), reply.decisions, sep="\n\n")
 
 
@@ -107,20 +113,20 @@ def main() -> int:
     parser.add_argument("--show", nargs=2, metavar=("WAY", "ID"))
     for flag in ("--kinds", "--tuning", "--check", "--write"):
         parser.add_argument(flag, action="store_true")
-    given = parser.parse_args()
-    questions = for_tuning(1000) if given.tuning else judged(given.questions)
-    models = given.model or list(MODELS)
-    if given.show:
-        show(models[0], *given.show, questions, tuning=given.tuning)
+    options = parser.parse_args()
+    questions = for_tuning(1000) if options.tuning else judged(options.questions)
+    models = options.model or list(MODELS)
+    if options.show:
+        show(models[0], *options.show, questions, tuning=options.tuning)
         return 0
-    judged_now = {model: judge_all(model, place(model, tuning=given.tuning), questions) for model in models}
+    judged_now = {model: judge_all(model, place(model, tuning=options.tuning), questions) for model in models}
     every = {model: found for model, (found, _) in judged_now.items() if found}
     stale = {model: left for model, (_, left) in judged_now.items()}
     for model, found in every.items():
-        print(f"\n{TITLES[model]}\n\n{table(model, found, kinds=given.kinds)}\n\n{told(model, found, stale[model])}")
-    if given.write:
+        print(f"\n{TITLES[model]}\n\n{table(model, found, kinds=options.kinds)}\n\n{summary_text(model, found, stale[model])}")
+    if options.write:
         write(every, stale)
-    return int(given.check and not all(verdict(model, found)[0] for model, found in every.items()))
+    return int(options.check and not all(verdict(model, found)[0] for model, found in every.items()))
 
 
 if __name__ == "__main__":

@@ -20,35 +20,35 @@ PAGE = ROOT / "docs" / "reference" / "gateway-speed.md"
 PICTURE = ROOT / "docs" / "assets" / "gateway.png"
 _COLOURS = {"toolglot": "#1a73e8", "litellm": "#e8710a"}
 
-Held = dict[str, Any]
+Results = dict[str, Any]
 
 
-def verdicts(held: Held) -> Iterator[tuple[str, bool]]:
-    floor = _floor(held)
-    for row in held["rows"]:
+def verdicts(results: Results) -> Iterator[tuple[str, bool]]:
+    floor = _floor(results)
+    for row in results["rows"]:
         if row["server"] != "toolglot":
             continue
         ratio = row[f"cpu_us@{AT}"] / floor[f"cpu_us@{AT}"]
         yield f"{row['pair']}: {ratio:.2f}x the floor's CPU a request, at most {FLOOR_RATIO}x", ratio <= FLOOR_RATIO
         yield f"{row['pair']}: {row['chunk_us']:.1f} us a chunk, at most {CHUNK_US:.0f}", row["chunk_us"] <= CHUNK_US
-    memory = max(row["memory"] for row in held["rows"] if row["server"] == "toolglot")
+    memory = max(row["memory"] for row in results["rows"] if row["server"] == "toolglot")
     yield f"{memory:.0f} MB under load, at most {MEMORY_MB:.0f}", memory <= MEMORY_MB
-    start = held["starts"]["toolglot"]
+    start = results["starts"]["toolglot"]
     yield f"started in {start:.2f} s, in under {START_S:.0f}", start < START_S
 
 
-def _floor(held: Held) -> Held:
-    return next(row for row in held["rows"] if row["server"] == "floor")
+def _floor(results: Results) -> Results:
+    return next(row for row in results["rows"] if row["server"] == "floor")
 
 
-def table(held: Held) -> list[tuple[str, ...]]:
-    floor = _floor(held)
+def table(results: Results) -> list[tuple[str, ...]]:
+    floor = _floor(results)
     lines: list[tuple[str, ...]] = [
         ("server", "wires", "CPU us a request", "x floor", "us a chunk", "x floor", "first byte ms", "MB", "start s"),
     ]
-    for row in held["rows"]:
+    for row in results["rows"]:
         direct = row["server"] == "direct"
-        cpu, chunk, start = row[f"cpu_us@{AT}"], row["chunk_us"], held["starts"].get(row["server"])
+        cpu, chunk, start = row[f"cpu_us@{AT}"], row["chunk_us"], results["starts"].get(row["server"])
         ratios = (f"{cpu / floor[f'cpu_us@{AT}']:.2f}", f"{chunk / floor['chunk_us']:.2f}")
         lines.append(
             (
@@ -66,9 +66,9 @@ def table(held: Held) -> list[tuple[str, ...]]:
     return lines
 
 
-def latency(held: Held) -> list[tuple[str, ...]]:
+def latency(results: Results) -> list[tuple[str, ...]]:
     lines: list[tuple[str, ...]] = [("server", "wires", "at once", "requests a second", "p50 ms", "p99 ms", "CPU us")]
-    for row in held["rows"]:
+    for row in results["rows"]:
         for at_once in (int(key.partition("@")[2]) for key in row if key.startswith("p50@")):
             cells = [row[f"{key}@{at_once}"] for key in ("per_second", "p50", "p99", "cpu_us")]
             shown = (f"{cells[0]:,.0f}", f"{cells[1]:.2f}", f"{cells[2]:.2f}", f"{cells[3]:,.0f}")
@@ -76,15 +76,17 @@ def latency(held: Held) -> list[tuple[str, ...]]:
     return lines
 
 
-def report(held: Held) -> str:
-    head = f"Python {held['python']}; the servers' own CPU ({AT} requests at once; 16 streams), the least of the rounds"
-    said = [f"{'met   ' if one['met'] else 'MISSED'}  {one['target']}" for one in held["targets"]]
-    return "\n\n".join([head, _aligned(table(held)), _aligned(latency(held)), "\n".join([*said, "", *quoted(held)])])
+def report(results: Results) -> str:
+    head = f"Python {results['python']}; the servers' own CPU ({AT} requests at once; 16 streams), the least of the rounds"
+    targets = [f"{'met   ' if one['met'] else 'MISSED'}  {one['target']}" for one in results["targets"]]
+    return "\n\n".join(
+        [head, _aligned(table(results)), _aligned(latency(results)), "\n".join([*targets, "", *quoted(results)])]
+    )
 
 
-def quoted(held: Held) -> list[str]:
+def quoted(results: Results) -> list[str]:
     """Figures of others that this run has none of."""
-    measured = {row["server"] for row in held["rows"]}
+    measured = {row["server"] for row in results["rows"]}
     lines = []
     for name, (ratio, chunk, memory, start) in QUOTED.items():
         if name.lower() not in measured:
@@ -106,20 +108,20 @@ def _aligned(lines: list[tuple[str, ...]]) -> str:
 # -- the docs
 
 
-def write(held: Held) -> None:
+def write(results: Results) -> None:
     """The tables of the page, and the picture."""
-    targets = "\n".join(f"- {'met' if one['met'] else 'missed'}: {one['target']}" for one in held["targets"])
-    told = "\n\n".join([_markdown(table(held)), _markdown(latency(held)), targets, *quoted(held)])
-    put("figures", told)
-    draw(held)
+    targets = "\n".join(f"- {'met' if one['met'] else 'missed'}: {one['target']}" for one in results["targets"])
+    content = "\n\n".join([_markdown(table(results)), _markdown(latency(results)), targets, *quoted(results)])
+    put("figures", content)
+    draw(results)
 
 
-def put(mark: str, told: str) -> None:
+def put(mark: str, content: str) -> None:
     """Replaces what stands between two marks of the page."""
     begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
     _, _, after = rest.partition(end)
-    PAGE.write_text(f"{before}{begin}{told}\n{end}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{begin}{content}\n{end}{after}", encoding="utf-8")
 
 
 def _markdown(lines: list[tuple[str, ...]]) -> str:
@@ -127,16 +129,16 @@ def _markdown(lines: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], rule, *lines[1:]])
 
 
-def draw(held: Held) -> None:
+def draw(results: Results) -> None:
     import matplotlib as mpl  # noqa: PLC0415  (only for the docs)
 
     mpl.use("Agg")
     from matplotlib import pyplot  # noqa: PLC0415
 
-    rows = [row for row in held["rows"] if row["server"] != "direct"][::-1]
+    rows = [row for row in results["rows"] if row["server"] != "direct"][::-1]
     names = [row["server"] if row["server"] == "floor" else f"{row['server']}: {row['pair']}" for row in rows]
     panels = {f"cpu_us@{AT}": "CPU of one request, us", "chunk_us": "CPU of one streamed chunk, us", "memory": "memory, MB"}
-    limits = {f"cpu_us@{AT}": FLOOR_RATIO * _floor(held)[f"cpu_us@{AT}"], "chunk_us": CHUNK_US, "memory": MEMORY_MB}
+    limits = {f"cpu_us@{AT}": FLOOR_RATIO * _floor(results)[f"cpu_us@{AT}"], "chunk_us": CHUNK_US, "memory": MEMORY_MB}
     figure, axes = pyplot.subplots(1, len(panels), figsize=(13, 1.2 + 0.36 * len(rows)), sharey=True)
     for panel, (key, title) in zip(axes, panels.items(), strict=True):
         values = [row[key] for row in rows]

@@ -1,4 +1,4 @@
-"""Clients, in a process of their own: so many at once, for so long, each on a connection that it keeps.
+"""Clients in a separate process: a number of them concurrently, for a time, each on one kept connection.
 
 Reads one JSON object a line, answers with one line: {"port", "path", "body" (a file), "at_once", "seconds", "stream"}.
 """
@@ -41,8 +41,8 @@ class Client(asyncio.Protocol):
             if end < 0:
                 return
             head = bytes(seen[:end]).lower()
-            told = head.find(b"\r\ncontent-length:")
-            self.all = end + 4 + int(head[told + 17 :].split(b"\r\n", 1)[0]) if told >= 0 else 0
+            length_at = head.find(b"\r\ncontent-length:")
+            self.all = end + 4 + int(head[length_at + 17 :].split(b"\r\n", 1)[0]) if length_at >= 0 else 0
         if not self.first and (self.all or len(seen) > seen.find(b"\r\n\r\n") + 4):
             self.first = perf_counter()
         over = len(seen) >= self.all if self.all else seen.endswith(b"\r\n0\r\n\r\n")
@@ -124,6 +124,6 @@ if __name__ == "__main__":
     for line in sys.stdin:
         try:
             said: dict[str, Any] = uvloop.run(run(json.loads(line)))
-        except Exception as error:  # noqa: BLE001  (it is told to the other process)
+        except Exception as error:  # noqa: BLE001  (it is reported to the other process)
             said = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(said), flush=True)

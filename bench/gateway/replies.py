@@ -95,13 +95,13 @@ def _soak_events(words: list[str], call: tuple[str, Any]) -> list[bytes]:
 
     message: dict[str, Any] = {"id": "msg_01", "type": "message", "role": "assistant", "model": "m", "content": []}
     message |= {"stop_reason": None, "usage": {"input_tokens": 10, "output_tokens": 1}}
-    said = [event("content_block_delta", index=0, delta={"type": "text_delta", "text": word}) for word in words]
+    deltas = [event("content_block_delta", index=0, delta={"type": "text_delta", "text": word}) for word in words]
     made = {"type": "tool_use", "id": "toolu_0", "name": call[0], "input": {}}
     written = {"type": "input_json_delta", "partial_json": as_chat.compact(call[1])}
     return [
         event("message_start", message=message),
         event("content_block_start", index=0, content_block={"type": "text", "text": ""}),
-        *said,
+        *deltas,
         event("content_block_stop", index=0),
         event("content_block_start", index=1, content_block=made),
         event("content_block_delta", index=1, delta=written),
@@ -113,7 +113,7 @@ def _soak_events(words: list[str], call: tuple[str, Any]) -> list[bytes]:
 
 def _written(folder: Path, chat: bytes, chat_stream: list[bytes], anthropic: bytes, events: list[bytes]) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
-    held = {"chat": chat, "chat.stream": b"".join(chat_stream), "anthropic": anthropic, "anthropic.stream": b"".join(events)}
-    for name, data in held.items():
+    files = {"chat": chat, "chat.stream": b"".join(chat_stream), "anthropic": anthropic, "anthropic.stream": b"".join(events)}
+    for name, data in files.items():
         (folder / name).write_bytes(data)
-    return [str(folder / name) for name in held]
+    return [str(folder / name) for name in files]

@@ -61,7 +61,7 @@ def check_meaning(pair: Pair, body: str, *, stream: bool) -> None:
         text = "".join(block["text"] for block in blocks if block["type"] == "text")
         calls = [(block["name"], block["input"]) for block in blocks if block["type"] == "tool_use"]
     if text != conversation.REPLY_TEXT or calls != conversation.REPLY_CALLS:
-        raise AssertionError(f"{pair.name}: not what the model said:\n{body[:2000]}")
+        raise AssertionError(f"{pair.name}: not the model's reply:\n{body[:2000]}")
 
 
 class Measuring:
@@ -77,26 +77,26 @@ class Measuring:
     def ask(self, server: Server, pair: Pair, at_once: int, seconds: float, *, stream: bool) -> dict[str, Any]:
         """One burst: what the clients saw, and what the server spent on it."""
         before = server.cpu()
-        told = {"port": server.port, "path": replies.PATHS[pair.wire], "body": self._bodies[pair, stream]}
-        said = self._load(**told, at_once=at_once, seconds=seconds)
+        target = {"port": server.port, "path": replies.PATHS[pair.wire], "body": self._bodies[pair, stream]}
+        result = self._load(**target, at_once=at_once, seconds=seconds)
         cpu = server.cpu() - before
         chunks = replies.chunks_of(pair.model) if stream else 1
-        return {**said, "cpu_us": cpu / said["requests"] * 1e6, "chunk_us": cpu / said["requests"] / chunks * 1e6}
+        return {**result, "cpu_us": cpu / result["requests"] * 1e6, "chunk_us": cpu / result["requests"] / chunks * 1e6}
 
     def warm(self, server: Server, pair: Pair) -> None:
         for stream in (False, True):
-            said = self.ask(server, pair, 4, 0.5, stream=stream)
+            result = self.ask(server, pair, 4, 0.5, stream=stream)
             if server.name not in {"direct", "floor"} or pair is PAIRS[0]:
-                check_meaning(pair, said["body"], stream=stream)
+                check_meaning(pair, result["body"], stream=stream)
 
     def round(self, server: Server, pair: Pair) -> dict[str, float]:
         found: dict[str, float] = {}
         for at_once in AT_ONCE:
-            said = self.ask(server, pair, at_once, self._seconds, stream=False)
-            found |= {f"cpu_us@{at_once}": said["cpu_us"], f"per_second@{at_once}": said["per_second"]}
-            found |= {f"p50@{at_once}": said["p50"], f"p99@{at_once}": said["p99"]}
-        said = self.ask(server, pair, STREAMS_AT_ONCE, self._seconds, stream=True)
-        found |= {"chunk_us": said["chunk_us"], "first": said["first"]}
+            result = self.ask(server, pair, at_once, self._seconds, stream=False)
+            found |= {f"cpu_us@{at_once}": result["cpu_us"], f"per_second@{at_once}": result["per_second"]}
+            found |= {f"p50@{at_once}": result["p50"], f"p99@{at_once}": result["p99"]}
+        result = self.ask(server, pair, STREAMS_AT_ONCE, self._seconds, stream=True)
+        found |= {"chunk_us": result["chunk_us"], "first": result["first"]}
         found["memory"] = server.memory()
         return found
 
@@ -131,7 +131,7 @@ def measured(rounds: int, seconds: float, *, with_litellm: bool) -> dict[str, An
                 for pair in pairs[server.name]:
                     taken.setdefault((server.name, pair.name), []).append(measuring.round(server, pair))
         starts = {server.name: server.start for server in here[1:]}
-        rows = [{"server": name, "pair": pair, **best(held)} for (name, pair), held in taken.items()]
+        rows = [{"server": name, "pair": pair, **best(runs)} for (name, pair), runs in taken.items()]
     return {"python": platform.python_version(), "machine": platform.machine(), "starts": starts, "rows": rows}
 
 
@@ -143,13 +143,13 @@ def main() -> int:
     options.add_argument("--check", action="store_true", help="exit code 1 where a target is missed")
     options.add_argument("--write", action="store_true", help="the table and the plot of the docs (needs matplotlib)")
     asked = options.parse_args()
-    held = measured(*((1, 0.7) if asked.quick else (5, 1.5)), with_litellm=not asked.no_litellm)
-    held["targets"] = [{"target": said, "met": met} for said, met in figures.verdicts(held)]
-    (OUT / "gateway.json").write_text(json.dumps(held, indent=1), encoding="utf-8")
-    print(json.dumps(held, indent=1) if asked.json else figures.report(held))
+    results = measured(*((1, 0.7) if asked.quick else (5, 1.5)), with_litellm=not asked.no_litellm)
+    results["targets"] = [{"target": sentence, "met": met} for sentence, met in figures.verdicts(results)]
+    (OUT / "gateway.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    print(json.dumps(results, indent=1) if asked.json else figures.report(results))
     if asked.write:
-        figures.write(held)
-    return 1 if asked.check and not all(target["met"] for target in held["targets"]) else 0
+        figures.write(results)
+    return 1 if asked.check and not all(target["met"] for target in results["targets"]) else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The processes of this bench: the upstream, the servers that stand before it, and the load. Linux only: it reads /proc."""
+"""The processes of this bench: the upstream, the servers in front of it, and the load. Linux only: it reads /proc."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ class Load:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
-        said: dict[str, Any] = json.loads(self._process.stdout.readline())
-        if "error" in said:
-            raise RuntimeError(f"port {asked['port']}: {said['error']}")
-        return said
+        result: dict[str, Any] = json.loads(self._process.stdout.readline())
+        if "error" in result:
+            raise RuntimeError(f"port {asked['port']}: {result['error']}")
+        return result
 
 
 # -- starting

@@ -89,10 +89,10 @@ class Exchange:
         self.words = random.choice((1, 12, 47, 88))  # that come before a stream breaks off; few, for each makes a model's name
 
     def request(self) -> bytes:
-        said = [{"role": "user", "content": f"tag:{self.tag} go on"}]
+        messages = [{"role": "user", "content": f"tag:{self.tag} go on"}]
         events = self.words + (2 if self.there == ANTHROPIC else 0)  # two open the message
         model = f"{'anthropic' if self.there == ANTHROPIC else 'chat'}/{self.kind.model.format(n=events)}"
-        body: dict[str, Any] = {"model": model, "max_tokens": 500, "messages": said}
+        body: dict[str, Any] = {"model": model, "max_tokens": 500, "messages": messages}
         data = json.dumps({**body, "tools": TOOLS[self.wire], "stream": self.kind.stream}).encode()
         head = f"POST {replies.PATHS[self.wire]} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         return f"{head}Connection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
@@ -124,7 +124,7 @@ class Exchange:
         wanted = replies.soak_text(self.tag).split()
         if broken:
             if not error:
-                return "it broke off, and nothing says so"
+                return "the stream ended early without an error"
             return None if text.split() == wanted[: self.words] else f"{self.words} words for {text!r}"
         if text.split() != wanted:
             return f"other words: {text!r}"
@@ -135,17 +135,17 @@ class Exchange:
         return None
 
 
-# -- what a client hears: the text, the calls' arguments, whether it ended, whether an error was told
+# -- what a client receives: the text, the calls' arguments, whether it ended, whether it got an error
 
 Heard = tuple[str, list[str], bool, bool]
 
 
 def heard_whole(wire: str, body: bytes) -> Heard:
-    held = json.loads(body)
+    body_json = json.loads(body)
     if wire == CHAT:
-        choice = held["choices"][0]
+        choice = body_json["choices"][0]
         return choice["message"]["content"], [], choice["finish_reason"] == "stop", False
-    return "".join(block["text"] for block in held["content"]), [], held["stop_reason"] == "end_turn", False
+    return "".join(block["text"] for block in body_json["content"]), [], body_json["stop_reason"] == "end_turn", False
 
 
 def heard_stream(wire: str, body: bytes) -> Heard:
@@ -156,17 +156,17 @@ def heard_stream(wire: str, body: bytes) -> Heard:
         if line == b"data: [DONE]":
             over = True
             continue
-        held = json.loads(line[6:])
-        error = error or "error" in held
+        body_json = json.loads(line[6:])
+        error = error or "error" in body_json
         if wire == CHAT:
-            for choice in held.get("choices", ()):
+            for choice in body_json.get("choices", ()):
                 text += choice["delta"].get("content") or ""
                 calls += [call["function"]["arguments"] for call in choice["delta"].get("tool_calls", ())]
-        elif held["type"] == "content_block_delta":
-            text += held["delta"].get("text", "")
-            calls += [held["delta"]["partial_json"]] if held["delta"].get("partial_json") else []
+        elif body_json["type"] == "content_block_delta":
+            text += body_json["delta"].get("text", "")
+            calls += [body_json["delta"]["partial_json"]] if body_json["delta"].get("partial_json") else []
         else:
-            over = over or held["type"] == "message_stop"
+            over = over or body_json["type"] == "message_stop"
     return text, ["".join(calls)] if calls else [], over, error
 
 
@@ -219,7 +219,7 @@ def verdicts(seen: Seen, files: tuple[int, int], behind: dict[str, int], running
     hung = sum(wrong.endswith(": hung") for wrong in seen.wrong)
     return [
         (f"no request hung: {hung} did; the slowest took {seen.slowest:.1f} s", not hung),
-        (f"no chunk was lost, doubled or another's, every fault was told: {len(seen.wrong) - hung} wrong", not seen.wrong),
+        (f"no chunk was lost, doubled or another's, every fault was reported: {len(seen.wrong) - hung} wrong", not seen.wrong),
         (f"memory is flat: {early:.1f} MB in the second quarter, {late:.1f} in the last", late <= early * GROWTH),
         (f"no file is left open: {files[0]} before, {files[1]} after", files[1] <= files[0] + 4),
         (
@@ -253,11 +253,11 @@ def main() -> int:
     requests = f"{sum(seen.count.values()):,} requests in {asked.minutes:g} minutes, {asked.at_once} at once: {kinds}"
     asked_behind = f"the upstream was asked {state['asked']:,} times and left early {state['left_early']:,} times"
     if asked.write:
-        lines = [requests, asked_behind, *(f"{'good' if well else 'wrong'}: {said}" for said, well in found)]
+        lines = [requests, asked_behind, *(f"{'good' if well else 'wrong'}: {messages}" for messages, well in found)]
         figures.put("soak", "\n".join(f"- {line}" for line in lines))
     print(f"{requests}\n{asked_behind}\n")
-    for said, well in found:
-        print(f"{'good ' if well else 'WRONG'}  {said}")
+    for messages, well in found:
+        print(f"{'good ' if well else 'WRONG'}  {messages}")
     for wrong in seen.wrong[:20]:
         print(f"       {wrong[:500]}")
     return 0 if all(well for _, well in found) else 1

@@ -3,7 +3,7 @@
 Two draws, of which only ids are kept here (bfcl.json, classic.json); the questions are read out of the wheel of `bfcl-eval`,
 which is fetched once.
 
---draw   draw the ids anew and write them: for a new version of the package, not because a model fails
+--draw   draw new ids and write them: for a new version of the package, not because a model fails
 --check  draw them again and compare with the committed ones
 --write  the drawn questions into a file that `toolglot eval --questions FILE` reads
 """
@@ -27,10 +27,10 @@ sys.path.append(str(HERE.parent / "rescue"))  # the bench that has the wheel alr
 from gold import VERSION, bfcl_wheel  # noqa: E402
 
 from toolglot.evaluation.bfcl import read_bfcl  # noqa: E402
-from toolglot.evaluation.files import own_questions  # noqa: E402
+from toolglot.evaluation.files import builtin_questions  # noqa: E402
 from toolglot.evaluation.questions import Question, declared, spread  # noqa: E402
 from toolglot.evaluation.score import score  # noqa: E402
-from toolglot.text.json_text import dumps  # noqa: E402
+from toolglot.io.json_codec import dumps  # noqa: E402
 
 
 class Draw(msgspec.Struct, frozen=True):
@@ -70,30 +70,30 @@ def bfcl_questions(which: str = "bfcl") -> list[Question]:
     """The questions that were drawn, with BFCL's tools and gold."""
     kept = json.loads(_kept_in(which).read_text())
     if kept["version"] != VERSION:
-        raise SystemExit(f"{which}.json was drawn from version {kept['version']}, and {VERSION} is here: draw anew")
-    held = bfcl_wheel()
+        raise SystemExit(f"{which}.json was drawn from version {kept['version']}, and {VERSION} is installed: draw again")
+    wheel = bfcl_wheel()
     found: list[Question] = []
     for category, ids in kept["ids"].items():
-        by_id = {question.id: question for question in _category(held, category)}
+        by_id = {question.id: question for question in questions_of(wheel, category)}
         found += [by_id[id] for id in ids]
     return found
 
 
 def all_questions(which: str = "bfcl") -> list[Question]:
     """Our half and BFCL's."""
-    return [*own_questions(), *bfcl_questions(which)]
+    return [*builtin_questions(), *bfcl_questions(which)]
 
 
 def some_questions(count: int) -> list[Question]:
     """So many of both halves, of each kind alike, and always the same."""
-    return [*spread(own_questions(), count - count // 2), *spread(bfcl_questions(), count // 2)]
+    return [*spread(builtin_questions(), count - count // 2), *spread(bfcl_questions(), count // 2)]
 
 
 def draw(which: str) -> dict[str, list[str]]:
     """By hash, not by `random`: the same on every version of Python."""
-    held, own = bfcl_wheel(), DRAWS[which]
+    wheel, own = bfcl_wheel(), DRAWS[which]
     before = set(chain.from_iterable(draw(own.besides).values())) if own.besides is not None else set[str]()
-    found = {category: [one for one in _category(held, category) if one.id not in before] for category in own.shares}
+    found = {category: [one for one in questions_of(wheel, category) if one.id not in before] for category in own.shares}
     return {category: _drawn(found[category], count, own.seed) for category, count in own.shares.items()}
 
 
@@ -119,15 +119,15 @@ def _fair(question: Question) -> bool:
     return bool(tools) and known and (question.no_call or score(question, question.gold).right)
 
 
-def _category(held: ZipFile, category: str) -> list[Question]:
-    questions, answers = _texts(held, category)
+def questions_of(wheel: ZipFile, category: str) -> list[Question]:
+    questions, answers = _texts(wheel, category)
     return read_bfcl(questions, answers)
 
 
-def _texts(held: ZipFile, category: str) -> tuple[str, str | None]:
+def _texts(wheel: ZipFile, category: str) -> tuple[str, str | None]:
     name, folder = f"BFCL_v4_{category}.json", "bfcl_eval/data/"
     answers = folder + "possible_answer/" + name
-    return held.read(folder + name).decode(), held.read(answers).decode() if answers in held.namelist() else None
+    return wheel.read(folder + name).decode(), wheel.read(answers).decode() if answers in wheel.namelist() else None
 
 
 def _kept_in(which: str) -> Path:
@@ -136,9 +136,9 @@ def _kept_in(which: str) -> Path:
 
 def write(which: str, path: Path) -> None:
     """In BFCL's own form: the rows that were drawn, and their answers where BFCL has them, in a folder beside."""
-    held, rows, answers = bfcl_wheel(), list[str](), list[str]()
+    wheel, rows, answers = bfcl_wheel(), list[str](), list[str]()
     for category, ids in json.loads(_kept_in(which).read_text())["ids"].items():
-        for text, found in zip(_texts(held, category), (rows, answers), strict=True):
+        for text, found in zip(_texts(wheel, category), (rows, answers), strict=True):
             found += [line for line in (text or "").splitlines() if line.strip() and json.loads(line)["id"] in ids]
     beside = path.parent / "possible_answer" / path.name
     beside.parent.mkdir(parents=True, exist_ok=True)
@@ -152,19 +152,19 @@ def main() -> int:
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--write", type=Path, metavar="FILE")
-    given = parser.parse_args()
-    if given.write is not None:
-        write(given.which, given.write)
+    options = parser.parse_args()
+    if options.write is not None:
+        write(options.which, options.write)
         return 0
-    if given.draw or given.check:
-        row = {"package": "bfcl-eval", "version": VERSION, "seed": DRAWS[given.which].seed, "ids": draw(given.which)}
+    if options.draw or options.check:
+        row = {"package": "bfcl-eval", "version": VERSION, "seed": DRAWS[options.which].seed, "ids": draw(options.which)}
         text = json.dumps(row, indent=1) + "\n"
-        if given.check:
-            same = text == _kept_in(given.which).read_text()
-            print("the same ids" if same else f"not the ids of {given.which}.json")
+        if options.check:
+            same = text == _kept_in(options.which).read_text()
+            print("the same ids" if same else f"not the ids of {options.which}.json")
             return 0 if same else 1
-        _kept_in(given.which).write_text(text)
-    every = all_questions(given.which)
+        _kept_in(options.which).write_text(text)
+    every = all_questions(options.which)
     for tag, count in Counter(chain.from_iterable(question.tags for question in every)).most_common():
         print(f"{count:4} {tag}")
     print(f"{len(every):4} questions, {sum('bfcl' in question.tags for question in every)} of them BFCL's")

@@ -85,10 +85,10 @@ def mistral(calls: Sequence[Call], pen: Pen) -> str:
     """Before v11 one array with ids of nine characters; from v11 a token for each call, and no end marker."""
     kind = pen.rng.choices(("array", "args", "call_id", "bare"), (4, 4, 1, 1))[0]
     if kind == "array":
-        held: list[dict[str, Any]] = [{"name": call.name, "arguments": call.arguments} for call in calls]
+        items: list[dict[str, Any]] = [{"name": call.name, "arguments": call.arguments} for call in calls]
         if pen.rng.random() < 0.5:
-            held = [{**one, "id": "".join(pen.rng.choices("abcdefghijkmnpqrstuvwxyz23456789", k=9))} for one in held]
-        return pen.rng.choice(("[TOOL_CALLS]", "[TOOL_CALLS] ")) + pen.object(held)
+            items = [{**one, "id": "".join(pen.rng.choices("abcdefghijkmnpqrstuvwxyz23456789", k=9))} for one in items]
+        return pen.rng.choice(("[TOOL_CALLS]", "[TOOL_CALLS] ")) + pen.object(items)
     start = {"args": "[ARGS]", "call_id": "[CALL_ID]8fk2mz1qx[ARGS]", "bare": ""}[kind]
     return "".join(f"[TOOL_CALLS]{call.name}{start}{pen.object(call.arguments)}" for call in calls)
 
@@ -133,16 +133,16 @@ _XTML = {str: "string", bool: "boolean", int: "number", float: "number", dict: "
 
 
 def kimi_k3(calls: Sequence[Call], pen: Pen) -> str:
-    said = ["<|open|>tools<|sep|>"]
+    parts = ["<|open|>tools<|sep|>"]
     for at, call in enumerate(calls, 1):
-        said.append(f'<|open|>call tool="{escape(call.name)}" index="{at}"<|sep|>')
+        parts.append(f'<|open|>call tool="{escape(call.name)}" index="{at}"<|sep|>')
         for key, value in call.arguments.items():
             text = value if isinstance(value, str) else pen.raw(value)
-            said.append(
+            parts.append(
                 f'<|open|>argument key="{escape(key)}" type="{_XTML[type(value)]}"<|sep|>{text}<|close|>argument<|sep|>'
             )
-        said.append("<|close|>call<|sep|>")
-    return "".join([*said, "<|close|>tools<|sep|><|close|>message<|sep|>"])
+        parts.append("<|close|>call<|sep|>")
+    return "".join([*parts, "<|close|>tools<|sep|><|close|>message<|sep|>"])
 
 
 def llama3_json(calls: Sequence[Call], pen: Pen) -> str:
@@ -167,8 +167,8 @@ def harmony(calls: Sequence[Call], pen: Pen) -> str:
         (3, 1, 1),
     )[0]
     ends = ["<|call|>"] * (len(calls) - 1) + [pen.rng.choices(("<|call|>", ""), (3, 1))[0]]
-    said = [head.replace("{}", call.name) + pen.object(call.arguments) + end for call, end in zip(calls, ends, strict=True)]
-    return "<|start|>assistant".join(said)
+    parts = [head.replace("{}", call.name) + pen.object(call.arguments) + end for call, end in zip(calls, ends, strict=True)]
+    return "<|start|>assistant".join(parts)
 
 
 def minimax_m3(calls: Sequence[Call], pen: Pen) -> str:
@@ -176,18 +176,18 @@ def minimax_m3(calls: Sequence[Call], pen: Pen) -> str:
 
     def tag(key: str, value: Any) -> str:
         if isinstance(value, dict):
-            inside = "".join(tag(inner, held) for inner, held in value.items())
+            inside = "".join(tag(inner, items) for inner, items in value.items())
         elif isinstance(value, list):
-            inside = "".join(tag("item", held) for held in value)
+            inside = "".join(tag("item", items) for items in value)
         else:
             inside = value if isinstance(value, str) else pen.raw(value)
         return f"{mark}<{key}>{inside}{mark}</{key}>"
 
-    said = [
+    parts = [
         f'{mark}<invoke name="{call.name}">' + "".join(tag(*pair) for pair in call.arguments.items()) + f"{mark}</invoke>\n"
         for call in calls
     ]
-    return f"{mark}<tool_call>\n{''.join(said)}{mark}</tool_call>"
+    return f"{mark}<tool_call>\n{''.join(parts)}{mark}</tool_call>"
 
 
 def apertus(calls: Sequence[Call], pen: Pen) -> str:

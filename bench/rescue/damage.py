@@ -45,8 +45,8 @@ def _given(case: Case) -> bool:
 
 
 def _colons(case: Case, items: list[str]) -> str | None:
-    said = [", ".join(f"{key}: {python_double(value)}" for key, value in call.arguments.items()) for call in case.calls]
-    written = [f"{call.name}({inner})" for call, inner in zip(case.calls, said, strict=True)]
+    inners = [", ".join(f"{key}: {python_double(value)}" for key, value in call.arguments.items()) for call in case.calls]
+    written = [f"{call.name}({inner})" for call, inner in zip(case.calls, inners, strict=True)]
     return _if(_given(case), "[" + ", ".join(written) + "]")
 
 
@@ -151,10 +151,10 @@ def stringified_values(case: Case) -> Damaged | None:
     if whole:
         if case.form.name in _WHOLE_ONLY:
             return None
-        held = [Call(call.name, json.dumps(call.arguments), call.schema) for call in case.calls]  # type: ignore[arg-type]
+        changed_calls = [Call(call.name, json.dumps(call.arguments), call.schema) for call in case.calls]  # type: ignore[arg-type]
     else:
-        held = [replace(call, arguments=new or call.arguments) for call, new in zip(case.calls, changed, strict=True)]
-    return Damaged(case.form.block(held, Pen(case.rng)), "arguments" if whole else "values", case.calls)
+        changed_calls = [replace(call, arguments=new or call.arguments) for call, new in zip(case.calls, changed, strict=True)]
+    return Damaged(case.form.block(changed_calls, Pen(case.rng)), "arguments" if whole else "values", case.calls)
 
 
 # Their arguments stand alone after the name: a string there would be no object at all.
@@ -176,7 +176,7 @@ def unescaped_quotes(case: Case) -> Damaged | None:
     marked = _quoted(case.calls[0], case.rng, newline=newline)
     if marked is None or any(set(drift.texts(call.arguments)) & set('"\\\n') for call in case.calls):
         return None
-    held = [marked, *case.calls[1:]]
+    changed_calls = [marked, *case.calls[1:]]
 
     def careless(value: Any) -> str:
         return json_text(value).replace('\\"', '"').replace("\\n", "\n")
@@ -184,8 +184,8 @@ def unescaped_quotes(case: Case) -> Damaged | None:
     def careless_python(value: Any) -> str:
         return python_double(value).replace('\\"', '"').replace("\\n", "\n")
 
-    text = case.form.block(held, Pen(case.rng, object=careless, literal=careless_python))
-    return Damaged(text, "newline" if newline else "quotes", held)
+    text = case.form.block(changed_calls, Pen(case.rng, object=careless, literal=careless_python))
+    return Damaged(text, "newline" if newline else "quotes", changed_calls)
 
 
 def _quoted(call: Call, rng: Random, *, newline: bool) -> Call | None:
@@ -243,10 +243,10 @@ def prefixed_names(case: Case) -> Damaged | None:
     if variant.startswith("<"):
         if case.form.name not in {"hermes", "bare_json", "fenced_json", "llama3_json", "xlam"}:
             return None
-        held = [replace(call, name=call.name + variant) for call in case.calls]
+        changed_calls = [replace(call, name=call.name + variant) for call in case.calls]
     else:
-        held = [replace(call, name=variant + call.name) for call in case.calls]
-    return Damaged(case.form.block(held, Pen(case.rng)), variant, case.calls)
+        changed_calls = [replace(call, name=variant + call.name) for call in case.calls]
+    return Damaged(case.form.block(changed_calls, Pen(case.rng)), variant, case.calls)
 
 
 # A wrapper of one dialect around the body of another.

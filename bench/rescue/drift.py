@@ -74,8 +74,8 @@ def _python_body(case: Case, variant: str) -> str | None:
         return comment + "\n" + "\n".join(written)
     if variant == "json_words":
         pen = Pen(case.rng, literal=python_json)
-        said = [expression(call, pen) for call in case.calls]
-        return "\n".join(said) if any(word in one for one in said for word in ("=true", "=false", "=null")) else None
+        text = [expression(call, pen) for call in case.calls]
+        return "\n".join(text) if any(word in one for one in text for word in ("=true", "=false", "=null")) else None
     if variant == "position":
         return "\n".join(_by_position(call) for call in case.calls) if all(map(_one_required, case.calls)) else None
     return "\n".join(written)
@@ -129,8 +129,8 @@ _SHAPES = {
 
 def _json_shape(call: Call, shape: str) -> dict[str, Any] | None:
     if shape in _NAMED:
-        name, held = _NAMED[shape]
-        return {name: call.name, held: call.arguments}
+        name, shaped = _NAMED[shape]
+        return {name: call.name, shaped: call.arguments}
     if shape == "typed":
         return {"type": "function", "name": call.name, "parameters": call.arguments}
     if shape in {"openai", "tool_calls"}:
@@ -145,15 +145,15 @@ def _json_shape(call: Call, shape: str) -> dict[str, Any] | None:
 def json_body(case: Case) -> tuple[str, str] | None:
     """The calls as JSON in one of the shapes that models know, and the shape's name."""
     shape = case.pick(_SHAPES)
-    held = [_json_shape(call, shape) for call in case.calls]
-    if None in held:
+    shaped = [_json_shape(call, shape) for call in case.calls]
+    if None in shaped:
         return None
     write = case.rng.choices((json_text, json_pretty, json_compact), (4, 4, 1))[0]
     if shape == "tool_calls":
-        return write({"tool_calls": held}), shape
-    if len(held) > 1:
-        return (write(held), shape) if case.rng.random() < 0.75 else ("\n".join(map(write, held)), shape + "+lines")
-    return (write(held[0]), shape) if case.rng.random() < 0.7 else (write(held), shape + "+array")
+        return write({"tool_calls": shaped}), shape
+    if len(shaped) > 1:
+        return (write(shaped), shape) if case.rng.random() < 0.75 else ("\n".join(map(write, shaped)), shape + "+lines")
+    return (write(shaped[0]), shape) if case.rng.random() < 0.7 else (write(shaped), shape + "+array")
 
 
 def bare_json(case: Case) -> Damaged | None:
@@ -274,7 +274,7 @@ def _said_body(case: Case, variant: str) -> str | None:
 
 
 def _sentence(case: Case, body: str) -> str:
-    said = case.rng.choice(
+    text = case.rng.choice(
         (
             "I'll run {} now and then tell you what it says.",
             "To find out, I'm calling {} right away.",
@@ -283,4 +283,4 @@ def _sentence(case: Case, body: str) -> str:
             "Okay! I am now invoking {} to answer your question.",
         )
     )
-    return said.replace("{}", body)
+    return text.replace("{}", body)

@@ -1,4 +1,4 @@
-"""Negatives that nobody here wrote: docstrings and READMEs of well-known packages, with the functions they mention as tools.
+"""Negatives from real texts: docstrings and READMEs of well-known packages, with the functions they mention as tools.
 
 The wheels are read, never installed or imported. Every text documents something: none makes a call.
 """
@@ -52,8 +52,8 @@ def found_negatives(rng: Random) -> list[Found]:
     return taken
 
 
-def _of_package(held: ZipFile, source: str, rng: Random) -> list[Found]:
-    trees = list(_trees(held))
+def _of_package(package: ZipFile, source: str, rng: Random) -> list[Found]:
+    trees = list(_trees(package))
     signatures = {node.name: node for _, tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     texts: dict[str, str] = {}
     for path, tree in trees:
@@ -63,7 +63,7 @@ def _of_package(held: ZipFile, source: str, rng: Random) -> list[Found]:
     speaking = [row for row in rows if _DIALECT.search(row.text)]
     plain = [row for row in rows if not _DIALECT.search(row.text)]
     sections = [
-        row for text in _sections(metadata(held)) if (row := _row("readme", text, f"{source}: README", signatures, rng))
+        row for text in _sections(metadata(package)) if (row := _row("readme", text, f"{source}: README", signatures, rng))
     ]
     return [
         *rng.sample(plain, min(_EACH, len(plain))),
@@ -72,12 +72,12 @@ def _of_package(held: ZipFile, source: str, rng: Random) -> list[Found]:
     ]
 
 
-def _trees(held: ZipFile) -> Iterator[tuple[str, ast.Module]]:
-    for name in sorted(held.namelist()):
+def _trees(package: ZipFile) -> Iterator[tuple[str, ast.Module]]:
+    for name in sorted(package.namelist()):
         if name.endswith(".py") and "test" not in name and "_pb2" not in name and "vendor" not in name:
             try:
                 with warnings.catch_warnings(action="ignore"):
-                    yield name, ast.parse(held.read(name))
+                    yield name, ast.parse(package.read(name))
             except (SyntaxError, ValueError):
                 continue
 
@@ -124,7 +124,7 @@ def _is_code(match: re.Match[str], text: str, signatures: dict[str, ast.Function
 
 
 def _prose(text: str) -> int:
-    """Words on lines that are plainly prose: neither code, nor an example, nor a table."""
+    """Words on lines that are prose: neither code, nor an example, nor a table."""
     lines = [line for line in text.splitlines() if not re.match(r"\s{4,}|>>>|\.\.\. |[-|+=`]|\s*[\[{(<]", line)]
     return sum(
         len(re.findall(r"[A-Za-z]{2,}", line)) for line in lines if "(" not in line or ". " in line or line.endswith(".")
@@ -140,16 +140,16 @@ def _tool(name: str, text: str, signatures: dict[str, ast.FunctionDef]) -> dict[
 
 
 def _declared(node: ast.FunctionDef) -> dict[str, Any]:
-    given = [*node.args.posonlyargs, *node.args.args]
+    positional = [*node.args.posonlyargs, *node.args.args]
     optional = len(node.args.defaults)
-    required = [held.arg for held in given[: len(given) - optional] if held.arg not in {"self", "cls"}]
-    held = [one for one in [*given, *node.args.kwonlyargs] if one.arg not in {"self", "cls"}]
-    return {"type": "object", "properties": {one.arg: _annotated(one) for one in held}, "required": required}
+    required = [one.arg for one in positional[: len(positional) - optional] if one.arg not in {"self", "cls"}]
+    parameters = [one for one in [*positional, *node.args.kwonlyargs] if one.arg not in {"self", "cls"}]
+    return {"type": "object", "properties": {one.arg: _annotated(one) for one in parameters}, "required": required}
 
 
-def _annotated(held: ast.arg) -> dict[str, Any]:
-    said = ast.unparse(held.annotation) if held.annotation else ""
-    return {"type": _TYPES[said]} if said in _TYPES else {}
+def _annotated(argument: ast.arg) -> dict[str, Any]:
+    annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+    return {"type": _TYPES[annotation]} if annotation in _TYPES else {}
 
 
 def _used(name: str, text: str) -> dict[str, Any]:

@@ -52,8 +52,8 @@ class Call:
 
     def is_string(self, key: str) -> bool:
         """Whether a raw value of this argument is text by its schema; where the schema is silent, by what it holds."""
-        said = self.property(key).get("type")
-        return said == "string" or (said is None and isinstance(self.arguments[key], str))
+        kind = self.property(key).get("type")
+        return kind == "string" or (kind is None and isinstance(self.arguments[key], str))
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,18 @@ class Gold:
 
 
 def bfcl_wheel() -> ZipFile:
-    held = wheel("bfcl-eval", VERSION)
-    if "\nLicense: Apache 2.0\n" not in metadata(held):
+    wheel_file = wheel("bfcl-eval", VERSION)
+    if "\nLicense: Apache 2.0\n" not in metadata(wheel_file):
         raise SystemExit("bfcl-eval is no longer under Apache 2.0: look before going on")
-    return held
+    return wheel_file
 
 
 def read_gold() -> list[Gold]:
-    held = bfcl_wheel()
+    wheel_file = bfcl_wheel()
     taken: list[Gold] = []
     seen: Counter[str] = Counter()
     for category in CATEGORIES:
-        for gold in _rows(held, category):
+        for gold in _rows(wheel_file, category):
             shape = ",".join(sorted({call.name for call in gold.calls}))
             if seen[shape] < _SAME_TOOLS and len(json.dumps(gold.tools)) <= _MOST_CHARACTERS:
                 seen[shape] += 1
@@ -85,16 +85,16 @@ def read_gold() -> list[Gold]:
     return taken
 
 
-def _rows(held: ZipFile, category: str) -> Iterator[Gold]:
-    answers = {row["id"]: row["ground_truth"] for row in _lines(held, f"possible_answer/BFCL_v4_{category}.json")}
-    for row in _lines(held, f"BFCL_v4_{category}.json"):
+def _rows(wheel_file: ZipFile, category: str) -> Iterator[Gold]:
+    answers = {row["id"]: row["ground_truth"] for row in _lines(wheel_file, f"possible_answer/BFCL_v4_{category}.json")}
+    for row in _lines(wheel_file, f"BFCL_v4_{category}.json"):
         gold = _gold(row, answers[row["id"]])
         if gold is not None:
             yield gold
 
 
-def _lines(held: ZipFile, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in held.read(f"bfcl_eval/data/{name}").decode("utf-8").splitlines() if line.strip()]
+def _lines(wheel_file: ZipFile, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in wheel_file.read(f"bfcl_eval/data/{name}").decode("utf-8").splitlines() if line.strip()]
 
 
 def _gold(row: dict[str, Any], answer: list[dict[str, Any]]) -> Gold | None:
@@ -170,8 +170,8 @@ def proper(schema: Any) -> Any:
 
 def satisfies(value: Any, schema: dict[str, Any]) -> bool:
     """The part of JSON Schema that BFCL's tools use, and stricter: no argument that the schema does not name."""
-    said = schema.get("type")
-    if said and (not isinstance(value, _PYTHON[said]) or (isinstance(value, bool) and said != "boolean")):
+    kind = schema.get("type")
+    if kind and (not isinstance(value, _PYTHON[kind]) or (isinstance(value, bool) and kind != "boolean")):
         return False
     if "enum" in schema and value not in schema["enum"]:
         return False

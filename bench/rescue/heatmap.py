@@ -30,8 +30,8 @@ def _cell(x: int, y: int, cell: Cell, name: str) -> str:
     right, total = cell
     share = right / total
     box = f'<rect x="{x}" y="{y}" width="{_WIDE - 2}" height="{_HIGH - 2}" fill="{_colour(share)}"/>'
-    said = f'<text x="{x + _WIDE // 2 - 1}" y="{y + 12}" text-anchor="middle" font-size="10">{share:.0%}</text>'
-    return f"<g><title>{escape(name)}: {right} of {total}</title>{box}{said}</g>"
+    label = f'<text x="{x + _WIDE // 2 - 1}" y="{y + 12}" text-anchor="middle" font-size="10">{share:.0%}</text>'
+    return f"<g><title>{escape(name)}: {right} of {total}</title>{box}{label}</g>"
 
 
 def _colour(share: float) -> str:

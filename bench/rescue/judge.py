@@ -1,4 +1,4 @@
-"""What counts as right, and the targets. Knows the rows and an `extract`; nothing of how it works inside."""
+"""Scores extractions against the rows, and checks the targets. Knows only `extract`'s signature."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Verdict:
     row: Row
     verdict: str
     got: list[tuple[str, Any]]
-    said: str = ""  # the decisions' codes, or what was raised
+    detail: str = ""  # the decisions' codes, or what was raised
 
 
 @dataclass
@@ -50,7 +50,7 @@ def judged(extract: Extract, row: Row, dialect: str) -> Verdict:
 
 
 def _verdict(row: Row, got: list[tuple[str, Any]], decided: bool) -> str:
-    """Wrong: a call left that was not meant. Missed: nothing wrong left, but not all that was meant, or not in its order."""
+    """Wrong: an unexpected call was emitted. Missed: no wrong call, but not all expected ones, or not in order."""
     want = [(call["name"], call["arguments"]) for call in row["expected_calls"]]
     rest = list(want)
     for name, arguments in got:
@@ -77,22 +77,22 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def tallies(verdicts: Iterable[Verdict], key: str) -> dict[str, Tally]:
-    made: dict[str, Tally] = {}
+def counts_by(verdicts: Iterable[Verdict], key: str) -> dict[str, Tally]:
+    counts: dict[str, Tally] = {}
     for one in verdicts:
-        made.setdefault(one.row[key] or "-", Tally()).counts[one.verdict] += 1
-    return made
+        counts.setdefault(one.row[key] or "-", Tally()).counts[one.verdict] += 1
+    return counts
 
 
 def targets(name: str, verdicts: list[Verdict]) -> list[tuple[str, str, bool]]:
-    """What is asked for, what was reached, and whether that is enough."""
+    """Each target, the result, and whether it is met."""
     tally = Tally(Counter(one.verdict for one in verdicts))
     if name == "clean":
         return [("right 100 %", f"{tally.share(RIGHT):.2%}", tally.share(RIGHT) >= CLEAN_RIGHT)]
     if name == "negatives":
         false = tally.counts[WRONG]
         return [("at most 1 false call", f"{false} of {tally.total}", false <= FALSE_CALLS)]
-    kinds = {kind: held.share(RIGHT) for kind, held in tallies(verdicts, "kind").items()}
+    kinds = {kind: tally.share(RIGHT) for kind, tally in counts_by(verdicts, "kind").items()}
     worst = min(kinds, key=lambda kind: kinds[kind])
     return [
         ("right at least 97 %", f"{tally.share(RIGHT):.2%}", tally.share(RIGHT) >= DAMAGED_RIGHT),

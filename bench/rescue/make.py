@@ -34,16 +34,16 @@ def clean_rows(golds: list[Gold]) -> Iterator[Row]:
     for form in FORMS:
         rng = Random(f"{SEED} clean {form.name}")
         for at, gold in enumerate(_spread([gold for gold in golds if suits(form, gold.calls)], rng)):
-            said = write(form, gold.calls, rng)
+            message = write(form, gold.calls, rng)
             tools, note = _tools(gold, rng)
             yield {
                 "id": f"clean-{form.name}-{at:02d}",
                 "dialect": form.name,
-                "kind": said.shape,
+                "kind": message.shape,
                 "tools": tools,
-                "text": said.text,
+                "text": message.text,
                 "expected_calls": _calls(gold.calls),
-                "starts_in_reasoning": said.starts_in_reasoning,
+                "starts_in_reasoning": message.starts_in_reasoning,
                 "note": note,
             }
 
@@ -113,14 +113,14 @@ def _as_openai(tools: list[Row]) -> list[Row]:
 
 
 def packed(rows: Iterable[Row], name: str) -> bytes:
-    held = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=held, compresslevel=9, mtime=0) as out:
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=9, mtime=0) as out:
         for at, row in enumerate(rows, 1):
             out.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
             if at % 100 == 0:
                 print(f"\r{name}: {at} rows", end="", file=sys.stderr, flush=True)
-    print(f"\r{name}: {at} rows, {len(held.getvalue()) / 1e6:.2f} MB", file=sys.stderr)
-    return held.getvalue()
+    print(f"\r{name}: {at} rows, {len(buffer.getvalue()) / 1e6:.2f} MB", file=sys.stderr)
+    return buffer.getvalue()
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The packages whose docstrings and READMEs are read: pinned, pure Python, each under the licence that stands beside it."""
+"""The packages with the docstrings and READMEs that are read: pinned, pure Python, each with its licence."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def python_double(value: Any) -> str:
 
 
 def python_json(value: Any) -> str:
-    """A Python call whose values are JSON's: true, false, null."""
+    """A Python call with JSON's literals: true, false, null."""
     return json_text(value)
 
 
@@ -48,8 +48,8 @@ class Pen:
 
     def value(self, call: Call, key: str) -> str:
         """The raw value between tags: text as it is, everything else as JSON."""
-        held = call.arguments[key]
-        return str(held) if isinstance(held, str) and call.is_string(key) else self.raw(held)
+        value = call.arguments[key]
+        return str(value) if isinstance(value, str) and call.is_string(key) else self.raw(value)
 
 
 def usual_pen(rng: Random) -> Pen:

@@ -362,25 +362,25 @@ def shapes(form: Form, calls: Sequence[Call]) -> list[str]:
 def write(form: Form, calls: Sequence[Call], rng: Random, pen: Pen | None = None, shape: str | None = None) -> Message:
     pen = pen or usual_pen(rng)
     shape = shape or rng.choice(shapes(form, calls))
-    said, hidden = "", False
+    text, hidden = "", False
     if shape.startswith("reasoning") or shape == "open_reasoning":
-        said, hidden = _reasoning(form, calls, rng, closed=shape != "open_reasoning")
+        text, hidden = _reasoning(form, calls, rng, closed=shape != "open_reasoning")
     if shape in {"text_before", "reasoning_and_text", "text_after"} and form.say:
         lead = prose.BEFORE if form.marked else prose.MAKING
         if shape != "text_after" or rng.random() < 0.5:
-            said += form.say(rng.choice(lead).replace("{}", calls[0].name))
+            text += form.say(rng.choice(lead).replace("{}", calls[0].name))
     elif form.name == "functionary_v32" and rng.random() < 0.5:
-        said += ">>>"
+        text += ">>>"
     if shape == "text_between":
         middle = f"\n\n{rng.choice(prose.BETWEEN)}\n\n"
-        said += middle.join(form.block([call], pen) for call in calls[:2]) + "".join(
+        text += middle.join(form.block([call], pen) for call in calls[:2]) + "".join(
             f"\n\n{form.block([call], pen)}" for call in calls[2:]
         )
     else:
-        said += form.block(calls, pen)
+        text += form.block(calls, pen)
     if shape == "text_after":
-        said += "\n\n" + rng.choice(prose.AFTER)
-    return Message(said, hidden, shape)
+        text += "\n\n" + rng.choice(prose.AFTER)
+    return Message(text, hidden, shape)
 
 
 def _reasoning(form: Form, calls: Sequence[Call], rng: Random, *, closed: bool) -> tuple[str, bool]:

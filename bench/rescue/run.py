@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from heatmap import heatmap
-from judge import MISSED, RIGHT, WRONG, Extract, Row, Tally, Verdict, judged, tallies, targets
+from judge import MISSED, RIGHT, WRONG, Extract, Row, Tally, Verdict, counts_by, judged, targets
 
 HERE = Path(__file__).parent
 SETS = ("clean", "damaged", "negatives")
@@ -64,12 +64,12 @@ def plot(results: dict[str, list[Verdict]], mode: str) -> str:
 
 def shown(verdicts: Iterable[Verdict], most: int) -> str:
     failed = [one for one in verdicts if one.verdict != RIGHT]
-    said = []
+    lines = []
     for one in sorted(failed, key=lambda one: one.verdict != WRONG)[:most]:
         want = [(call["name"], call["arguments"]) for call in one.row["expected_calls"]]
         head = f"{one.verdict.upper()} {one.row['id']} [{one.row['dialect']}] {one.row['note']}"
-        said.append(f"{head}\n{one.row['text']}\n  want {want}\n  got  {one.got}\n  said {one.said}\n")
-    return "\n".join(said)
+        lines.append(f"{head}\n{one.row['text']}\n  want {want}\n  got  {one.got}\n  detail {one.detail}\n")
+    return "\n".join(lines)
 
 
 def summary(results: dict[str, list[Verdict]]) -> dict[str, Any]:
@@ -77,7 +77,9 @@ def summary(results: dict[str, list[Verdict]]) -> dict[str, Any]:
         name: {
             "rows": len(verdicts),
             "targets": [{"target": asked, "reached": got, "met": met} for asked, got, met in targets(name, verdicts)],
-            **{key: {one: dict(held.counts) for one, held in tallies(verdicts, key).items()} for key in ("kind", "dialect")},
+            **{
+                key: {one: dict(tally.counts) for one, tally in counts_by(verdicts, key).items()} for key in ("kind", "dialect")
+            },
             "failed": {one.row["id"]: one.verdict for one in verdicts if one.verdict != RIGHT},
         }
         for name, verdicts in results.items()
@@ -85,18 +87,18 @@ def summary(results: dict[str, list[Verdict]]) -> dict[str, Any]:
 
 
 def report(results: dict[str, list[Verdict]], mode: str) -> str:
-    said = [f"== dialect {mode} =="]
+    lines = [f"== dialect {mode} =="]
     for name, verdicts in results.items():
         keys = ("kind", "dialect") if name != "negatives" else ("kind",)
-        said += [f"\n{table(f'{name}, by {key}', tallies(verdicts, key))}" for key in keys]
-    said.append("")
+        lines += [f"\n{table(f'{name}, by {key}', counts_by(verdicts, key))}" for key in keys]
+    lines.append("")
     for name, verdicts in results.items():
         for asked, got, met in targets(name, verdicts):
-            said.append(f"{'ok  ' if met else 'FAIL'} {name}: {asked}: {got}")
-    return "\n".join(said)
+            lines.append(f"{'ok  ' if met else 'FAIL'} {name}: {asked}: {got}")
+    return "\n".join(lines)
 
 
-def arguments(given: list[str] | None) -> argparse.Namespace:
+def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mode", choices=("auto", "named", "both"), default="both", help="who names the dialect")
     parser.add_argument("--only", choices=SETS, action="append", help="one set of rows (may be repeated)")
@@ -105,11 +107,11 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N failures of each set, wrong calls first")
     parser.add_argument("--json", action="store_true", help="the results as JSON on stdout instead of tables")
     parser.add_argument("--plot", type=Path, default=HERE.parents[1] / ".bench", help="the folder for the plots")
-    return parser.parse_args(given)
+    return parser.parse_args(argv)
 
 
-def main(extract: Extract, given: list[str] | None = None) -> int:
-    args = arguments(given)
+def main(extract: Extract, argv: list[str] | None = None) -> int:
+    args = arguments(argv)
     chosen = {name: _chosen(load(name), args) for name in args.only or SETS}
     made, met = {}, True
     for mode in ("auto", "named") if args.mode == "both" else (args.mode,):

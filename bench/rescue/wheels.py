@@ -24,10 +24,10 @@ def wheel(package: str, version: str) -> ZipFile:
     return ZipFile(found)
 
 
-def metadata(held: ZipFile) -> str:
+def metadata(wheel_file: ZipFile) -> str:
     """The METADATA file: headers (the licence among them), then the package's README."""
-    name = next(name for name in sorted(held.namelist()) if name.endswith(".dist-info/METADATA"))
-    return held.read(name).decode("utf-8")
+    name = next(name for name in sorted(wheel_file.namelist()) if name.endswith(".dist-info/METADATA"))
+    return wheel_file.read(name).decode("utf-8")
 
 
 def _held(package: str, version: str) -> Path | None:
