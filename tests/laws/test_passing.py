@@ -172,7 +172,9 @@ def test_a_call_to_an_unknown_tool_is_not_streamed() -> None:
 
 def test_a_quoted_call_is_not_streamed() -> None:
     text = (
-        "You would write it as ```\n" + HERMES.format(name="get_weather", arguments='{"city": "Bern"}') + "\n``` in a prompt."
+        "You would write it as\n```xml\n"
+        + HERMES.format(name="get_weather", arguments='{"city": "Bern"}')
+        + "\n```\nin a prompt."
     )
     extractor = StreamExtractor(shared_tools(), calls="pass")
     assert not any(isinstance(event, Open) and event.kind == "call" for event in extractor.feed(text) + extractor.close())

@@ -32,14 +32,34 @@ MEANT = [
     f"<think>Rome, then.</think>{TAG}",
     f"<think>Rome, then.\n{TAG}",
     f"```\n{TAG}\n```",
+    f"The file doesn't exist. For example, you could write this?\n\n{TAG}",
+    f"Would you like me to run this?\n\n{FENCE}",
+    f"This is long. {'It goes on. ' * 200}\n\n{EXPRESSION}",
+    f"I'll look:\n\n```\n{TAG}\n```\n\nPlease wait for the result.",
+    f"I'll look.\n\n{EXPRESSION}\n\nThe results show several options.",
+    f"{JSON}\n\n{'It is sunny. ' * 40}",
+    f"{FENCE}\n\nNothing found.\n\nSo:\n\n{FENCE}",
 ]
 NOT_MEANT = [
-    f"For example, you could write\n\n{FENCE}",
-    f"A call looks like this:\n\n```\n{TAG}\n```\n\nThe client runs it.",
+    f"A call:\n\n{FENCE}\n\n{'It is explained at length here. ' * 10}",
+    f"A call:\n\n{FENCE}\n\nand this is how it is made.",
+    f"A call:\n\n```xml\n{TAG}\n```\n\nThe client runs it.",
+    f"A file:\n\n```\nfirst line\n{TAG}\n```",
     f"I can't do that: {EXPRESSION} is not allowed.",
-    f"Do you want me to run this?\n\n{FENCE}",
+    f"Now {EXPRESSION}",
+    f"    {EXPRESSION}\n\nIndented.",
     f"> {JSON}",
-    f"The previous assistant answered with:\n\n{TAG}",
+    f"> {TAG}",
+    f"| {TAG} |",
+    f"- {TAG}",
+    f"# {TAG}",
+    f"+{TAG}",
+    f"It is `{TAG}`.",
+    f"It is ``{TAG}``.",
+    f'It is "{TAG}".',
+    f"Es ist „{TAG}“.",
+    f"<!-- {TAG} -->",
+    f"~~~xml\nx\n```\n{TAG}\n```\n~~~",
     f"Use `{EXPRESSION}` in your code.",
     f">>> {EXPRESSION}\n'sunny'",
     f"<think>Maybe {TAG} but no, I know it.</think>It is sunny.",
@@ -202,7 +222,7 @@ def test_memory_is_freed_at_once(name: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 50])
 def test_words_behind_a_weak_form_are_words_in_every_cutting(size: int) -> None:
-    text = '{"name": "f", "arguments": {}}\n\nThis is what you could write.'
+    text = 'A call:\n{"name": "f", "arguments": {}}\n\nis what you write.'
     stream = StreamExtractor([{"name": "f", "schema": {}}])
     for at in range(0, len(text), size):
         stream.feed(text[at : at + size])

@@ -51,7 +51,7 @@ TEXTS = {
         'Test it in Python, say:\n\n```python\nprint(default_api.run(command="ls"))\n```\n\nYou can see the files.'
     ),
     "an example in tags": (
-        'For example, it would write:\n\n```\n<invoke name="run">\n<parameter name="command">ls</parameter>\n</invoke>\n```\n'
+        'It writes:\n\n```xml\n<invoke name="run">\n<parameter name="command">ls</parameter>\n</invoke>\n```\n\nThat is all.'
     ),
     "a prompt explained": "The prompt asks for:\n\n<tool_use>\n<name>{tool}</name>\n<arguments>{json}</arguments>\n</tool_use>",
     "an id in a log": 'The log shows:\n> functions.run:0 {"command": "ls -la"}\nand then an error.',

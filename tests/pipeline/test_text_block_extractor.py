@@ -47,7 +47,7 @@ def test_the_dialect_of_a_model_is_rescued_in_native_mode_too() -> None:
 @pytest.mark.parametrize("calls", ["hold", "pass"])
 def test_a_weak_form_that_is_meant_is_a_call_and_one_that_is_shown_is_text(calls: str) -> None:
     assert len(reply(plan_for(), text(FENCED), calls=calls).calls) == 1
-    shown = f"For example, this would be a call:\n{FENCED}\nShall I?"
+    shown = f"A call:\n{FENCED}\n{'It is explained here. ' * 20}"
     found = reply(plan_for(), text(shown), calls=calls)
     assert (found.text, found.calls, codes(found)) == (shown, [], ["quoted"])
 

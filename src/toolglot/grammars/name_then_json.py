@@ -2,8 +2,8 @@
 
 Between them there may be a colon, a comma, a dash, an arrow or nothing, and a line break or the start of a fenced block. The
 name may be in backticks or bold, be the info string of a fenced block, or follow the rest of Gemma's markers. The line ends
-after the object. In a sentence the form is `get_weather with {"city": "Paris"}`. Much other text looks like this, so only the
-exact name of a registered tool counts, and all keys must be parameters of that tool.
+after the object. Much other text looks like this, so only the exact name of a registered tool counts, and all keys must be
+parameters of that tool.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 
 _HEAD = re.compile(
     r"""(?P<signs>[`*:]{0,4}+)
-    [ \t]{0,8}+ (?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>|with)?
+    [ \t]{0,8}+ (?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>)?
     \s{0,16}+ (?:```(?P<word>\w{0,16}+)[ \t]{0,8}+\r?\n\s{0,16}+)?""",
     re.VERBOSE,
 )
-_PARTIAL_HEAD = r"[`*:]{0,4}+[ \t]{0,8}+(?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>?+|with)?\s{0,16}+(?:`{1,3}+\w{0,16}+\s{0,16}+)?"
+_PARTIAL_HEAD = r"[`*:]{0,4}+[ \t]{0,8}+(?:[:,\u2013\u2014\u2192]|-{1,2}+>?+|=>?+)?\s{0,16}+(?:`{1,3}+\w{0,16}+\s{0,16}+)?"
 _FENCE = "```"
 _SIGNS = ("`", "**")  # on both sides of a name
 _FENCE_WORDS = JSON_WORDS | TOOL_WORDS
@@ -42,25 +42,26 @@ _IN_FENCE = re.compile(r"([\s}]*+)(```)?")
 class NameThenJson:
     """`forms`: the text before and after a name where a region opens. Without tools there are no openers."""
 
-    def __init__(self, *forms: tuple[str, str], alone: bool, tools: Tools | None = None) -> None:
+    at_line_start = True
+
+    def __init__(self, *forms: tuple[str, str], tools: Tools | None = None) -> None:
         self._forms = forms
         parts = [(before, name, after) for name in tools or () if name for before, after in forms]
         self._parts = {"".join(part): part for part in parts}
         self.openers = tuple(self._parts)
-        self.at_line_start = self._alone = alone  # it is alone on its line
 
     def for_tools(self, tools: Tools) -> NameThenJson:
-        return NameThenJson(*self._forms, alone=self._alone, tools=tools)
+        return NameThenJson(*self._forms, tools=tools)
 
     def open(self, opener: str, /) -> NameThenRegion:
-        return NameThenRegion(*self._parts[opener], alone=self._alone)
+        return NameThenRegion(*self._parts[opener])
 
 
 class NameThenRegion:
     """From the name to the end of the object, or of the fenced block around it."""
 
-    def __init__(self, before: str, name: str, after: str, *, alone: bool) -> None:
-        self._signs, self._name, self._alone = before if before in _SIGNS else "", name, alone
+    def __init__(self, before: str, name: str, after: str) -> None:
+        self._signs, self._name = before if before in _SIGNS else "", name
         self._fenced = before.startswith(_FENCE)
         self._region = JsonRegion(_FRAME, before + name + after, after)
         self.feed = self._region.feed
@@ -76,7 +77,7 @@ class NameThenRegion:
             return RegionResult()
         word, end = "" if self._fenced else head["word"], mark.end if mark.end >= 0 else len(text)
         after = (_IN_LINE if word is None else _IN_FENCE).match(text, end)
-        if after is None or (complete and after[2] is None and (self._alone or word is not None)):
+        if after is None or (complete and after[2] is None):
             return RegionResult()  # other text follows on the line or in the block
         if word is None and not mark.whole and mark.end >= 0:
             return RegionResult()
@@ -93,6 +94,4 @@ class NameThenRegion:
 NAME_THEN_JSON = NameThenJson(
     *(("", ""), ("`", ""), ("**", ""), (_FENCE, "\n{"), (f"{_FENCE}tool ", "\n{")),
     *((before, "{") for before in LOST_PREFIXES),
-    alone=True,
 )
-NAME_WITH_JSON = NameThenJson(("", " with {"), ("`", "` with {"), alone=False)

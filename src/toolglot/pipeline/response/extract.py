@@ -28,8 +28,8 @@ from toolglot.pipeline.detect_reply_format import read_any_reply
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
 from toolglot.pipeline.response.call_validator import Policy, call_key, check_options, reject_malformed, validate_call
-from toolglot.pipeline.response.quoting import SEEN, Surroundings, may_be_quoted, quoted_reason
-from toolglot.pipeline.response.recent_text import RecentText
+from toolglot.pipeline.response.quoting import SEEN, Form, depends_on_end, quoted_by_place, quoted_reason
+from toolglot.pipeline.response.text_before import TextBefore
 from toolglot.pipeline.response.tool_call_scanner import (
     CallDelta,
     CallFound,
@@ -116,7 +116,7 @@ class StreamExtractor:
         self._blocks = BlockBuilder()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._events: list[Event] = []
-        self._recent = RecentText(self._tools)  # decides whether a call is quoted
+        self._before = TextBefore()  # decides whether a call is quoted
         self._waiting: list[SettledPiece] = []  # from the first ambiguous call on; resolved at the end
         self._in_reasoning: list[CallFound] = []  # they count only if nothing follows
         self._call_keys: set[tuple[str, str]] = set()
@@ -144,7 +144,7 @@ class StreamExtractor:
             for piece in self._scanner.feed(text):
                 self._piece(piece)
         elif plain:
-            self._recent.add(plain)
+            self._before.add(plain)
             self._blocks.text(plain)
         return self._drain()
 
@@ -204,7 +204,7 @@ class StreamExtractor:
     def _piece(self, piece: Piece) -> None:
         if isinstance(piece, CallDelta):
             if self._streams_region is None:
-                self._streams_region = not self._waiting and (self._policy == "eager" or not may_be_quoted(self._recent.text()))
+                self._streams_region = not self._waiting and self._may_stream()
             if self._streams_region:
                 self._unverified.feed(piece.steps, piece.dialect)
             return
@@ -217,24 +217,31 @@ class StreamExtractor:
         else:
             self._emit_piece(piece)
 
+    def _may_stream(self) -> bool:
+        """Whether a marked form here is a call, whatever follows it."""
+        if self._policy == "eager":
+            return True
+        place = self._before.place()
+        return not depends_on_end(place, weak=False) and quoted_by_place(place) is None
+
     def _is_ambiguous(self, piece: CallFound) -> bool:
         """Whether only the end of the text shows if the call is meant or quoted."""
         if not piece.parsed.calls or piece.in_reasoning or self._policy == "eager":
             return False
-        return piece.weak or may_be_quoted(self._recent.text())
+        return depends_on_end(self._before.place(), weak=piece.weak)
 
-    def _emit_piece(self, piece: SettledPiece) -> None:
+    def _emit_piece(self, piece: SettledPiece, behind: tuple[str, bool] = ("", False)) -> None:
         if isinstance(piece, CallFound):
             if piece.in_reasoning:
                 self._blocks.reasoning(piece.text)
                 self._in_reasoning.append(piece)
             else:
-                self._validate_region(piece)
+                self._call_or_text(piece, *behind)
             return
         if self._in_reasoning and not piece.text.isspace():
             self._drop_reasoning_calls()
         if isinstance(piece, TextPiece):
-            self._recent.add(piece.text)
+            self._before.add(piece.text)
             self._blocks.text(piece.text)
         else:
             self._blocks.reasoning(piece.text)
@@ -247,29 +254,33 @@ class StreamExtractor:
     def _decision(self, code: str, message: str) -> None:
         self._blocks.decisions.append(Decision(code, message))
 
-    # -- weak forms
+    # -- quoting
 
     def _resolve_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         for piece, behind in zip(waiting, _followers(waiting), strict=True):
-            reason = self._quoted(piece, *behind) if isinstance(piece, CallFound) and self._is_ambiguous(piece) else None
-            if reason is not None and isinstance(piece, CallFound):
-                names = ", ".join(call.name for call in piece.parsed.calls)
-                self._decision("quoted", f"{names}: {reason}")
-                piece = TextPiece(piece.text)
-            self._emit_piece(piece)
+            self._emit_piece(piece, behind)
+
+    def _call_or_text(self, piece: CallFound, after: str, more: bool) -> None:
+        reason = self._quoted(piece, after, more) if piece.parsed.calls and self._policy != "eager" else None
+        if reason is None:
+            self._validate_region(piece)
+            self._before.add_call()
+            return
+        self._decision("quoted", f"{', '.join(call.name for call in piece.parsed.calls)}: {reason}")
+        self._before.add(piece.text)
+        self._blocks.text(piece.text)
 
     def _quoted(self, piece: CallFound, after: str, more: bool) -> str | None:
         """The reason if the call is quoted. `after`: the text behind it. `more`: whether further calls follow."""
-        before = self._recent.text()
-        alone = not before.strip() and not after.strip()
+        place = self._before.place()
+        alone = place.first and not after.strip()
         if piece.weak and not self._tools and (more or not alone):
             return "no tools are registered, and it is not the whole message"
         if piece.weak and not alone and any("unquoted_value" in call.fixes for call in piece.parsed.calls):
             return "its arguments are variable names, as in code"
-        entry = piece.parsed.entry
-        expression = piece.weak and (entry or piece.text[:1].isalnum() or piece.text[:1] == "_")
-        return quoted_reason(Surroundings(before, after), weak=piece.weak, expression=expression, entry=entry)
+        form = Form(piece.text, piece.weak, piece.parsed.entry, taught=piece.dialect == self._named and piece.weak)
+        return quoted_reason(place, form, after)
 
     # -- validation
 
