@@ -18,7 +18,7 @@ from toolglot.core.messages import ToolCall
 from toolglot.dialects import dialect_names, find_dialect
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import dumps
-from toolglot.pipeline.response.extract import scanner_for
+from toolglot.pipeline.response.scanned_dialects import scanner_for
 from toolglot.pipeline.response.tool_call_scanner import ToolCallScanner
 from toolglot.schema.coerce_text import typed_value
 from toolglot.schema.relaxed_json import read_object

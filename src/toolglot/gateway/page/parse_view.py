@@ -17,7 +17,8 @@ from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision
 from toolglot.errors import CallerError
 from toolglot.pipeline.response.call_validator import Policy
-from toolglot.pipeline.response.extract import StreamExtractor, scanner_for, toolset
+from toolglot.pipeline.response.extract import StreamExtractor, toolset
+from toolglot.pipeline.response.scanned_dialects import scanner_for
 from toolglot.pipeline.response.tool_call_scanner import (
     CallFound,
     ReasoningPiece,

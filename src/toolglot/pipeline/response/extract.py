@@ -8,17 +8,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from toolglot.catalog.providers import unknown
 from toolglot.core.events import Event
 from toolglot.core.extraction import Extraction
 from toolglot.core.fold import fold
 from toolglot.core.messages import Text, ToolCall
 from toolglot.core.reply import Decision, Reply
-from toolglot.core.tools import Tool, Toolset, cached_for_toolset
-from toolglot.dialects import BEST_KNOWN, dialect_names, find_dialect
+from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
-from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.nonce import with_nonce
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult
 from toolglot.grammars.whole_message import WholeMessage
 from toolglot.io.block_builder import BlockBuilder
@@ -28,22 +24,19 @@ from toolglot.pipeline.detect_reply_format import read_any_reply
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
 from toolglot.pipeline.response.call_validator import Policy, call_key, check_options, reject_malformed, validate_call
-from toolglot.pipeline.response.quoting import SEEN, Form, depends_on_end, quoted_by_place, quoted_reason
+from toolglot.pipeline.response.quoting import SEEN, SOME, Form, needs_text_behind, quoted_by_place, quoted_reason
+from toolglot.pipeline.response.scanned_dialects import scanner_for
 from toolglot.pipeline.response.text_before import TextBefore
 from toolglot.pipeline.response.tool_call_scanner import (
     CallDelta,
     CallFound,
     Piece,
     Retracted,
-    ScannerConfig,
     SettledPiece,
     TextPiece,
     ToolCallScanner,
-    scanner_config,
 )
 from toolglot.pipeline.response.unverified_calls import UnverifiedCall, UnverifiedCalls
-
-_WITH_NONCE = "tagged"  # the dialect of a nonce, unless the caller names one
 
 
 def extract(
@@ -117,7 +110,9 @@ class StreamExtractor:
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._events: list[Event] = []
         self._before = TextBefore()  # decides whether a call is quoted
-        self._waiting: list[SettledPiece] = []  # from the first ambiguous call on; resolved at the end
+        self._waiting: list[SettledPiece] = []  # from the first call on that the text behind it decides about
+        self._waits_for_end = False  # all of that text decides, not only its beginning
+        self._seen_behind = 0  # characters of it so far, without white space
         self._in_reasoning: list[CallFound] = []  # they count only if nothing follows
         self._call_keys: set[tuple[str, str]] = set()
         self._ids: set[str] = set()
@@ -161,6 +156,8 @@ class StreamExtractor:
             buffered = self._whole.close()[1] if self._whole is not None else ""
             for piece in [*self._scanner.feed(buffered), *self._scanner.close()]:
                 self._piece(piece)
+            if not self._waits_for_end:
+                self._resolve_waiting()
             waiting, self._waiting, self._whole = self._waiting, [], None
             for piece in waiting:
                 self._emit_piece(TextPiece(piece.text) if isinstance(piece, CallFound) else piece)
@@ -212,23 +209,34 @@ class StreamExtractor:
             self._unverified.retract()
             self._streams_region = None
             return
-        if self._waiting or (isinstance(piece, CallFound) and self._is_ambiguous(piece)):
+        if self._waiting and not self._waits_for_end:
+            self._seen_behind += sum(map(len, piece.text.split())) if isinstance(piece, TextPiece) else SOME + 1
+            if self._seen_behind > SOME:
+                self._resolve_waiting(piece)
+        if self._waiting:
             self._waiting.append(piece)
+        elif isinstance(piece, CallFound) and (needed := self._text_needed(piece)) != "none":
+            self._waiting, self._waits_for_end, self._seen_behind = [piece], needed == "all", 0
         else:
             self._emit_piece(piece)
 
     def _may_stream(self) -> bool:
-        """Whether a marked form here is a call, whatever follows it."""
+        """Whether a marked form may be streamed here. What follows it is ignored then."""
         if self._policy == "eager":
             return True
         place = self._before.place()
-        return not depends_on_end(place, weak=False) and quoted_by_place(place) is None
+        return place.starts_line and place.fence is None and quoted_by_place(place) is None
 
-    def _is_ambiguous(self, piece: CallFound) -> bool:
-        """Whether only the end of the text shows if the call is meant or quoted."""
-        if not piece.parsed.calls or piece.in_reasoning or self._policy == "eager":
-            return False
-        return depends_on_end(self._before.place(), weak=piece.weak)
+    def _text_needed(self, piece: CallFound) -> Literal["none", "some", "all"]:
+        """How much of the text behind the call shows whether it is meant or quoted."""
+        if not piece.parsed.calls or piece.in_reasoning or self._policy == "eager" or self._streams_region:
+            return "none"
+        place = self._before.place()
+        return "none" if quoted_by_place(place) is not None else needs_text_behind(place, self._form(piece))
+
+    def _form(self, piece: CallFound) -> Form:
+        trusted = piece.dialect == self._named
+        return Form(piece.text, piece.weak, piece.parsed.entry, trusted=trusted, strict=self._policy == "strict")
 
     def _emit_piece(self, piece: SettledPiece, behind: tuple[str, bool] = ("", False)) -> None:
         if isinstance(piece, CallFound):
@@ -256,9 +264,10 @@ class StreamExtractor:
 
     # -- quoting
 
-    def _resolve_waiting(self) -> None:
+    def _resolve_waiting(self, *following: SettledPiece) -> None:
+        """Decide about the calls that wait. `following`: the piece behind them."""
         waiting, self._waiting = self._waiting, []
-        for piece, behind in zip(waiting, _followers(waiting), strict=True):
+        for piece, behind in zip(waiting, _followers([*waiting, *following]), strict=False):
             self._emit_piece(piece, behind)
 
     def _call_or_text(self, piece: CallFound, after: str, more: bool) -> None:
@@ -279,8 +288,7 @@ class StreamExtractor:
             return "no tools are registered, and it is not the whole message"
         if piece.weak and not alone and any("unquoted_value" in call.fixes for call in piece.parsed.calls):
             return "its arguments are variable names, as in code"
-        form = Form(piece.text, piece.weak, piece.parsed.entry, taught=piece.dialect == self._named and piece.weak)
-        return quoted_reason(place, form, after)
+        return quoted_by_place(place) if self._streams_region else quoted_reason(place, self._form(piece), after)
 
     # -- validation
 
@@ -340,39 +348,6 @@ def _followers(pieces: list[SettledPiece]) -> list[tuple[str, bool]]:
             after = (piece.text + after)[:SEEN]
         more = more or isinstance(piece, CallFound)
     return found[::-1]
-
-
-# -- scanner configuration
-
-
-def scanner_for(tools: Toolset, dialect: str, policy: str, nonce: str | None = None) -> ScannerConfig:
-    """The scanner configuration: the named dialect first, then the others unless the policy is strict.
-
-    With a nonce only one dialect is scanned for, under any policy: calls in the others could be injected.
-    """
-    if dialect != "auto" and find_dialect(dialect) is None:
-        raise CallerError(unknown("dialect", dialect, ["auto", *dialect_names()]), "dialect")
-    if nonce is not None:
-        marked = with_nonce(find_dialect(_WITH_NONCE if dialect == "auto" else dialect), nonce)  # type: ignore[arg-type]
-        return scanner_config([marked], {tool.full_name: tool for tool in tools})
-    return cached_for_toolset(tools, ("scanner", dialect, policy), _scanner_config)
-
-
-def _scanner_config(tools: tuple[Tool, ...], key: tuple[str, str, str]) -> ScannerConfig:
-    _, named, policy = key
-    first = [found] if (found := find_dialect(named)) else []
-    others = [one for one in _all_dialects() if one.name != named]
-    if policy == "strict":
-        others = [] if first else [one for one in others if not one.weak]
-    return scanner_config([*first, *others], {tool.full_name: tool for tool in tools})
-
-
-@lru_cache(1)
-def _all_dialects() -> tuple[Dialect, ...]:
-    """Marked forms before weak ones, the best known first."""
-    rank = {name: at for at, name in enumerate(BEST_KNOWN)}
-    found = [one for name in dialect_names() if (one := find_dialect(name)) is not None]
-    return tuple(sorted(found, key=lambda one: (one.weak, rank.get(one.name, len(rank)), one.name)))
 
 
 def toolset(tools: Iterable[Any]) -> Toolset:
