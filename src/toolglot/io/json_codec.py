@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Container, Iterator
 from typing import Any
 
 import msgspec
@@ -104,6 +105,19 @@ def decode_values(data: bytes) -> tuple[list[Any], str]:
             if found or at or text[at] != "[":
                 return found, text[at:]
             at = 1
+
+
+def string_leaves(value: Any, skipped_keys: Container[str] = ()) -> Iterator[str]:
+    """The strings in a JSON value, in order, without keys and without the values of `skipped_keys`."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            left += [inner for key, inner in reversed(one.items()) if key not in skipped_keys]
+        elif isinstance(one, list):
+            left += reversed(one)
 
 
 def _scrubbed(value: Any) -> Any:

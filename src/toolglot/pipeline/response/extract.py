@@ -20,10 +20,19 @@ from toolglot.grammars.whole_message import WholeMessage
 from toolglot.io.block_builder import BlockBuilder
 from toolglot.io.json_codec import encode
 from toolglot.io.request_validation import json_type
+from toolglot.pipeline.detect_message_format import read_any_messages
 from toolglot.pipeline.detect_reply_format import read_any_reply
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
-from toolglot.pipeline.response.call_validator import Policy, call_key, check_options, reject_malformed, validate_call
+from toolglot.pipeline.response.call_validator import (
+    Policy,
+    Verdict,
+    call_key,
+    check_options,
+    reject_malformed,
+    validate_call,
+)
+from toolglot.pipeline.response.provenance import QUOTED_INPUT, Provenance
 from toolglot.pipeline.response.quoting import SEEN, SOME, Form, needs_text_behind, quoted_by_place, quoted_reason
 from toolglot.pipeline.response.scanned_dialects import scanner_for
 from toolglot.pipeline.response.text_before import TextBefore
@@ -43,6 +52,7 @@ def extract(
     source: str | dict[str, Any] | list[Any],
     tools: Iterable[Any] = (),
     *,
+    messages: Iterable[Any] = (),
     provider: str | None = None,
     dialect: str = "auto",
     policy: Policy = "balanced",
@@ -51,6 +61,7 @@ def extract(
 ) -> Extraction:
     """Return the calls in model text, or in a provider's whole response. Bad output never raises: it becomes decisions.
 
+    `messages`: what the model was given, in the format of any API. A call that stands in a tool result is quoted, not made.
     `nonce`: only calls of the dialect (default `tagged`) with the nonce in their marker count.
     """
     wire = provider or "openai-chat"
@@ -60,7 +71,9 @@ def extract(
     if native:
         return _validate_native(native, reply, tools, policy)
     in_reasoning = starts_in_reasoning and not reply.reasoning  # else the provider sends reasoning separately
-    extractor = StreamExtractor(tools, dialect=dialect, policy=policy, starts_in_reasoning=in_reasoning, nonce=nonce)
+    extractor = StreamExtractor(
+        tools, messages=messages, dialect=dialect, policy=policy, starts_in_reasoning=in_reasoning, nonce=nonce
+    )
     extractor.add_reasoning(reply.reasoning)
     extractor.feed(reply.text)
     extractor.close()
@@ -92,6 +105,7 @@ class StreamExtractor:
         self,
         tools: Iterable[Any] = (),
         *,
+        messages: Iterable[Any] = (),
         dialect: str = "auto",
         policy: Policy = "balanced",
         calls: Literal["hold", "pass"] = "hold",
@@ -109,6 +123,8 @@ class StreamExtractor:
         self._blocks = BlockBuilder()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._events: list[Event] = []
+        given = read_any_messages(messages) if nonce is None else ()  # a nonce can't be copied from there
+        self._provenance = Provenance(given, self._tools) if given and self._tools else None
         self._before = TextBefore()  # decides whether a call is quoted
         self._waiting: list[SettledPiece] = []  # from the first call on that the text behind it decides about
         self._waits_for_end = False  # all of that text decides, not only its beginning
@@ -297,16 +313,38 @@ class StreamExtractor:
             self._blocks.decisions.append(reject_malformed(found.parsed.problem, found.text, found.dialect))
             self._blocks.text(found.text)
             return
-        for at, parsed in enumerate(found.parsed.calls):
+        verdicts = [self._verdict(parsed, found, number) for number, parsed in enumerate(found.parsed.calls)]
+        if not found.streamed and all(_from_input(verdict) for verdict in verdicts):
+            self._blocks.decisions.extend(decision for verdict in verdicts for decision in verdict.decisions)
+            self._blocks.text(found.text)
+            return
+        for at, (parsed, verdict) in enumerate(zip(found.parsed.calls, verdicts, strict=True)):
             streamed = self._unverified.pop(at, parsed.name) if found.streamed else None
-            self._call(parsed, found) if streamed is None else self._finish_streamed(streamed, parsed, found)
+            if streamed is not None:
+                self._finish_streamed(streamed, verdict, found)
+            elif _from_input(verdict):
+                self._blocks.decisions.extend(verdict.decisions)
+                self._blocks.text(parsed.raw)
+            else:
+                self._call(verdict, found)
         self._unverified.retract()
         self._streams_region = None
         if found.parsed.rest:
             self._blocks.text(found.parsed.rest)
 
-    def _call(self, parsed: ParsedCall, found: CallFound) -> None:
-        verdict = validate_call(parsed, self._tools, self._policy, source=found.dialect, position=self._blocks.calls)
+    def _verdict(self, parsed: ParsedCall, found: CallFound, number: int) -> Verdict:
+        position = self._blocks.calls if found.streamed else self._blocks.calls + number
+        verdict = validate_call(parsed, self._tools, self._policy, source=found.dialect, position=position)
+        if verdict.call is None or self._provenance is None:
+            return verdict
+        as_block = not found.weak and (found.in_reasoning or self._before.place().starts_line)
+        source = self._provenance.source(verdict.call, parsed.raw or found.text, as_block=as_block)
+        if source is None:
+            return verdict
+        why = f"{verdict.call.full_name}: the same call stands in {source}, so it counts as quoted"
+        return Verdict(None, (Decision(QUOTED_INPUT, why, verdict.call),))
+
+    def _call(self, verdict: Verdict, found: CallFound) -> None:
         self._blocks.decisions.extend(verdict.decisions)
         call = verdict.call
         if call is None:
@@ -322,13 +360,12 @@ class StreamExtractor:
         call = call if call.id == call_id else msgspec.structs.replace(call, id=call_id)
         self.whole_calls[self._blocks.part(call)] = call
 
-    def _finish_streamed(self, streamed: UnverifiedCall, parsed: ParsedCall, found: CallFound) -> None:
+    def _finish_streamed(self, streamed: UnverifiedCall, verdict: Verdict, found: CallFound) -> None:
         """Finish a call that was streamed."""
-        verdict = validate_call(parsed, self._tools, self._policy, source=found.dialect, position=streamed.position)
         key = call_key(verdict.call) if verdict.call is not None else None
         if key in self._call_keys:
             self._unverified.finish_duplicate(streamed)
-        elif self._unverified.finish(streamed, verdict, self._rescued(parsed.name, found.dialect)) and key is not None:
+        elif self._unverified.finish(streamed, verdict, self._rescued(streamed.call.name, found.dialect)) and key is not None:
             self._call_keys.add(key)
 
     def _rescued(self, name: str, dialect: str) -> tuple[Decision, ...]:
@@ -336,6 +373,10 @@ class StreamExtractor:
         if self._named == dialect and not self.reports_named:
             return ()
         return (Decision("rescued_text", f"{name}: read from text written as {dialect}"),)
+
+
+def _from_input(verdict: Verdict) -> bool:
+    return any(decision.code == QUOTED_INPUT for decision in verdict.decisions)
 
 
 def _followers(pieces: list[SettledPiece]) -> list[tuple[str, bool]]:
