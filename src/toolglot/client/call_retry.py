@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -12,8 +13,9 @@ from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.pipeline.request.retry_feedback import as_history, as_message, as_result
+from toolglot.pipeline.request.retry_feedback import as_history, as_mark_request, as_message, as_result
 from toolglot.pipeline.response.call_validator import call_key
+from toolglot.pipeline.response.provenance import QUOTED_INPUT
 
 _ACCEPTED = "Accepted. It has not been run yet; do not make this call again."
 
@@ -33,6 +35,11 @@ def rejections(decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
     return tuple(one for one in decisions if one.code.startswith("rejected_"))
 
 
+def may_be_quotes(decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
+    """Calls that stand in a tool result. They are in the text of the reply, and no mistake: only the model knows."""
+    return tuple(one for one in decisions if one.code == QUOTED_INPUT)
+
+
 def may_retry(finish: Finish, request: Request) -> bool:
     """Not where calls are forbidden or the tokens ran out: the result would be the same."""
     forbidden = not request.tools or (request.choice is not None and request.choice.mode == "none")
@@ -40,13 +47,16 @@ def may_retry(finish: Finish, request: Request) -> bool:
 
 
 async def retry_calls(
-    send: Callable[[Request], Awaitable[Reply]],
+    send: Callable[[Request, str], Awaitable[Reply]],
     request: Request,
     reply: Reply,
     rejected: tuple[Decision, ...],
     limit: int,
 ) -> Retried:
-    """Send up to `limit` further requests. Only missing calls are accepted; an error ends the retries."""
+    """Send up to `limit` further requests. Only missing calls are accepted; an error ends the retries.
+
+    `send` gets the mark that a call in text must carry; "" if no call stands in a tool result.
+    """
     accepted = list(reply.calls)
     calls: list[ToolCall] = []
     decisions: list[Decision] = []
@@ -54,10 +64,11 @@ async def retry_calls(
     notes: tuple[str, ...] = ()
     attempts = 0
     while rejected and attempts < limit:
-        request = _with_feedback(request, reply, rejected)
+        mark = secrets.token_hex(4) if may_be_quotes(rejected) else ""
+        request = _with_feedback(request, reply, rejected, mark)
         attempts += 1
         try:
-            reply = await send(request)
+            reply = await send(request, mark)
         except (UpstreamError, CallerError) as error:
             code = (error.code or error.status) if isinstance(error, UpstreamError) else None
             notes = (f"retry failed: {code or 'the request could not be made'}",)
@@ -89,7 +100,7 @@ def _missing(reply: Reply, accepted: list[ToolCall], limit: int) -> list[ToolCal
     return new
 
 
-def _with_feedback(request: Request, reply: Reply, rejected: tuple[Decision, ...]) -> Request:
+def _with_feedback(request: Request, reply: Reply, rejected: tuple[Decision, ...], mark: str) -> Request:
     """The conversation with the model's reply, and the reason for each rejection as a tool result or a message."""
     parts: list[Part] = [part for part in reply.parts if isinstance(part, Text) and part.text.strip()]
     results: list[Part] = []
@@ -97,7 +108,10 @@ def _with_feedback(request: Request, reply: Reply, rejected: tuple[Decision, ...
         parts.append(call)
         results.append(ToolResult(call.id, call.full_name, (Text(_ACCEPTED),)))
     nameless: list[Decision] = []
+    quotes = may_be_quotes(rejected)
     for number, one in enumerate(rejected):
+        if one in quotes:
+            continue
         if one.call is None or not one.call.name.strip():
             nameless.append(one)
             if one.call is not None and one.call.written and one.call.written not in reply.text:
@@ -111,4 +125,6 @@ def _with_feedback(request: Request, reply: Reply, rejected: tuple[Decision, ...
         turn.append(Message("tool", tuple(results)))
     if nameless:
         turn.append(as_message(nameless))
+    if quotes:
+        turn.append(as_mark_request(list(quotes), mark))
     return msgspec.structs.replace(request, messages=(*request.messages, *turn))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from toolglot.catalog.profiles import server_kind
-from toolglot.client.call_retry import Retried, may_retry, rejections, retry_calls
+from toolglot.client.call_retry import Retried, may_be_quotes, may_retry, rejections, retry_calls
 from toolglot.client.detect import detect
 from toolglot.client.exchange import HttpRequest, Stream, build_http_request, fetch_events, new_call_id, open_stream
 from toolglot.client.keys import without_key
@@ -128,6 +128,11 @@ class Response:
     def _new_pipeline(self, plan: Plan) -> ResponsePipeline:
         return ResponsePipeline(plan, policy=self.target.policy, calls=self.target.calls, make_id=new_call_id)
 
+    def require_mark(self, mark: str) -> None:
+        """Accept a call in text only with this mark. Native calls are accepted as ever."""
+        self.plan = msgspec.structs.replace(self.plan, text_dialect="auto", nonce=mark)
+        self._pipeline = self._new_pipeline(self.plan)
+
     async def begin(self) -> None:
         """Send the request and wait for the first event of a stream, or for the whole response."""
         if self.plan.request.stream:
@@ -219,20 +224,23 @@ class Response:
         calls = self._pipeline.calls
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.decisions)
-        missing = self.rejected = rejections(last.decisions)
+        self.rejected = rejections(last.decisions)
+        missing = (*self.rejected, *may_be_quotes(last.decisions))
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
         if not self._retries or not missing or not may_retry(last, self._request):
             return [last]
         retried = await retry_calls(self._send_again, self._request, fold(self._emitted), missing, self._retries)
-        self.retried, self.rejected = retried.attempts, retried.rejected
+        self.retried, self.rejected = retried.attempts, rejections(retried.rejected)
         return self._with_retried(last, retried)
 
-    async def _send_again(self, request: Request) -> Reply:
-        """One more request, not streamed and without further retries of its calls."""
+    async def _send_again(self, request: Request, mark: str) -> Reply:
+        """One more request, not streamed and without further retries. `mark`: what a call in its text must carry."""
         target = msgspec.structs.replace(self.target, call_retries=0)
         response = self._session.prepare(msgspec.structs.replace(request, stream=False), target)
         response.is_retry = True
+        if mark and response.plan.tool_mode.kind != "constrained":
+            response.require_mark(mark)
         await response.begin()
         return fold([event async for batch in response for event in batch])
 

@@ -95,6 +95,7 @@ def fit_request(
         single,
         None if fitting.without_schema is None else _limit_tokens(fitting.without_schema, fitting),
         grounding(messages) if checked else None,
+        messages,
     )
 
 

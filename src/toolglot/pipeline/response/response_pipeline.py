@@ -54,7 +54,8 @@ class ResponsePipeline:
             return TextBlockExtractor(self._constrained)
         is_native = plan.tool_mode.kind == "native"
         tools = views.shown if is_native else views.callable
-        extractor = StreamExtractor(tools, dialect=plan.text_dialect or "auto", policy=policy, calls=calls, nonce=plan.nonce)
+        dialect = plan.text_dialect or "auto"
+        extractor = StreamExtractor(tools, messages=plan.given, dialect=dialect, policy=policy, calls=calls, nonce=plan.nonce)
         extractor.reports_named = is_native
         return TextBlockExtractor(extractor)
 
