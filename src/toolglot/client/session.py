@@ -48,6 +48,7 @@ class Target(msgspec.Struct, frozen=True):
     calls: Calls = "hold"
     call_retries: int = 0  # how often rejected calls may be retried
     server: str = ""  # its name in the mode statistics; "": nothing is counted
+    weak_forms: bool | None = None  # scan text for calls without a marker; None: by the model's profile
 
     def __repr__(self) -> str:
         return f"<Target {self.route.provider.name}/{self.route.model}>"  # the headers contain the key
@@ -94,7 +95,15 @@ class Session(msgspec.Struct, frozen=True):
         mode_counts: Mapping[str, ModeCount] = {}
         if self.mode_stats is not None and target.server and request.tools and target.ask == "auto":
             mode_counts = self.mode_stats.mode_counts(target.server, route.model)
-        plan = fit_request(request, route, ask=target.ask, nonce=nonce, larger_context=larger_context, mode_counts=mode_counts)
+        plan = fit_request(
+            request,
+            route,
+            ask="native" if target.calls == "off" else target.ask,
+            nonce=nonce,
+            larger_context=larger_context,
+            mode_counts=mode_counts,
+            weak_forms=target.weak_forms,
+        )
         return build_http_request(plan, self.transport, target.headers, self.limits)
 
     def remember(self, plan: Plan, target: Target, calls: int, decisions: tuple[Decision, ...]) -> None:

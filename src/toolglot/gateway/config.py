@@ -21,6 +21,7 @@ from toolglot.errors import CallerError
 from toolglot.gateway.upstream import Upstream, as_upstream
 from toolglot.pipeline.request.tool_mode import read_mode
 from toolglot.pipeline.response.call_validator import Policy
+from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
@@ -69,8 +70,9 @@ class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     to: str
     ask: str = "auto"
     policy: Policy = "balanced"
-    calls: Literal["hold", "pass"] = "hold"
+    calls: Calls = "hold"
     retries: int = 1
+    weak_forms: bool | None = None  # None: by the model's profile
 
     @property
     def upstream(self) -> str:

@@ -70,4 +70,6 @@ class Routing:
 def _target(upstream: Upstream, row: RouteRow, model: str) -> Target:
     """Hosted APIs support native tools, so they need no tool-mode statistics."""
     server = "" if server_kind(upstream.row.name) == "hosted" else server_name(upstream.row)
-    return Target(upstream.route(model), upstream.headers(), row.ask, row.policy, row.calls, row.retries, server)
+    return Target(
+        upstream.route(model), upstream.headers(), row.ask, row.policy, row.calls, row.retries, server, row.weak_forms
+    )

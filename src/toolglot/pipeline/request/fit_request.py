@@ -62,8 +62,12 @@ def fit_request(
     nonce: str | None = None,
     larger_context: bool = False,
     mode_counts: ModeCounts = {},  # noqa: B006
+    weak_forms: bool | None = None,
 ) -> Plan:
-    """Plan the request for this model. `larger_context`: request a larger context window, if the API has an option for it."""
+    """Plan the request for this model. `larger_context`: request a larger context window, if the API has an option for it.
+
+    `weak_forms`: scan text for calls without a marker; None: by the model's profile.
+    """
     caller_tools, choice, messages, single = request.tools, request.choice, request.messages, request.parallel is False
     tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts)
     if nonce is not None and tool_mode.kind != "dialect":
@@ -90,6 +94,7 @@ def fit_request(
         choice,
         text_dialect,
         nonce,
+        _drifts(tool_mode, route.profile) if weak_forms is None else weak_forms,
         tuple(fitting.notes),
         fitting.filled,
         single,
@@ -104,6 +109,11 @@ def _constrained_retry(tool_mode: ToolMode, route: Route, messages: tuple[Messag
     if tool_mode.kind == "dialect" and route.provider.constrains and messages and codes_in(messages[-1]) & _MALFORMED:
         return ToolMode("constrained", why="the previous call was malformed")
     return tool_mode
+
+
+def _drifts(tool_mode: ToolMode, profile: Profile) -> bool:
+    """Whether the model may write calls in a form that nobody asked for. One that is only served with native calls does not."""
+    return tool_mode.kind != "native" or profile.dialect is not None or profile.family == UNKNOWN or bool(profile.native)
 
 
 def _is_small(profile: Profile, most: float) -> bool:

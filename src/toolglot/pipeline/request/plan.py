@@ -20,6 +20,7 @@ class Plan(msgspec.Struct, frozen=True):
     choice: Choice | None = None  # the caller's tool choice
     text_dialect: str | None = None  # the dialect to scan text for, or auto; None: text is not scanned
     nonce: str | None = None
+    weak_forms: bool = True  # scan text for forms without a marker, too
     notes: tuple[str, ...] = ()
     filled: frozenset[str] = frozenset()  # tools sent with a strict schema, where null means "omitted"
     single: bool = False  # the caller allows one call at a time

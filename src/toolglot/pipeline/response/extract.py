@@ -111,12 +111,13 @@ class StreamExtractor:
         calls: Literal["hold", "pass"] = "hold",
         starts_in_reasoning: bool = False,
         nonce: str | None = None,
+        weak_forms: bool = True,
     ) -> None:
         check_options(policy, calls)
         self._tools = toolset(tools)
         self._policy = policy
         self._named = dialect
-        config = scanner_for(self._tools, dialect, policy, nonce)
+        config = scanner_for(self._tools, dialect, policy, nonce, weak_forms=weak_forms)
         self._scanner = ToolCallScanner(config, starts_in_reasoning=starts_in_reasoning, stream_calls=calls == "pass")
         alone = not self._tools and nonce is None and policy != "strict" and dialect in ("auto", "call_expression")
         self._whole = WholeMessage() if alone and not starts_in_reasoning else None

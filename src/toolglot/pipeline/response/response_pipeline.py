@@ -9,6 +9,7 @@ need is left out.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
@@ -39,23 +40,33 @@ class ResponsePipeline:
         views: _ToolViews = cached_for_toolset(tools, ("tool views", plan.route.wire.names), _tool_views)
         self._constrained: ConstrainedExtractor | None = None
         self._parse: TextBlockExtractor | None = None
-        if plan.text_dialect is not None and views.callable:
+        if plan.text_dialect is not None and views.callable and calls != "off":
             self._parse = self._parser(plan, views, policy, calls)
         self._identify: list[Stage] = [AssignIds(make_id), RestoreNames(views.names)]
-        self._check: list[Stage] = [ValidateCalls(plan, tools, views.by_name, policy, calls)]
+        self._check: list[Stage] = []
+        if calls != "off":
+            self._check.append(ValidateCalls(plan, tools, views.by_name, policy, calls))
         if plan.grounding is not None and calls == "hold" and policy != "eager":
             self._check.append(GroundCalls(plan.grounding, views.by_name))
         self._finish = FinishReply(plan, has_tools=bool(views.callable))
         self._ended = False
 
-    def _parser(self, plan: Plan, views: _ToolViews, policy: Policy, calls: Calls) -> TextBlockExtractor:
+    def _parser(self, plan: Plan, views: _ToolViews, policy: Policy, calls: Literal["hold", "pass"]) -> TextBlockExtractor:
         if plan.tool_mode.kind == "constrained":
             self._constrained = ConstrainedExtractor(views.callable, policy)
             return TextBlockExtractor(self._constrained)
         is_native = plan.tool_mode.kind == "native"
         tools = views.shown if is_native else views.callable
         dialect = plan.text_dialect or "auto"
-        extractor = StreamExtractor(tools, messages=plan.given, dialect=dialect, policy=policy, calls=calls, nonce=plan.nonce)
+        extractor = StreamExtractor(
+            tools,
+            messages=plan.given,
+            dialect=dialect,
+            policy=policy,
+            calls=calls,
+            nonce=plan.nonce,
+            weak_forms=plan.weak_forms,
+        )
         extractor.reports_named = is_native
         return TextBlockExtractor(extractor)
 

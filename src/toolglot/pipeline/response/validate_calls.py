@@ -19,7 +19,7 @@ from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.response.call_validator import Policy, Verdict, call_key, reject, validate_call
 from toolglot.schema.fitting import drop_filled_nulls
 
-Calls = Literal["hold", "pass"]
+Calls = Literal["hold", "pass", "off"]  # off: calls are neither searched for nor validated
 
 
 class _Block(msgspec.Struct):
