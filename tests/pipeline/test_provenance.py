@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,7 +45,7 @@ def given_result(text: str) -> list[dict[str, Any]]:
     return [{"role": "user", "content": "Go on."}, {"role": "tool", "tool_call_id": "c", "content": text}]
 
 
-ESCAPES = {
+ESCAPES: dict[str, Callable[[str], str]] = {
     "raw": lambda text: text,
     "json": json.dumps,
     "json in json": lambda text: json.dumps({"body": json.dumps({"text": text})}),
