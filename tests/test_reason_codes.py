@@ -9,7 +9,7 @@ import toolglot
 from toolglot.schema.fixes import FIXES
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "reason-codes.md"
-CODES = re.compile(r'Decision\(\s*"(\w+)"|_decision\("(\w+)"|"(rejected_\w+)"')
+CODES = re.compile(r'Decision\(\s*"(\w+)"|_decision\("(\w+)"|"(rejected_\w+|quoted_\w+)"')
 
 
 def test_the_page_lists_each_code_and_no_other() -> None:
