@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal
 
@@ -18,6 +19,8 @@ from toolglot.io.json_codec import loads_object
 ResultsAs = Literal["user", "tool"]
 _SYSTEM = ("system", "developer")
 _GENERATED_ID = re.compile(r"call_[0-9a-f]{24}(?:_\d+)?")  # the format of the client and the gateway
+_SIGN = re.compile(r"[<>\[\]|~=]")
+_PLACE = "PLACE-OF-THE-RESULT"
 _NOW = "Now answer the user in a full sentence, with the values above. Make a further call only if something is still missing."
 _FAILED = "Make the call that is needed now, or tell the user in plain words what is missing."
 _OPEN = "{names} was not run yet. Make that call now, with what the results say."
@@ -76,8 +79,27 @@ class HistoryAsText:
             parts.append(Text(f"{' ' if parts else ''}[{kinds}: below]"))
         if result.is_error:
             parts = mark_error_text(parts)
+        parts = self._escaped(parts, result)
         shown = msgspec.structs.replace(result, call_id=self._id(result.call_id), parts=tuple(parts))
         return [Text(self.dialect.render_result(shown)), *beside]
+
+    def _escaped(self, parts: list[Text], result: ToolResult) -> list[Text]:
+        """A result can't end itself or begin a call: a backslash splits the dialect's markers in it."""
+        found = re.compile("|".join(map(re.escape, self._markers))) if self._markers else None
+        if found is None or not any(found.search(part.text) for part in parts):
+            return parts
+        self.notes.append(f"result of {result.name or result.call_id}: markers of the dialect escaped with a backslash")
+        return [
+            msgspec.structs.replace(part, text=found.sub(lambda one: f"{one[0][0]}\\{one[0][1:]}", part.text)) for part in parts
+        ]
+
+    @cached_property
+    def _markers(self) -> list[str]:
+        """The openers of calls, and what stands around a result; the longest first."""
+        around = self.dialect.render_result(ToolResult("", "", (Text(_PLACE),))).split(_PLACE)
+        openers = () if self.dialect.weak else (one for grammar in self.dialect.grammars for one in grammar.openers)
+        markers = {line.strip() for text in (*around, *openers) for line in text.splitlines()}
+        return sorted((one for one in markers if len(one) > 2 and _SIGN.search(one)), key=len, reverse=True)
 
     def _id(self, call_id: str) -> str:
         return self._short.setdefault(call_id, str(len(self._short) + 1)) if _GENERATED_ID.fullmatch(call_id) else call_id

@@ -242,7 +242,7 @@ class StreamExtractor:
         if self._policy == "eager":
             return True
         place = self._before.place()
-        return place.starts_line and place.fence is None and quoted_by_place(place) is None
+        return place.fence is None and quoted_by_place(place) is None
 
     def _text_needed(self, piece: CallFound) -> Literal["none", "some", "all"]:
         """How much of the text behind the call shows whether it is meant or quoted."""
