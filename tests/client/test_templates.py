@@ -42,6 +42,8 @@ DSML = (
     + "<{{ dsml_token }}function_calls>\n<{{ dsml_token }}invoke name=\"f\">{{ '</think>' }}"
     + LOOP
 )
+# As in Hy3 and Hy4, whose tags get a suffix: llama.cpp models/templates
+HY = TOOLS + "{% set HYTK = ':6124c78e' %}{% set calls = '<tool_calls{}>'.format(HYTK) %}{% set key = '<arg_key{}>' %}" + LOOP
 # As in Kimi K3, whose tags are written by a macro: llama.cpp models/templates
 KIMI_K3 = (
     "{%- macro open_tag(tag) -%}{{- '<|open|>' + tag -}}{{- '<|sep|>' -}}{%- endmacro -%}{%- if tools is defined and tools -%}"
@@ -86,6 +88,9 @@ OLD_OLLAMA = (
         (PHI4, None, False, ("tool",)),
         (DSML, "deepseek_v32", True, ()),
         (DSML.replace("function_calls", "tool_calls"), "deepseek_v4", True, ()),
+        (DSML.replace("function_calls", " calls").replace("invoke", " invoke"), "deepseek_v41", True, ()),
+        (HY, "hy_v4", True, ()),
+        (HY + "{% set separator = '<tool_sep{}>' %}", "hunyuan_v3", True, ()),
         (KIMI_K3, "kimi_k3", True, ()),
         (R1, "deepseek_v3", False, ()),
         ("{% if message.role == 'system' %}{% else %}{{ raise_exception('Unknown role') }}{% endif %}", None, False, ("tool",)),

@@ -133,6 +133,7 @@ FLOODS = [
         "<tool_call>```json\n{",
         "<think>{\n",
     ),
+    *("<tool_calls:a>", "<tool_call:a>f<arg_key:a>b</arg_key:a><arg_value:a>", " to=f<|channel|>analysis<|message|>"),
     *("<tool_call><|python_start|>[TOOL_CALLS]", "<|channel|>commentary to=functions.f<|message|>{", "<![CDATA["),
 ]
 

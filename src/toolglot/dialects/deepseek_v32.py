@@ -44,11 +44,11 @@ def _misspelt(mark: str) -> TaggedXml:
 MISSPELT = tuple(map(_misspelt, _MISSPELT))
 
 
-def dsml_calls(outer: str) -> RenderCalls:
+def dsml_calls(outer: str, mark: str = _MARK) -> RenderCalls:
     return calls_in_tags(
-        (f'<{_MARK}invoke name="{{name}}">\n', f"</{_MARK}invoke>"),
-        tag(f'<{_MARK}parameter name="{{key}}" string="{{string}}">', f"</{_MARK}parameter>\n"),
-        around=(f"<{_MARK}{outer}>\n", f"\n</{_MARK}{outer}>"),
+        (f'<{mark}invoke name="{{name}}">\n', f"</{mark}invoke>"),
+        tag(f'<{mark}parameter name="{{key}}" string="{{string}}">', f"</{mark}parameter>\n"),
+        around=(f"<{mark}{outer}>\n", f"\n</{mark}{outer}>"),
     )
 
 

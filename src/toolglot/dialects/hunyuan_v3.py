@@ -1,16 +1,19 @@
 """Written by Hy3: the key and value pairs of GLM with a separator after the name, all calls in one wrapper.
 
-Hy4 adds a suffix to every tag.
+Released checkpoints add a suffix to every tag, also to those of reasoning (`:opensource`).
 """
 
 from __future__ import annotations
 
 from toolglot.grammars.arg_pairs import arg_pairs
-from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.dialect import THINK, Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
+from toolglot.grammars.suffixed_pairs import SuffixedPairs
 
-_ALL = ("<tool_calls>", "</tool_calls>")
+SUFFIXED = SuffixedPairs()
+PLAIN = arg_pairs(outer=("<tool_calls>", "</tool_calls>"), separator="<tool_sep>")
+REASONING = (THINK, *((f"<think:{suffix}>", f"</think:{suffix}>") for suffix in ("opensource", "6124c78e")))
 
 _CALLS = calls_in_tags(
     ("<tool_call>{name}<tool_sep>\n", "</tool_call>"),
@@ -20,13 +23,11 @@ _CALLS = calls_in_tags(
 
 DIALECT = Dialect(
     name="hunyuan_v3",
-    grammars=(
-        arg_pairs(outer=_ALL, separator="<tool_sep>"),
-        arg_pairs(outer=_ALL, separator="<tool_sep>", suffix=":opensource"),
-    ),
+    grammars=(PLAIN, SUFFIXED),
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),
-    template_markers=(("<tool_sep>", "<arg_key>"),),
-    source="the chat template of tencent/Hy3-preview",
+    reasoning=REASONING,
+    template_markers=(("<tool_sep>", "<arg_key>"), ("<tool_calls{}>", "<arg_key{}>", "<tool_sep{}>")),
+    source="the chat templates of tencent/Hy3-preview and tencent/Hy3",
 )

@@ -1,4 +1,6 @@
-"""Written by Muse Glimmer (ATEM): each message names its recipient: a tool, `self` (reasoning) or `user` (text).
+"""Written by Muse Glimmer and Muse Spark (ATEM): each message names its recipient: a tool, `self` (reasoning) or `user` (text).
+
+Muse Spark also writes text to `commentary`, between its calls.
 
 A block in a message to the user is a call only if it is the whole message. A tool `f` may be called `f.f`.
 """
@@ -15,6 +17,8 @@ from toolglot.grammars.render_xml import calls_in_tags, tag
 from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml
 
+_TEXT = ("user", "commentary")  # recipients of text
+_NOT_TOOLS = frozenset({"self", "developer", *_TEXT})
 _ALL = ("<atem:function_calls>", "</atem:function_calls>")
 _NAME = re.compile(
     r"""[ \t]*["']?((?:<\|message\|>|[^"'<>\n])*)(?:["']?(?P<more>[^<>\n]*?)(?P<empty>/?)>|(?=<atem:parameter))""",
@@ -32,7 +36,7 @@ _TAGS = Tags(
 def _recipients(name: str) -> tuple[str, ...]:
     """The tool's name, the name twice, or only its namespace."""
     recipients = (name, f"{name}.{name}", name.partition(".")[0])
-    heads = [f" to={one}<|message|>" for one in recipients if one not in {"self", "user"}]
+    heads = [f" to={one}<|message|>" for one in recipients if one not in _NOT_TOOLS]
     return (*heads, *(f"<|start|>assistant{head}" for head in heads))
 
 
@@ -80,13 +84,12 @@ DIALECT = Dialect(
     render_result=PLAIN_RESULT,
     reasoning=((" to=self<|message|>", "<|eom|>"), (" to=self<|message|>", "<|start|>assistant")),
     dropped=(
-        " to=user<|message|>",
-        "<|start|>assistant to=user<|message|>",
+        *(f"{start} to={one}<|message|>" for one in _TEXT for start in ("", "<|start|>assistant")),
         "<|start|>assistant",
         "<|message|>",
         "<|eom|>",
         "<|eot|>",
     ),
     template_markers=(("<atem:",),),
-    source="the chat template of Muse Glimmer",
+    source="the chat template of Muse Glimmer; vllm/tool_parsers/muse_tool_parser.py of vLLM 0.33",
 )

@@ -38,6 +38,7 @@ class Tags:
     head: re.Pattern[str]  # what follows the call's opening tag, up to its end; a non-empty group `empty`: there is no body
     not_head: re.Pattern[str]  # text that can't become a head
     outer: tuple[str, str] | None = None
+    variants: tuple[tuple[str, str], ...] = ()  # other tags that open and close a call
     closers: tuple[str, ...] = ()  # of wrappers that other dialects put around the same calls
     skipped: tuple[str, ...] = ()  # ignored between tags
     key: tuple[str, str] | None = None  # (closes a key, opens its value), if a key has its own tag
@@ -58,7 +59,8 @@ class Tags:
             roles[self.key[0]], roles[self.key[1]] = _key, _start
         if self.cdata:
             roles["<![CDATA["] = _CDATA
-        roles[self.call[0]], roles[self.call[1]] = _CALL, _call
+        for opener, closer in (*self.variants, self.call):
+            roles[opener], roles[closer] = _CALL, _call
         return roles
 
     @cached_property

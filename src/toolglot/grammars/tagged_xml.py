@@ -75,7 +75,7 @@ class TaggedXml:
     @property
     def openers(self) -> tuple[str, ...]:
         outer = [tags.outer[0] for tags in (self.tags, self.foreign) if tags and tags.outer]
-        bare = [self.tags.call[0]] if self.bare else []
+        bare = [opener for opener, _ in (self.tags.call, *self.tags.variants)] if self.bare else []
         return self.headers if self.framed else (*self.headers, *outer, *bare)
 
     def for_tools(self, tools: Tools) -> TaggedXml:

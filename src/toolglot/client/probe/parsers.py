@@ -1,6 +1,6 @@
 """The vLLM tool call parser for each dialect.
 
-Source: vLLM, vllm/tool_parsers/__init__.py at 0064cc9, the names that --tool-call-parser takes.
+Source: vllm/tool_parsers/__init__.py of vLLM 0.33, the names that --tool-call-parser takes.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ from __future__ import annotations
 # our dialect -> vLLM's parser
 VLLM: dict[str, str] = {
     "apertus": "apertus",
+    "beam": "beam",
     "cohere_command3": "cohere_command3",
     "cohere_command4": "cohere_command4",
     "deepseek_v3": "deepseek_v3",
     "deepseek_v31": "deepseek_v31",
     "deepseek_v32": "deepseek_v32",
     "deepseek_v4": "deepseek_v4",
+    "deepseek_v41": "deepseek_v41",
+    "dots": "dots",
     "ernie45": "ernie45",
     "functiongemma": "functiongemma",
     "gemma4": "gemma4",
@@ -27,9 +30,11 @@ VLLM: dict[str, str] = {
     "hermes": "hermes",
     "hunyuan_a13b": "hunyuan_a13b",
     "hunyuan_v3": "hy_v3",
+    "hy_v4": "hy_v4",
     "inkling": "inkling",
     "internlm2": "internlm",
     "jamba": "jamba",
+    "k2_horizon": "k2_horizon",
     "kimi_k2": "kimi_k2",
     "kimi_k3": "kimi_k3",
     "lfm2": "lfm2",
@@ -40,8 +45,10 @@ VLLM: dict[str, str] = {
     "minimax_m2": "minimax_m2",
     "minimax_m3": "minimax_m3",
     "mistral": "mistral",
+    "muse_glimmer": "muse",
     "olmo3": "olmo3",
     "phi4_mini": "phi4_mini_json",
+    "plamo3": "plamo3",
     "poolside_v1": "poolside_v1",
     "pythonic": "pythonic",
     "qwen3_coder": "qwen3_coder",
