@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from toolglot.core.request import Request
     from toolglot.core.tools import Choice, Tool
     from toolglot.errors import ArgumentsError, CallerError, KeyMissingError, LossError, ToolglotError, UpstreamError
+    from toolglot.grammars.response_template import dialect_from_template
     from toolglot.pipeline.convert import convert, convert_stream, read_stream
     from toolglot.pipeline.formats import format_tool_result, format_tools, parse_tool_calls
     from toolglot.pipeline.request.prepare import PreparedRequest, prepare
@@ -82,6 +83,7 @@ __all__ = [
     "augment_system_prompt",
     "convert",
     "convert_stream",
+    "dialect_from_template",
     "extract",
     "fold",
     "format_tool_result",
@@ -117,6 +119,7 @@ _HOMES = {
     "toolglot.core.request": ("Request",),
     "toolglot.core.tools": ("Choice", "Tool"),
     "toolglot.errors": ("ArgumentsError", "CallerError", "KeyMissingError", "LossError", "ToolglotError", "UpstreamError"),
+    "toolglot.grammars.response_template": ("dialect_from_template",),
     "toolglot.pipeline.convert": ("convert", "convert_stream", "read_stream"),
     "toolglot.pipeline.response.extract": ("StreamExtractor", "extract"),
     "toolglot.pipeline.formats": ("format_tool_result", "format_tools", "parse_tool_calls"),

@@ -48,6 +48,8 @@ def test_a_rejected_call_has_a_reason(tools: str) -> None:
     ("words", "expected"),
     [
         (("--dialect", "hermse"), "did you mean hermes?"),
+        (("--dialect", "template:no-such.json"), "No such file"),
+        (("--dialect", f"template:{__file__}"), "is not JSON"),
         (("--policy", "lax"), "--policy"),
         (("--tools", "no-such.json"), "No such file"),
     ],
@@ -57,6 +59,18 @@ def test_usage_errors_exit_with_2(words: tuple[str, ...], expected: str) -> None
     assert done.returncode == 2
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_dialect_of_a_checkpoint(tools: str, tmp_path: Path) -> None:
+    field = {"open": "<quux>", "close": "</quux>", "content": "json", "repeats": True}
+    config = tmp_path / "tokenizer_config.json"
+    config.write_text(json.dumps({"response_template": {"start_anchor": "<|a|>", "fields": {"tool_calls": field}}}))
+    text = '<quux>{"name": "get_weather", "arguments": {"city": "Rome"}}</quux>'
+    done = run("parse", "--tools", tools, "--dialect", f"template:{config}", given=text)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [call["arguments"] for call in found["calls"]] == [{"city": "Rome"}]
+    assert found["dialect"] == "template"
 
 
 def test_a_terminal_obeys_nothing_that_a_model_wrote(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ from toolglot.cli.convert import read_json
 from toolglot.core.extraction import Extraction
 from toolglot.core.messages import ToolCall
 from toolglot.errors import CallerError
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.response_template import dialect_from_template
 from toolglot.io.json_codec import encode
 from toolglot.pipeline.response.extract import extract
 
@@ -20,6 +22,7 @@ EXAMPLES = """\b
 Examples:
   toolglot parse --tools tools.json < reply.txt
   toolglot parse --tools tools.json --dialect qwen3_coder --policy strict reply.txt
+  toolglot parse --tools tools.json --dialect template:tokenizer_config.json reply.txt
   toolglot parse --tools tools.json --json reply.txt | jq .calls
 
 \b
@@ -31,7 +34,11 @@ Exit codes: 0 success (with or without calls), 1 failure, 2 usage error.
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--tools", type=click.File("rb"), help="The registered tools, in the format of any API.")
 @click.option(
-    "--dialect", default="auto", show_default=True, help="How the model writes calls.", shell_complete=complete_dialects
+    "--dialect",
+    default="auto",
+    show_default=True,
+    help="How the model writes calls; template:FILE takes it from a checkpoint's response_template.",
+    shell_complete=complete_dialects,
 )
 @click.option("--policy", type=click.Choice(["strict", "balanced", "eager"]), default="balanced", show_default=True)
 @click.option("--starts-in-reasoning", is_flag=True, help="The opening think tag was in the prompt.")
@@ -47,14 +54,22 @@ def command(
     try:
         known = read_json(tools, "tools") if tools else ()
         text = file.read().decode("utf-8", "replace")
-        found = extract(text, known, dialect=dialect, policy=policy, starts_in_reasoning=starts_in_reasoning)
-    except CallerError as error:
+        found = extract(text, known, dialect=_dialect(dialect), policy=policy, starts_in_reasoning=starts_in_reasoning)
+    except (CallerError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     if as_json or not sys.stdout.isatty():
         click.echo(encode(as_object(found)))
     else:
         show(found)
+
+
+def _dialect(name: str) -> str | Dialect:
+    kind, _, path = name.partition(":")
+    if kind != "template":
+        return name
+    with open(path, "rb") as file:
+        return dialect_from_template(read_json(file, path))
 
 
 def as_object(found: Extraction) -> dict[str, Any]:

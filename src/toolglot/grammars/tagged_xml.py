@@ -76,7 +76,7 @@ class TaggedXml:
     def openers(self) -> tuple[str, ...]:
         outer = [tags.outer[0] for tags in (self.tags, self.foreign) if tags and tags.outer]
         bare = [opener for opener, _ in (self.tags.call, *self.tags.variants)] if self.bare else []
-        return self.headers if self.framed else (*self.headers, *outer, *bare)
+        return self.headers if self.framed else tuple(dict.fromkeys((*self.headers, *outer, *bare)))
 
     def for_tools(self, tools: Tools) -> TaggedXml:
         """The grammar for these tools: some openers contain a tool's name."""

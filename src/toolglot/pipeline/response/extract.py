@@ -15,6 +15,7 @@ from toolglot.core.messages import Text, ToolCall
 from toolglot.core.reply import Decision, Reply
 from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
+from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult
 from toolglot.grammars.whole_message import WholeMessage
 from toolglot.io.block_builder import BlockBuilder
@@ -54,7 +55,7 @@ def extract(
     *,
     messages: Iterable[Any] = (),
     provider: str | None = None,
-    dialect: str = "auto",
+    dialect: str | Dialect = "auto",
     policy: Policy = "balanced",
     starts_in_reasoning: bool = False,
     nonce: str | None = None,
@@ -106,7 +107,7 @@ class StreamExtractor:
         tools: Iterable[Any] = (),
         *,
         messages: Iterable[Any] = (),
-        dialect: str = "auto",
+        dialect: str | Dialect = "auto",
         policy: Policy = "balanced",
         calls: Literal["hold", "pass"] = "hold",
         starts_in_reasoning: bool = False,
@@ -116,7 +117,7 @@ class StreamExtractor:
         check_options(policy, calls)
         self._tools = toolset(tools)
         self._policy = policy
-        self._named = dialect
+        self._named = dialect if isinstance(dialect, str) else dialect.name
         config = scanner_for(self._tools, dialect, policy, nonce, weak_forms=weak_forms)
         self._scanner = ToolCallScanner(config, starts_in_reasoning=starts_in_reasoning, stream_calls=calls == "pass")
         alone = not self._tools and nonce is None and policy != "strict" and dialect in ("auto", "call_expression")
