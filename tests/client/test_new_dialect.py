@@ -1,4 +1,7 @@
-"""A new dialect is one file: a server's chat template is recognized by what the dialect itself declares."""
+"""A new dialect is one file: a server's chat template is recognized by what the dialect itself declares.
+
+It takes part in `auto` too, also if another package provides it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import toolglot
-from tests.client.detecting import profile_from
+from tests.client.detecting import one_note, profile_from
 from tests.client.discovery_server import recorded
 from toolglot.catalog.profile import Profile
 from toolglot.dialects import all_dialects, find_dialect
+from toolglot.pipeline.response.extract import _all_dialects
 
 DECLARATION = """
 from toolglot.grammars.dialect import Dialect
@@ -44,7 +49,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     meta = tmp_path / "zorblax_plugin-1.0.dist-info"
     meta.mkdir()
     (meta / "METADATA").write_text("Metadata-Version: 2.1\nName: zorblax-plugin\nVersion: 1.0\n", encoding="utf-8")
-    (meta / "entry_points.txt").write_text("[toolglot.dialects]\nzorblax = zorblax_plugin:DIALECT\n", encoding="utf-8")
+    points = "[toolglot.dialects]\nzorblax = zorblax_plugin:DIALECT\nbroken = no_such_module:DIALECT\nnone = sys:path\n"
+    (meta / "entry_points.txt").write_text(points, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -58,6 +64,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def _forget() -> None:
     find_dialect.cache_clear()
     all_dialects.cache_clear()
+    _all_dialects.cache_clear()
 
 
 def profile_of_server() -> Profile:
@@ -85,3 +92,77 @@ def test_its_calls_are_parsed() -> None:
     tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
     found = toolglot.extract('<zorblax_call>{"name": "f", "arguments": {"a": 1}}</zorblax_call>', tools, dialect="zorblax")
     assert [(call.name, call.arguments) for call in found.calls] == [("f", {"a": 1})]
+
+
+CALL = '<zorblax_think>Hm.</zorblax_think>Here: <zorblax_call>{"name": "g", "arguments": {"a": 1}}</zorblax_call>'
+
+
+def tools_of(test: str) -> list[dict[str, object]]:
+    """New for each test: what is derived from tools is cached with them."""
+    return [{"name": "g", "description": test, "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("policy", ["strict", "balanced", "eager"])
+def test_its_calls_are_parsed_unaided(policy: Any) -> None:
+    found = toolglot.extract(CALL, tools_of(f"unaided, {policy}"), policy=policy)
+    assert [(call.name, call.arguments) for call in found.calls] == [("g", {"a": 1})]
+    assert (found.dialect, found.text.strip(), found.reasoning) == ("zorblax", "Here:", "Hm.")
+
+
+def test_without_it_they_are_text() -> None:
+    assert toolglot.extract(CALL, tools_of("without it")).calls == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_package_that_can_not_be_loaded_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    assert [one.name for one in all_dialects()][-1] == "zorblax"
+    assert "dialect broken can't be loaded" in caplog.text
+    with pytest.raises(ModuleNotFoundError):
+        toolglot.extract("x", dialect="broken")
+    with pytest.raises(toolglot.CallerError, match="no dialect 'none'"):
+        toolglot.extract("x", dialect="none")
+
+
+# -- a checkpoint's own parser, which vLLM shows with --enable-tokenizer-info-endpoint
+
+CONFIG = {
+    "tokenizer_class": "PreTrainedTokenizerFast",
+    "chat_template": TEMPLATE.replace("tool_call>", "quux_call>"),
+    "response_template": {
+        "start_anchor": "<|quux|>",
+        "fields": {"tool_calls": {"open": "<quux_call>", "close": "</quux_call>", "content": "json", "repeats": True}},
+    },
+}
+
+
+def profile_of_vllm(**changes: object) -> Profile:
+    table = {
+        "GET /v1/models": (200, recorded("vllm/models.json")),
+        "GET /tokenizer_info": (200, json.dumps({**CONFIG, **changes}).encode()),
+    }
+    return profile_from("vllm", "house-lora", table)
+
+
+def test_a_server_shows_the_checkpoints_own_parser() -> None:
+    known = profile_of_vllm()
+    assert known.dialect is not None
+    assert known.dialect.startswith("template:")
+    assert (known.family, known.context_length) == ("qwen2.5", 16384), "what the first question tells is kept"
+    text = '<quux_call>{"name": "g", "arguments": {"a": 1}}</quux_call>'
+    found = toolglot.extract(text, tools_of("shown"), dialect=known.dialect, policy="strict")
+    assert [(call.name, call.arguments) for call in found.calls] == [("g", {"a": 1})]
+    assert toolglot.extract(text, tools_of("shown")).calls == []
+    assert profile_of_vllm().dialect == known.dialect
+
+
+def test_a_known_chat_template_comes_first() -> None:
+    assert profile_of_vllm(chat_template="{{ tools }}[TOOL_CALLS]").dialect == "mistral"
+    assert profile_of_vllm(response_template=None).dialect == "hermes", "as the catalog says"
+
+
+def test_a_parser_that_is_not_supported_is_a_note() -> None:
+    fields = {"tool_calls": {"open_pattern": r"<quux (?P<name>(a+)+)>", "close": "</quux>", "content": "json"}}
+    known = profile_of_vllm(response_template={"fields": fields})
+    assert known.dialect == "hermes"
+    one_note(known, "own parser is not used", "a repeated group")

@@ -109,13 +109,14 @@ class _Query(msgspec.Struct, frozen=True):
     async def run(self, questions: tuple[ServerQuestion, ...], within: float) -> ServerFacts | NoAnswer:
         # An embedded model is loaded first, and maybe downloaded: no time limit.
         remote = urlsplit(self.base_url).scheme in PORTS
-        first: NoAnswer | None = None
+        first: ServerFacts | NoAnswer | None = None
         try:
             async with asyncio.timeout(within if remote else None):
                 for question in questions:
                     facts = await self.ask(question)
                     if isinstance(facts, ServerFacts):
-                        return facts
+                        first = facts
+                        return await self._with_dialect(facts, question)
                     first = first or facts
         except TimeoutError:
             return first or NoAnswer(f"no complete response within {within:g} seconds")
@@ -124,6 +125,12 @@ class _Query(msgspec.Struct, frozen=True):
         except CallerError as error:  # an invalid address, or a model file that does not exist
             return NoAnswer(str(error))
         return first or NoAnswer("there is no question for this server")
+
+    async def _with_dialect(self, facts: ServerFacts, question: ServerQuestion) -> ServerFacts:
+        more = await self.ask(question.dialect_from) if question.dialect_from and not facts.missing else None
+        if not isinstance(more, ServerFacts):
+            return facts
+        return msgspec.structs.replace(facts, dialect=more.dialect, notes=(*facts.notes, *more.notes))
 
     async def ask(self, question: ServerQuestion) -> ServerFacts | NoAnswer:
         headers = {"accept": "application/json", **self.headers}

@@ -6,12 +6,19 @@ group `toolglot.dialects`.
 
 from __future__ import annotations
 
+import logging
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from toolglot.core.plugins import entry_point_names, from_entry_points
 from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.response_template import dialect_from_template
+from toolglot.io.json_codec import encode
+
+_LOG = logging.getLogger("toolglot")
 
 # Several dialects share a format. If none was configured, a call is reported under the first of these that matches, then in
 # alphabetical order.
@@ -29,6 +36,10 @@ BEST_KNOWN = (
 )
 
 
+_MAX_TEMPLATES = 256
+_TEMPLATES: dict[str, Dialect] = {}  # of servers, by name; the oldest first
+
+
 @cache
 def dialect_names() -> tuple[str, ...]:
     """All built-in dialects, sorted."""
@@ -40,12 +51,28 @@ def find_dialect(name: str) -> Dialect | None:
     if name in dialect_names():
         found = import_module(f"toolglot.dialects.{name}").DIALECT
     else:
-        found = from_entry_points("toolglot.dialects", name)
+        found = _TEMPLATES.get(name) or from_entry_points("toolglot.dialects", name)
     return found if isinstance(found, Dialect) else None
+
+
+def add_template(template: dict[str, Any]) -> str:
+    """Makes the dialect of a server's `response_template` known by a name, which is returned."""
+    name = f"template:{sha256(encode(template)).hexdigest()[:12]}"
+    if name not in _TEMPLATES:
+        _TEMPLATES[name] = dialect_from_template(template, name)
+        while len(_TEMPLATES) > _MAX_TEMPLATES:
+            del _TEMPLATES[next(iter(_TEMPLATES))]
+        find_dialect.cache_clear()
+    return name
 
 
 @cache
 def all_dialects() -> tuple[Dialect, ...]:
-    """Built-in dialects and those that other packages add."""
-    names = dict.fromkeys((*dialect_names(), *entry_point_names("toolglot.dialects")))
-    return tuple(found for name in names if (found := find_dialect(name)) is not None)
+    """Built-in dialects and those that other packages add. A package that can't be imported does not stop the others."""
+    found = [find_dialect(name) for name in dialect_names()]
+    for name in entry_point_names("toolglot.dialects"):
+        try:
+            found.append(find_dialect(name) if name not in dialect_names() else None)
+        except Exception as error:  # noqa: BLE001  (it is another package's code)
+            _LOG.warning("dialect %s can't be loaded: %s", name, error)
+    return tuple(one for one in found if one is not None)

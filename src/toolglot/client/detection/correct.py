@@ -37,6 +37,7 @@ def corrected(known: Profile, server: ServerFacts, kind: str, provider: str | No
     correction = _Correction(known, server, kind)
     if server.template is not None:
         correction.take_template(server.template)
+    correction.take("dialect", server.dialect)
     correction.take_tools()
     correction.take("context_length", server.context_length)
     if known.parameters is None:

@@ -1,7 +1,7 @@
 """The questions for each kind of server, in order, until one is answered.
 
 Sources: Ollama docs/api.md and its Python SDK's types; llama.cpp tools/server/README.md and real answers (fixtures/servers);
-vLLM's ModelCard; LM Studio's documentation of its REST APIs v0 and v1; OpenRouter's OpenAPI description.
+vLLM's ModelCard and TokenizerInfo; LM Studio's documentation of its REST APIs v0 and v1; OpenRouter's OpenAPI description.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import msgspec
 from toolglot.client.detection import llamacpp, ollama
 from toolglot.client.detection import model_lists as listed
 from toolglot.client.detection.server_facts import ServerFacts
+from toolglot.client.detection.tokenizer_info import TOKENIZER, read_tokenizer_info
 from toolglot.io.json_codec import encode
 from toolglot.pipeline.request.route import join_url
 
@@ -30,6 +31,7 @@ class ServerQuestion(msgspec.Struct, frozen=True):
     at: Literal["root", "version"] = "root"  # next to the version segment of the API, or below it
     query: str = ""
     names_model: bool = False  # {"model": ...} is sent
+    dialect_from: ServerQuestion | None = None  # asked too, if this one is answered: where the server shows the dialect
 
     @property
     def method(self) -> str:
@@ -45,6 +47,8 @@ class ServerQuestion(msgspec.Struct, frozen=True):
 
 _VERSION = re.compile(r"(?:/api)?(?:/v\d+[a-z0-9]*)?/*$")
 
+_TOKENIZER = ServerQuestion(TOKENIZER, read_tokenizer_info)
+
 QUESTIONS: dict[str, tuple[ServerQuestion, ...]] = {
     "ollama": (
         ServerQuestion(ollama.SHOW, ollama.read_show, names_model=True),
@@ -52,7 +56,7 @@ QUESTIONS: dict[str, tuple[ServerQuestion, ...]] = {
     ),
     # the query selects the model on a server that runs several, and on the embedded one
     "llamacpp": (ServerQuestion(llamacpp.PROPS, llamacpp.read_props, query="?model={model}"),),
-    "vllm": (ServerQuestion(listed.MODELS, listed.read_vllm, "version"),),
+    "vllm": (ServerQuestion(listed.MODELS, listed.read_vllm, "version", dialect_from=_TOKENIZER),),
     "lmstudio": (
         ServerQuestion(listed.STUDIO_V0, listed.read_studio_v0),
         ServerQuestion(listed.STUDIO_V1, listed.read_studio_v1),

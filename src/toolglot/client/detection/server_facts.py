@@ -26,6 +26,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     context_length: int | None = None
     parameters: float | None = None  # billions
     template: Template | None = None  # parsed once, when the response is read
+    dialect: str | None = None  # if nothing else of the template is known
     refuses: tuple[str, ...] = ()  # in addition to what the template shows
     runs: str = ""  # the model that is loaded under this name
     made_of: str = ""  # the name in the weights: used where no catalog row matches the model's name
