@@ -12,7 +12,6 @@ from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
 from toolglot.grammars.suffixed_pairs import SuffixedPairs
 
 SUFFIXED = SuffixedPairs()
-PLAIN = arg_pairs(outer=("<tool_calls>", "</tool_calls>"), separator="<tool_sep>")
 REASONING = (THINK, *((f"<think:{suffix}>", f"</think:{suffix}>") for suffix in ("opensource", "6124c78e")))
 
 _CALLS = calls_in_tags(
@@ -23,7 +22,7 @@ _CALLS = calls_in_tags(
 
 DIALECT = Dialect(
     name="hunyuan_v3",
-    grammars=(PLAIN, SUFFIXED),
+    grammars=(arg_pairs(outer=("<tool_calls>", "</tool_calls>"), separator="<tool_sep>"), SUFFIXED),
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>\n", "\n</tool_response>"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolglot.dialects.hunyuan_v3 import PLAIN, REASONING, SUFFIXED
+from toolglot.dialects.hunyuan_v3 import REASONING, SUFFIXED
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
@@ -18,7 +18,7 @@ _CALLS = calls_in_tags(
 
 DIALECT = Dialect(
     name="hy_v4",
-    grammars=(SUFFIXED, PLAIN),
+    grammars=(SUFFIXED,),
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in(f"<tool_response{_SUFFIX}>", f"</tool_response{_SUFFIX}>"),
