@@ -228,3 +228,61 @@ def test_words_behind_a_weak_form_are_words_in_every_cutting(size: int) -> None:
         stream.feed(text[at : at + size])
     stream.close()
     assert stream.result().calls == []
+
+
+def _deep(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+STRANGE = [
+    "\ud800",
+    {"\ud800": "\udfff"},
+    10**5000,
+    2**70,
+    float("nan"),
+    _deep(2000),
+    _deep(100_000),
+    b"x",
+    object(),
+    {1: 2},
+    (1,),
+]
+
+
+@pytest.mark.parametrize("number", range(len(STRANGE)))
+def test_no_value_in_a_response_raises(number: int) -> None:
+    call = {"id": "a", "type": "tool_use", "name": "get_weather", "input": {"city": "Paris"}}
+    native = {"id": "a", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
+    for field in call:
+        for source in (
+            {"content": [{**call, field: STRANGE[number]}], "stop_reason": "tool_use"},
+            {"content": [{**call, "input": {field: STRANGE[number]}}], "usage": STRANGE[number]},
+            {"choices": [{"message": {"content": STRANGE[number], "tool_calls": [native]}, "finish_reason": STRANGE[number]}]},
+            {"choices": [{"message": {"tool_calls": [{**native, field: STRANGE[number]}]}, "logprobs": STRANGE[number]}]},
+            {"candidates": [{"content": {"parts": [{"functionCall": {"name": "get_weather", "args": STRANGE[number]}}]}}]},
+            {"candidates": [{"content": {"parts": [STRANGE[number], {"text": "x"}]}, "safetyRatings": STRANGE[number]}]},
+        ):
+            found = extract(source, [{"name": "get_weather", "schema": {"type": "object"}}])
+            assert all(isinstance(one.arguments, dict) for one in found.calls)
+
+
+def test_half_a_surrogate_pair_does_not_lose_the_call() -> None:
+    native = {"id": "a", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
+    source = {"choices": [{"message": {"tool_calls": [native]}, "logprobs": {"content": [{"token": "\ud83d"}]}}]}
+    found = extract(source, [{"name": "get_weather", "schema": {"type": "object"}}])
+    assert [one.arguments for one in found.calls] == [{"city": "Paris"}]
+
+
+@pytest.mark.parametrize("tail", ["]]>/>", "/>", " />", "]]></>/>", "}/>"])
+def test_a_closer_may_be_cut_anywhere(tail: str) -> None:
+    text = f'Let me see. <call:get_weather{{"city": "Paris"}}{tail} Done.'
+    whole = extract(text, [{"name": "get_weather", "schema": {"type": "object"}}])
+    for cut in range(len(text)):
+        extractor = StreamExtractor([{"name": "get_weather", "schema": {"type": "object"}}])
+        extractor.feed(text[:cut])
+        extractor.feed(text[cut:])
+        extractor.close()
+        assert extractor.result() == whole

@@ -22,7 +22,6 @@ _PARTIAL_LOST = re.compile(r"[ ]?[\w.\-/]*+(?:\{.*+)?", re.DOTALL)
 _LONGEST_NAME = 160
 LOST_PREFIXES = ("", "call:", "declaration:default_api:")  # what remains before a name
 _BARE_KEY = re.compile(r"[\w.\-$/@]++")
-_MARKER_FIRST = re.compile(r"[<}]")
 _SPACE = re.compile(r"\s*+")
 
 
@@ -143,9 +142,14 @@ def _stops(*markers: str) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, markers)))
 
 
+@cache
+def _first_characters(markers: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(marker[0]) for marker in markers))
+
+
 def _beginning(text: str, at: int, markers: tuple[str, ...]) -> str:
     """The end of `text` that is a prefix of a marker. The longest marker comes first in `markers`."""
-    for found in _MARKER_FIRST.finditer(text, max(at, len(text) - len(markers[0]) + 1)):
+    for found in _first_characters(markers).finditer(text, max(at, len(text) - len(markers[0]) + 1)):
         if any(marker.startswith(text[found.start() :]) for marker in markers):
             return text[found.start() :]
     return ""

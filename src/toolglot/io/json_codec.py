@@ -31,7 +31,7 @@ def encode(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value)
     except UnicodeError:
-        return _ENCODER.encode(_scrubbed(value))
+        return _ENCODER.encode(without_surrogates(value))
 
 
 def replace_surrogates(text: str) -> str:
@@ -69,7 +69,7 @@ def decode_lenient(data: bytes | str) -> Any:
         return _DECODER.decode(data)
     except JSON_ERRORS:
         text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-        return _scrubbed(json.loads(text.removeprefix("\ufeff"), strict=False))
+        return without_surrogates(json.loads(text.removeprefix("\ufeff"), strict=False))
 
 
 def loads_object(text: str) -> dict[str, Any] | None:
@@ -100,7 +100,7 @@ def decode_values(data: bytes) -> tuple[list[Any], str]:
             return found, ""
         try:
             value, at = reader.raw_decode(text, at)
-            found.append(_scrubbed(value))
+            found.append(without_surrogates(value))
         except (ValueError, RecursionError):
             if found or at or text[at] != "[":
                 return found, text[at:]
@@ -120,11 +120,12 @@ def string_leaves(value: Any, skipped_keys: Container[str] = ()) -> Iterator[str
             left += reversed(one)
 
 
-def _scrubbed(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
+    """A decoded value with U+FFFD for each lone surrogate in its texts and keys."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, (list, tuple)):
-        return [_scrubbed(item) for item in value]
+        return [without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
+        return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
     return value

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolglot.core.reply import Reply
+from toolglot.core.reply import Decision, Reply
 from toolglot.errors import CallerError
+from toolglot.io.json_codec import without_surrogates
 from toolglot.io.request_validation import json_type
 from toolglot.pipeline.request.route import wire_format
 from toolglot.wires import find_wire
 
 Body = dict[str, Any]
+_NOT_JSON = (ValueError, TypeError, RecursionError)
 
 # Wraps a message or a list of calls into a whole response of each wire.
 _AROUND_MESSAGE: dict[str, Callable[[Body], Body]] = {
@@ -43,6 +45,18 @@ def read_any_reply(payload: Any, name: str) -> Reply:
     if reader is None:
         raise CallerError(f"unknown wire {wire!r}")
     return reader.read_reply(body, None)
+
+
+def read_any_reply_or_reject(payload: Any, name: str) -> Reply:
+    """As `read_any_reply`, for a payload that may contain what JSON does not have. Half a surrogate pair becomes U+FFFD."""
+    try:
+        return read_any_reply(payload, name)
+    except _NOT_JSON:
+        pass
+    try:
+        return read_any_reply(without_surrogates(payload), name)
+    except _NOT_JSON:
+        return Reply(decisions=(Decision("rejected_malformed", "the response contains values that JSON does not have"),))
 
 
 def _detect_object(body: Body, hint: str) -> tuple[str, Body]:

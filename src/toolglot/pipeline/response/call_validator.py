@@ -20,7 +20,7 @@ from toolglot.core.tools import Tool, Toolset, cached_for_toolset
 from toolglot.errors import CallerError
 from toolglot.grammars.parsed_call import ParsedCall
 from toolglot.io.json_codec import dumps, loads_object, preview
-from toolglot.pipeline.detect_reply_format import read_any_reply
+from toolglot.pipeline.detect_reply_format import read_any_reply_or_reject
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.schema.check import Checker, checker
 from toolglot.schema.coerce import repair
@@ -279,5 +279,5 @@ def _calls_of(calls: Any) -> tuple[list[ToolCall], list[Decision]]:
         return [calls], []
     if isinstance(calls, (list, tuple)) and all(isinstance(call, ToolCall) for call in calls):
         return list(calls), []
-    reply = read_any_reply(list(calls) if isinstance(calls, tuple) else calls, "openai-chat")
+    reply = read_any_reply_or_reject(list(calls) if isinstance(calls, tuple) else calls, "openai-chat")
     return [part for part in reply.parts if isinstance(part, ToolCall)], list(reply.decisions)

@@ -22,7 +22,7 @@ from toolglot.io.block_builder import BlockBuilder
 from toolglot.io.json_codec import encode
 from toolglot.io.request_validation import json_type
 from toolglot.pipeline.detect_message_format import read_any_messages
-from toolglot.pipeline.detect_reply_format import read_any_reply
+from toolglot.pipeline.detect_reply_format import read_any_reply_or_reject
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
 from toolglot.pipeline.response.call_validator import (
@@ -67,7 +67,7 @@ def extract(
     """
     wire = provider or "openai-chat"
     wire_format(wire)  # reject a wrong name, even if text does not need it
-    reply = Reply(parts=(Text(source),)) if isinstance(source, str) else read_any_reply(source, wire)
+    reply = Reply(parts=(Text(source),)) if isinstance(source, str) else read_any_reply_or_reject(source, wire)
     native = [part for part in reply.parts if isinstance(part, ToolCall)]
     if native:
         return _validate_native(native, reply, tools, policy)
