@@ -15,6 +15,7 @@ from typing import Any
 from toolglot.io.json_codec import JSON_ERRORS, decode
 
 Schema = dict[str, Any]
+_Allowed = tuple[set[str], list[Any]]
 
 _MEANT = {
     "str": "string",
@@ -47,6 +48,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _LONGEST_LITERAL = 1_000_000  # ast is slow and recursive: longer text is parsed only as JSON
 _DEEPEST = 8  # references to references
 _MISSING = object()
+_COMPOSED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 
 
 def typed_value(raw: str, schema: Schema | None) -> Any:
@@ -147,19 +149,27 @@ def _property(schema: Schema, key: str, root: Schema, depth: int) -> Schema | No
 
 
 def _parts(schema: Schema, root: Schema, depth: int) -> list[Schema]:
-    """The schema, the target of its `$ref`, and the members of its unions."""
-    if depth > _DEEPEST:
-        return []
+    """The schema, the target of its `$ref`, and the members of its unions: each once."""
     found = [schema]
-    target = _referred(schema.get("$ref"), root)
-    inner = [target] if target is not None else []
+    if _COMPOSED.isdisjoint(schema):
+        return found
+    _add_parts(schema, root, depth, found, {id(schema)})
+    return found
+
+
+def _add_parts(schema: Schema, root: Schema, depth: int, found: list[Schema], seen: set[int]) -> None:
+    if depth >= _DEEPEST:
+        return
+    inner = [_referred(schema.get("$ref"), root)]
     for word in ("allOf", "anyOf", "oneOf"):
         members = schema.get(word)
         if isinstance(members, list):
-            inner += [member for member in members if isinstance(member, dict)]
+            inner += members
     for member in inner:
-        found += _parts(member, root, depth + 1)
-    return found
+        if isinstance(member, dict) and id(member) not in seen:
+            seen.add(id(member))
+            found.append(member)
+            _add_parts(member, root, depth + 1, found, seen)
 
 
 def _referred(reference: Any, root: Schema) -> Schema | None:
@@ -179,28 +189,33 @@ def _with_definitions(schema: Schema, root: Schema) -> Schema:
     return {**schema, **definitions} if definitions else schema
 
 
-def _allowed(schema: Schema, root: Schema, depth: int) -> tuple[set[str], list[Any]]:
-    """The allowed JSON types (empty: any), and the listed values."""
+def _allowed(schema: Schema, root: Schema, depth: int, inside: dict[int, _Allowed] | None = None) -> _Allowed:
+    """The allowed JSON types (empty: any), and the listed values. `inside`: what was read already, each part once."""
     kinds: set[str] = set()
     choices: list[Any] = []
     free = False  # a union member without a type allows everything
-    target = _referred(schema.get("$ref"), root) if depth <= _DEEPEST else None
-    if target is not None:
-        kinds, choices = _allowed(target, root, depth + 1)
+    if not _COMPOSED.isdisjoint(schema):
+        inside = {} if inside is None else inside
+        inside[id(schema)] = (set(), [])  # a part that contains itself adds nothing
+        target = _referred(schema.get("$ref"), root) if depth <= _DEEPEST else None
+        if target is not None:
+            inner, listed = _allowed_inside(target, root, depth, inside)
+            kinds |= inner
+            choices += listed
+        for word in ("anyOf", "oneOf", "allOf"):
+            members = schema.get(word)
+            for member in members if isinstance(members, list) and depth <= _DEEPEST else ():
+                if isinstance(member, dict):
+                    inner, listed = _allowed_inside(member, root, depth, inside)
+                    free = free or (not inner and word != "allOf")
+                    kinds |= inner
+                    choices += listed
     named = schema.get("type")
     for kind in named if isinstance(named, list) else [named]:
         if isinstance(kind, str):
             meant = _MEANT.get(kind.lower(), kind.lower())
             free = free or not meant
             kinds.add(meant)
-    for word in ("anyOf", "oneOf", "allOf"):
-        members = schema.get(word)
-        for member in members if isinstance(members, list) and depth <= _DEEPEST else ():
-            if isinstance(member, dict):
-                inner, listed = _allowed(member, root, depth + 1)
-                free = free or (not inner and word != "allOf")
-                kinds |= inner
-                choices += listed
     if isinstance(schema.get("enum"), list):
         choices += schema["enum"]
     if "const" in schema:
@@ -208,6 +223,14 @@ def _allowed(schema: Schema, root: Schema, depth: int) -> tuple[set[str], list[A
     if not kinds and choices:
         kinds = {kind for choice in choices for kind in _KINDS.get(type(choice), ())}
     return (set() if free else kinds), choices
+
+
+def _allowed_inside(schema: Schema, root: Schema, depth: int, inside: dict[int, _Allowed]) -> _Allowed:
+    known = inside.get(id(schema))
+    if known is None:
+        known = inside[id(schema)] = _allowed(schema, root, depth + 1, inside)
+        return known
+    return known[0], []  # its values are listed already
 
 
 def _number(text: str) -> Any:

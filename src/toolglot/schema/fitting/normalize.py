@@ -83,9 +83,12 @@ class Normalizer:
         return with_words(cut, f"again {name if name != '#' else 'the whole'}" if again else f"a {name}")
 
     def _whole(self, schema: Schema, path: str, depth: int, trail: tuple[str, ...]) -> Schema | None:
-        result = self._direct(schema, path, depth, trail)
-        for part in _parts(schema, "allOf"):
-            result = merge(result, self.schema(part, path, depth + 1, trail), self.count)
+        parts = [self._direct(schema, path, depth, trail)]
+        parts += [self.schema(part, path, depth + 1, trail) for part in _parts(schema, "allOf")]
+        while len(parts) > 1:  # neighbours in pairs: one after the other, the first would be copied for each
+            pairs = zip(parts[::2], [*parts[1::2], {}], strict=False)
+            parts = [merge(one, other, self.count) for one, other in pairs]
+        result = parts[0]
         for word in ("anyOf", "oneOf"):
             if result is not None and _parts(schema, word):
                 branches = [self.schema(part, path, depth + 1, trail) for part in schema[word]]
