@@ -10,7 +10,7 @@ from typing import Any
 from toolglot.core.tools import Tool, custom_as_function
 from toolglot.grammars.render_json import RenderTools
 from toolglot.io.json_codec import dumps
-from toolglot.schema.check import resolved
+from toolglot.schema.references import resolved
 
 _MAX_DEPTH = 6  # limits schemas that refer to themselves
 

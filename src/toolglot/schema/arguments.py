@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.budget import Budget, BudgetSpent
 from toolglot.errors import CallerError
 from toolglot.schema.check import checker
 from toolglot.schema.coerce import repair
@@ -76,10 +77,13 @@ def _read(text: str, schema: Schema | None) -> dict[str, Any]:
 def _typed(arguments: dict[str, Any], schema: Schema | None, text: str) -> dict[str, Any]:
     if not schema:
         return arguments
-    check = checker(schema)
-    if check.fits(arguments):
-        return arguments
-    repaired = repair(arguments, check, text=text)
+    check, budget = checker(schema), Budget()
+    try:
+        if check.fits(arguments, budget):
+            return arguments
+        repaired = repair(arguments, check, text=text, budget=budget)
+    except BudgetSpent:
+        raise Unclear("fitting them to the schema takes too many steps") from None
     return repaired.value if repaired else arguments
 
 

@@ -6,14 +6,18 @@ Only invalid values are changed, and no value is invented.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
+from toolglot.core.budget import Budget
 from toolglot.io.json_codec import dumps
-from toolglot.schema.check import Checker, resolved
+from toolglot.schema.check import Checker
+from toolglot.schema.evaluate import Evaluator
 from toolglot.schema.fixes import price
+from toolglot.schema.references import refers, resolved
 from toolglot.schema.relaxed_json import read_relaxed
 from toolglot.schema.schema_repair import Schema
 
@@ -27,8 +31,7 @@ _BESIDE_WRAPPERS = frozenset({"name", "tool", "tool_name", "function", "type", "
 _BESIDE_TYPES = frozenset({"allOf", "anyOf", "oneOf", "enum", "const"})  # constraints beyond type and parts
 _POSITION = re.compile(r"arg(\d{1,3})\Z")
 _MAX_HOPS = 32
-_MAX_STEPS = 50_000  # nested unions multiply
-_LONGEST_SEARCHED = 100_000
+_SPELLED_NUMBER = re.compile(r"(?<![\d.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\d)")
 _MAX_DIGITS = 4000  # Python refuses to parse longer integers
 
 
@@ -40,15 +43,19 @@ class Repaired(msgspec.Struct, frozen=True):
     fixes: tuple[str, ...]
 
 
-def repair(value: dict[str, Any], check: Checker, name: str = "", text: str = "") -> Repaired | None:
+def repair(
+    value: dict[str, Any], check: Checker, name: str = "", text: str = "", budget: Budget | None = None
+) -> Repaired | None:
     """The cheapest reading of `value` that satisfies the schema; None if there is none, or two different ones cost the same.
 
-    `name` is the tool's; `text` is the model's text, in which the spelling of numbers is looked up.
+    `name` is the tool's; `text` is the model's text, in which the spelling of numbers is looked up. Raises BudgetSpent.
     """
+    budget = budget or Budget()
     found: list[Fitted] = []
+    fit = _Fit(check, text, budget)
     for start, codes in _readings(value, check.schema, name):
-        fitted, fixes = _Fit(check, text).fit(start, check.schema)
-        if isinstance(fitted, dict) and check.fits(fitted):
+        fitted, fixes = fit.fit(start, check.schema)
+        if isinstance(fitted, dict) and check.fits(fitted, budget):
             found.append((fitted, tuple(dict.fromkeys((*codes, *fixes)))))
     best = _cheapest(found)
     return Repaired(*best) if best else None
@@ -83,21 +90,32 @@ def _unwrapped(value: dict[str, Any], known: dict[str, Any], name: str) -> dict[
 
 
 class _Fit:
-    """Walks a value and its schema together."""
+    """Walks a value and its schema together, each pair of the two once."""
 
-    def __init__(self, check: Checker, text: str) -> None:
-        self._root = check.schema
+    def __init__(self, check: Checker, text: str, budget: Budget) -> None:
+        self._check, self._root = check, check.schema
         self._text = text
-        self._checkers = check.branches
-        self._steps = 0
+        self._budget = budget
+        self._numbers: frozenset[str] | None = None  # as the model wrote them
+        self._evaluator: Evaluator | None = None
+        self._fitted: dict[tuple[int, int], tuple[Fitted, Any]] = {}  # with the value, so that no other gets its id
 
     def fit(self, value: Any, schema: Any) -> Fitted:
-        schema = self._followed(schema)
-        self._steps += 1
-        if not isinstance(schema, dict) or self._steps > _MAX_STEPS:
+        if not isinstance(schema, dict):
             return value, ()
+        if "$ref" in schema:
+            schema = self._followed(schema)
+        self._budget.spend()
         if _BESIDE_TYPES.isdisjoint(schema):  # the common case
             return self._by_type(value, schema)
+        pair = (id(value), id(schema))
+        known = self._fitted.get(pair)
+        if known is None:
+            self._fitted[pair] = ((value, ()), value)  # a schema that refers to itself
+            known = self._fitted[pair] = (self._by_parts(value, schema), value)
+        return known[0]
+
+    def _by_parts(self, value: Any, schema: Schema) -> Fitted:
         fixes: tuple[str, ...] = ()
         for part in _parts(schema, "allOf"):
             value, more = self.fit(value, part)
@@ -111,15 +129,21 @@ class _Fit:
         value, more = self._by_type(value, schema)
         return value, fixes + more
 
-    def _followed(self, schema: Any) -> Any:
-        """The target of a `$ref`, merged with the keywords beside it."""
+    def _followed(self, schema: Schema) -> Schema:
+        """The target of a `$ref`, merged with the keywords beside it. Kept, so that it is the same object each time."""
+        kept: Schema | None = self._check.derived.get(("merged", id(schema)))
+        if kept is None:
+            kept = self._check.derived["merged", id(schema)] = self._merged(schema)
+        return kept
+
+    def _merged(self, schema: Schema) -> Schema:
         for _ in range(_MAX_HOPS):
-            if not isinstance(schema, dict) or "$ref" not in schema:
+            if "$ref" not in schema:
                 return schema
             target = resolved(schema["$ref"], self._root)
             if target is None:
                 return schema
-            schema = {**target, **{key: item for key, item in schema.items() if key != "$ref"}}
+            schema = target if len(schema) == 1 else {**target, **{key: item for key, item in schema.items() if key != "$ref"}}
         return {}
 
     # unions
@@ -136,36 +160,35 @@ class _Fit:
         return _cheapest(found) or (value, ())
 
     def _fits(self, value: Any, branch: Any) -> bool:
-        if isinstance(branch, bool):
+        """A branch without references is compiled; others would need all definitions compiled with each of them."""
+        if not isinstance(branch, dict):
+            return branch is not False
+        try:
+            kept = self._check.branches[id(branch)]
+        except KeyError:
+            kept = None if self._check.weight.stepwise and refers(branch) else Checker(self._with_definitions(branch))
+            self._check.branches[id(branch)] = kept
+        if kept is not None:
+            return kept.fits(value, self._budget)
+        if self._evaluator is None:
+            self._evaluator = self._check.evaluator(self._budget)
+        return self._evaluator.valid(value, branch)
+
+    def _with_definitions(self, branch: Schema) -> Schema:
+        if not refers(branch):
             return branch
-        kept = self._checkers.get(id(branch))
-        if kept is None:
-            beside: Schema = {word: self._root[word] for word in ("$defs", "definitions") if word in self._root}
-            followed = self._followed(branch)
-            kept = self._checkers[id(branch)] = Checker({**beside, **followed} if isinstance(followed, dict) else {})
-        return kept.fits(value)
+        return {**{word: self._root[word] for word in ("$defs", "definitions") if word in self._root}, **self._followed(branch)}
 
     # enum and const
 
     def _by_choice(self, value: Any, schema: Schema) -> Fitted:
         listed = _parts(schema, "enum") or ([schema["const"]] if "const" in schema else [])
-        if not listed or any(_same(value, choice) for choice in listed):
+        if not listed:
             return value, ()
-        if isinstance(value, list) and len(value) == 1 and any(_same(value[0], choice) for choice in listed):
-            return value[0], ("list_to_scalar",)
-        if isinstance(value, str):
-            folded = [choice for choice in listed if isinstance(choice, str) and _folded(choice) == _folded(value)]
-            if len(folded) == 1:
-                return folded[0], ("fixed_enum",)
-        alike = [
-            choice for choice in listed if type(choice) is not type(value) and self._as_text(choice) == self._as_text(value)
-        ]
-        return (alike[0], ("coerced_type",)) if len(alike) == 1 else (value, ())
-
-    def _as_text(self, value: Any) -> str | None:
-        if isinstance(value, str):
-            return value.strip().lower() if value.strip().lower() in _BOOLEANS else value.strip()
-        return None if value is None or isinstance(value, (dict, list)) else dumps(value)
+        choices: _Choices | None = self._check.derived.get(("choices", id(schema)))
+        if choices is None:
+            choices = self._check.derived["choices", id(schema)] = _Choices(listed)
+        return choices.match(value)
 
     # types
 
@@ -190,18 +213,41 @@ class _Fit:
         properties = schema.get("properties")
         known: dict[str, Any] = properties if isinstance(properties, dict) else {}
         others = schema.get("additionalProperties")
-        value, fixes = _respelled(value, known, open_ended=isinstance(others, dict) or "patternProperties" in schema)
-        wanted = _parts(schema, "required")
+        open_ended = isinstance(others, dict) or "patternProperties" in schema
+        value, renamed = (value, ()) if open_ended or not known else self._respelled(value, known)
+        wanted: frozenset[str] | None = None
+        fixes = list(renamed)
         result: dict[str, Any] = {}
         for key, item in value.items():
             inner = known.get(key, others)
             fitted, more = self.fit(item, inner)
-            if key in known and key not in wanted and _nothing(fitted) and not self._fits(fitted, inner):
-                fixes += ("dropped_null",)
-                continue
+            if _nothing(fitted) and key in known:
+                wanted = frozenset(_parts(schema, "required")) if wanted is None else wanted
+                if key not in wanted and not self._fits(fitted, inner):
+                    fixes.append("dropped_null")
+                    continue
             result[key] = fitted
             fixes += more
-        return (result if fixes else value), fixes
+        return (result if fixes else value), tuple(fixes)
+
+    def _respelled(self, value: dict[str, Any], known: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Renames unknown keys that differ from exactly one unused parameter only in case or separators."""
+        unknown = [key for key in value if key not in known]
+        if not unknown:
+            return value, ()
+        names: dict[str, list[str]] | None = self._check.derived.get(("names", id(known)))
+        if names is None:
+            names = {}
+            for name in known:
+                names.setdefault(_folded(name), []).append(name)
+            self._check.derived["names", id(known)] = names
+        self._budget.spend(len(unknown))
+        meant = {key: [name for name in names.get(_folded(key), ()) if name not in value] for key in unknown}
+        taken = Counter(first[0] for first in meant.values() if first)
+        renamed = {key: found[0] for key, found in meant.items() if len(found) == 1 and taken[found[0]] == 1}
+        if not renamed:
+            return value, ()
+        return {renamed.get(key, key): item for key, item in value.items()}, ("fixed_key",)
 
     def _list(self, value: list[Any], schema: Schema) -> Fitted:
         first, rest = _parts(schema, "prefixItems"), schema.get("items")
@@ -218,9 +264,14 @@ class _Fit:
             return str(value), "coerced_type"
         if isinstance(value, float):  # 1.10 was parsed as 1.1: only convert if the text has the same spelling
             spelled = dumps(value)
-            found = re.search(rf"(?<![\d.]){re.escape(spelled)}(?!\d)", self._text[:_LONGEST_SEARCHED])
-            return (spelled, "coerced_type") if found else _NO
+            return (spelled, "coerced_type") if spelled in self._spelled_numbers() else _NO
         return _only(value, str)
+
+    def _spelled_numbers(self) -> frozenset[str]:
+        if self._numbers is None:
+            self._budget.spend_characters(len(self._text))
+            self._numbers = frozenset(_SPELLED_NUMBER.findall(self._text))
+        return self._numbers
 
     def to_integer(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, str):
@@ -262,6 +313,52 @@ class _Fit:
             if not value.strip() or re.search(r"[,;\n]", value) or value.strip() in _NULLS:  # may be one item or several
                 return _NO
         return ([value], "scalar_to_list") if value is not None else _NO
+
+
+class _Choices:
+    """The values of an enum, by what they are compared with."""
+
+    __slots__ = ("_exact", "_folded", "_texts")
+
+    def __init__(self, listed: list[Any]) -> None:
+        self._exact = {_identity(choice) for choice in listed}
+        self._folded: dict[str, list[str]] = {}
+        self._texts: dict[str, list[Any]] = {}
+        for choice in listed:
+            if isinstance(choice, str):
+                self._folded.setdefault(_folded(choice), []).append(choice)
+            text = _as_text(choice)
+            if text is not None:
+                self._texts.setdefault(text, []).append(choice)
+
+    def match(self, value: Any) -> Fitted:
+        if _identity(value) in self._exact:
+            return value, ()
+        if isinstance(value, list) and len(value) == 1 and _identity(value[0]) in self._exact:
+            return value[0], ("list_to_scalar",)
+        if isinstance(value, str):
+            folded = self._folded.get(_folded(value), ())
+            if len(folded) == 1:
+                return folded[0], ("fixed_enum",)
+        text = _as_text(value)
+        alike = [choice for choice in self._texts.get(text, ()) if type(choice) is not type(value)] if text is not None else []
+        return (alike[0], ("coerced_type",)) if len(alike) == 1 else (value, ())
+
+
+def _identity(value: Any) -> Any:
+    """A key that is equal for values that are equal as JSON: true is not 1."""
+    if not isinstance(value, (dict, list)):
+        return isinstance(value, bool), value
+    try:
+        return "json", msgspec.json.encode(value, order="sorted")
+    except UnicodeError:  # a lone surrogate
+        return "json", dumps(value)
+
+
+def _as_text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value.strip().lower() if value.strip().lower() in _BOOLEANS else value.strip()
+    return None if value is None or isinstance(value, (dict, list)) else dumps(value)
 
 
 _NOTHING: Any = object()
@@ -331,20 +428,3 @@ def _nothing(value: Any) -> bool:
 
 def _folded(word: str) -> str:
     return _SEPARATORS.sub("", word).casefold() or word
-
-
-def _respelled(value: dict[str, Any], known: dict[str, Any], *, open_ended: bool) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Renames unknown keys that differ from exactly one unused parameter only in case or separators."""
-    unknown = [key for key in value if key not in known]
-    if not unknown or not known or open_ended:
-        return value, ()
-    meant: dict[str, list[str]] = {}
-    for key in unknown:
-        for name in known:
-            if name not in value and _folded(name) == _folded(key):
-                meant.setdefault(key, []).append(name)
-    taken = [names[0] for names in meant.values()]
-    renamed = {key: names[0] for key, names in meant.items() if len(names) == 1 and taken.count(names[0]) == 1}
-    if not renamed:
-        return value, ()
-    return {renamed.get(key, key): item for key, item in value.items()}, ("fixed_key",)

@@ -1,7 +1,8 @@
 """Repairs a tool's schema that is itself invalid but has one obvious meaning.
 
-Common: `{"type": "dict"}`, `"required": true` beside a property's type, `"properties": null`. A valid schema is returned as
-the same object. Never raises; a schema that contains itself is cut there.
+Common: `{"type": "dict"}`, `"required": true` beside a property's type, `"properties": null`. Spellings of older drafts are
+translated. A valid schema is returned as the same object. Never raises; a schema that contains itself is cut there. What has no
+obvious meaning is left out and reported as unsupported.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 Schema = dict[str, Any]
 
@@ -22,6 +25,7 @@ _MEANT = {
     "boolean": "bool",
     "null": "none nil nonetype void",
 }
+_ANY = frozenset({"any", "mixed", "unknown", "typing.any", "json", "jsonvalue", ""})
 _WORDS = {word: kind for kind, words in _MEANT.items() for word in words.split()} | {kind: kind for kind in TYPES}
 _GENERIC = re.compile(r"([a-z.]+)\s*[\[<(]\s*(.+?)\s*[\])>]\Z", re.DOTALL)
 _EITHER = re.compile(r"\s*[|,/]\s*|\s+or\s+")
@@ -35,28 +39,47 @@ _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _BOUNDS = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
 _TEXTS = ("pattern", "format", "$ref", "$id", "$schema", "$anchor", "title", "description", "$comment")
+_WITHOUT_EFFECT = frozenset({"title", "description", "$comment", "format"})
 _YES = {True: True, False: False, "true": True, "false": False, "True": True, "False": False}
 _MAX_DEPTH = 64
 _MAX_NOTES = 20
-_OLD_TUPLES = ("draft-03", "draft-04", "draft-06", "draft-07", "2019-09")
+_OLD_TUPLES = ("draft-04", "draft-06", "draft-07", "2019-09")
 
 
-def repair_schema(schema: Schema) -> tuple[Schema, tuple[str, ...]]:
-    """The repaired schema, and a note for each repair; the same object and no notes if there is none."""
+class SchemaReading(msgspec.Struct, frozen=True):
+    """A repaired schema with a note for each repair. `unsupported`: keywords that are left out because they mean nothing."""
+
+    schema: Schema
+    notes: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+
+def read_schema(schema: Schema) -> SchemaReading:
+    """The same schema object, and no notes, if there is nothing to repair."""
     draft = str(schema.get("$schema", ""))
-    repairer = _SchemaRepairer(old_tuples=any(mark in draft for mark in _OLD_TUPLES), old_bounds="draft-04" in draft)
+    repairer = _SchemaRepairer(
+        old_tuples=any(mark in draft for mark in _OLD_TUPLES), old_bounds="draft-04" in draft, recursive="2019-09" in draft
+    )
     try:
         repaired = repairer.schema(schema, "", 0)
     except RecursionError:
-        return {}, ("it is nested too deeply",)
-    return (repaired if isinstance(repaired, dict) else {}), tuple(repairer.notes)
+        return SchemaReading({}, (), ("the schema (it is nested too deeply)",))
+    return SchemaReading(repaired if isinstance(repaired, dict) else {}, tuple(repairer.notes), tuple(repairer.unsupported))
+
+
+def repair_schema(schema: Schema) -> tuple[Schema, tuple[str, ...]]:
+    """The repaired schema, and a note for each repair and for each keyword that is left out."""
+    read = read_schema(schema)
+    return read.schema, (*read.notes, *(f"{one} is left out" for one in read.unsupported))
 
 
 class _SchemaRepairer:
-    """Walks a schema. `old_tuples`, `old_bounds`: the schema's draft allows these older forms, so they stay."""
+    """Walks a schema. `old_tuples`, `old_bounds`, `recursive`: the schema's draft allows these older forms, so they stay."""
 
-    def __init__(self, *, old_tuples: bool, old_bounds: bool) -> None:
+    def __init__(self, *, old_tuples: bool, old_bounds: bool, recursive: bool) -> None:
+        self._recursive = recursive
         self.notes: list[str] = []
+        self.unsupported: list[str] = []
         self._old_bounds = old_bounds
         self._old_tuples = old_tuples
         self._done: dict[int, Any] = {}
@@ -67,12 +90,14 @@ class _SchemaRepairer:
             return schema
         if isinstance(schema, str):  # {"city": "string"}
             return self._noted(where, f"{_short(schema)} is read as a schema", _typed(schema) or {})
+        if schema is None:
+            return self._noted(where, "there is no schema; any value is accepted", {})
         if not isinstance(schema, dict):
-            return self._noted(where, "not a schema; any value is accepted", {})
+            return self._left_out(where, f"{_short(schema)} in place of a schema", {})
         if id(schema) in self._done:
             return self._done[id(schema)]
         if id(schema) in self._inside or depth > _MAX_DEPTH:
-            return self._noted(where, "it contains itself or is nested too deeply; any value is accepted", {})
+            return self._left_out(where, "a schema that contains itself or is nested too deeply", {})
         self._inside.add(id(schema))
         changed = self._changes(schema, where, depth)
         self._inside.discard(id(schema))
@@ -90,6 +115,7 @@ class _SchemaRepairer:
             if new is not schema[key]:
                 changed[key] = new
         self._required(schema, changed, where)
+        self._old_spellings(schema, changed, where)
         _add_items(schema, changed)
         _allow_null(schema, changed)
         return changed
@@ -102,9 +128,13 @@ class _SchemaRepairer:
             return value
         if isinstance(value, list) and value and all(isinstance(one, str) and one in TYPES for one in value):
             return value
+        if value is None or (isinstance(value, str) and value.strip().lower() in _ANY):
+            return self._noted(where, f"type {_short(value)} accepts any value", _REMOVED)
         meant = _type_of(value)
+        if meant is None and isinstance(schema.get("enum"), list):
+            return self._noted(where, f"type {_short(value)} is unknown and ignored; the values are listed", _REMOVED)
         if meant is None:
-            return self._noted(where, f"type {_short(value)} is unknown; any value is accepted", _REMOVED)
+            return self._left_out(where, f"type {_short(value)}", _REMOVED)
         return self._noted(where, f"type {_short(value)} is read as {_short(meant)}", meant)
 
     def read_map(self, schema: Schema, key: str, where: str, depth: int) -> Any:
@@ -128,15 +158,19 @@ class _SchemaRepairer:
         if value is None or (key != "items" and not isinstance(value, (bool, dict, list))):
             return self._dropped(key, value, where)
         if isinstance(value, list):
-            if key == "items" and self._old_tuples:
-                return _same(value, [self.schema(one, f"{where}[{at}]", depth + 1) for at, one in enumerate(value)])
-            first = value[0] if len(value) == 1 else {}
-            return self._noted(where, f"{key} is a list", self.schema(first, f"{where}[]", depth + 1))
+            if key != "items":
+                return self._dropped(key, value, where)
+            if len(value) == 1 and not self._old_tuples:
+                return self._noted(where, "items is a list of one", self.schema(value[0], f"{where}[]", depth + 1))
+            items = _same(value, [self.schema(one, f"{where}[{at}]", depth + 1) for at, one in enumerate(value)])
+            return items if self._old_tuples else self._noted(where, "items is a list; it is read as prefixItems", items)
         return self.schema(value, f"{where}[]" if key == "items" else where, depth + 1)
 
     def read_list(self, schema: Schema, key: str, where: str, depth: int) -> Any:
         value = schema[key]
-        if not isinstance(value, list) or not value:
+        if value == []:
+            return self._noted(where, f"{key} is empty and ignored", _REMOVED)
+        if not isinstance(value, list):
             return self._dropped(key, value, where)
         return _same(value, [self.schema(one, where, depth + 1) for one in value])
 
@@ -159,7 +193,12 @@ class _SchemaRepairer:
         return value if isinstance(value, list) else self._dropped(key, value, where)
 
     def read_text(self, schema: Schema, key: str, where: str, depth: int) -> Any:
-        return schema[key] if isinstance(schema[key], str) else self._dropped(key, schema[key], where)
+        value = schema[key]
+        if isinstance(value, str):
+            return value
+        if key in _WITHOUT_EFFECT:
+            return self._noted(where, f"{key} {_short(value)} is invalid and ignored", _REMOVED)
+        return self._dropped(key, value, where)
 
     def read_required(self, schema: Schema, key: str, where: str, depth: int) -> Any:
         value = schema[key]
@@ -170,7 +209,9 @@ class _SchemaRepairer:
             return self._noted(where, "required contains duplicates or values that are not names", list(dict.fromkeys(names)))
         if isinstance(value, str) and value in _properties(schema):
             return self._noted(where, f"required {value!r} is read as a list", [value])
-        return _REMOVED if _flag(value) is not None and where else self._dropped(key, value, where)
+        if _flag(value) is None:
+            return self._dropped(key, value, where)
+        return _REMOVED if where else self._noted(where, f"required {_short(value)} is ignored", _REMOVED)
 
     # repairs that involve several keywords
 
@@ -187,8 +228,25 @@ class _SchemaRepairer:
         merged = list(dict.fromkeys([*names, *wanted])) or _REMOVED
         changed["required"] = self._noted(where, f"required was set on the properties {', '.join(flagged)}", merged)
 
+    def _old_spellings(self, schema: Schema, changed: Schema, where: str) -> None:
+        """`items` as a list, and `$recursiveRef`, where the schema's draft does not have them."""
+        items = changed.get("items", schema.get("items"))
+        if isinstance(items, list) and not self._old_tuples:
+            rest = changed.get("additionalItems", schema.get("additionalItems", _REMOVED))
+            changed.update({"prefixItems": items or _REMOVED, "items": rest, "additionalItems": _REMOVED})
+        if "$recursiveRef" in schema and "$ref" not in schema and not self._recursive:
+            changed.update({"$ref": schema["$recursiveRef"], "$recursiveRef": _REMOVED})
+
     def _dropped(self, key: str, value: Any, where: str) -> Any:
-        return self._noted(where, f"{key} {_short(value)} is invalid and ignored", _REMOVED)
+        """A keyword without a value is absent. Any other value that can't be read is unsupported."""
+        if value is None:
+            return self._noted(where, f"{key} null is ignored", _REMOVED)
+        return self._left_out(where, f"{key} {_short(value)}", _REMOVED)
+
+    def _left_out(self, where: str, what: str, value: Any) -> Any:
+        if len(self.unsupported) < _MAX_NOTES:
+            self.unsupported.append(f"{what} at {where}" if where else what)
+        return value
 
     def _noted(self, where: str, note: str, value: Any) -> Any:
         if len(self.notes) < _MAX_NOTES:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.budget import Budget
 from toolglot.core.events import Event
 from toolglot.core.extraction import Extraction
 from toolglot.core.fold import fold
@@ -27,7 +28,7 @@ from toolglot.pipeline.request.history_as_text import (
     results_as_text,
     system_as_user,
 )
-from toolglot.pipeline.response.call_validator import Policy
+from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas
 from toolglot.pipeline.response.extract import StreamExtractor
 from toolglot.schema.fitting import TARGETS, Target, fit_schema
 
@@ -186,6 +187,8 @@ class ConstrainedExtractor:
         self._events: list[Event] = []
         self.no_tool = False  # the model answered that no call is needed
         self.whole_calls: dict[int, ToolCall] = {}
+        self.budget = Budget()
+        self.schemas: UnsupportedSchemas = "reject"
 
     def feed(self, text: str) -> list[Event]:
         if not self._text_only:
@@ -220,6 +223,7 @@ class ConstrainedExtractor:
             self.no_tool = (answer[WRAPPER] if wrapped else answer) == [{"name": no_tool(self._tools)}]
             text = "" if self.no_tool else dumps(answer[WRAPPER]) if wrapped else text.strip()
         parser = StreamExtractor(self._tools, dialect=CALL_DIALECT, policy=self._policy)
+        parser.budget, parser.schemas = self.budget, self.schemas
         self._events = [*parser.feed(text), *parser.close()]
         self.whole_calls = parser.whole_calls
         return list(self._events)

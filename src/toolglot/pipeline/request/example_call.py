@@ -10,7 +10,8 @@ import msgspec
 from toolglot.core.messages import ToolCall
 from toolglot.core.tools import Tool, custom_as_function
 from toolglot.io.json_codec import encode
-from toolglot.schema.check import checker, resolved
+from toolglot.schema.check import checker
+from toolglot.schema.references import resolved
 
 _MAX_DEPTH = 8
 _FORMATS = {

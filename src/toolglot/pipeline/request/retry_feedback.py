@@ -19,6 +19,7 @@ _ADVICE = {
     "rejected_truncated": f"It never came to its end. {_AGAIN}, whole, and shorter if it was long.",
     "rejected_malformed": f"{_AGAIN}, in the form that you were shown.",
     "rejected_limit": "Make fewer or smaller calls.",
+    "rejected_unsupported_keyword": "Do not call this tool again: use another one, or answer in plain words.",
     "rejected_ungrounded": "Answer without this call, or make it again if it is what the user wants.",
     "rejected_repeat": "Use the result: make the next call, or answer in plain words.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from toolglot.catalog.providers import unknown
+from toolglot.core.budget import Budget, BudgetSpent
 from toolglot.core.extraction import Extraction
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision
@@ -30,6 +31,7 @@ from toolglot.schema.tool_names import ToolNames, called_as
 
 Policy = Literal["strict", "balanced", "eager"]
 POLICIES: tuple[str, ...] = get_args(Policy)
+UnsupportedSchemas = Literal["reject", "lenient"]  # calls of a tool with a schema that can't be compiled completely
 CALL_MODES = ("hold", "pass")
 MAX_CALLS = 128  # of one reply
 
@@ -73,19 +75,24 @@ def validate_call(
     *,
     source: str = "native",
     position: int = 0,
+    budget: Budget | None = None,
+    schemas: UnsupportedSchemas = "reject",
 ) -> Verdict:
     """`source` is the dialect that the call was parsed from, `position` its index among the calls of the reply.
 
-    A Toolset is indexed once, other tools each time.
+    A Toolset is indexed once, other tools each time. `budget` is the request's.
     """
     if isinstance(tools, Mapping):
         tools = tuple(tools.values())
     known = cached_for_toolset(tools, "tool index", _tool_index)
     call = parsed if isinstance(parsed, ToolCall) else _as_call(parsed, source)
     try:
-        verdict = _validate(call, known, policy, position)
+        verdict = _validate(call, known, policy, position, (budget or Budget(), schemas))
     except _Rejected as rejected:
         return Verdict(None, (reject(_numbered(call, position), rejected.code, str(rejected)),))
+    except (BudgetSpent, RecursionError) as spent:
+        why = str(spent) if isinstance(spent, BudgetSpent) else "it is nested too deeply for its schema"
+        return Verdict(None, (reject(_numbered(call, position), "rejected_limit", why),))
     if verdict.call is not None and not verdict.call.id:
         return _with_id(verdict, _numbered(verdict.call, position))
     return verdict
@@ -117,8 +124,9 @@ def validate(calls: Any, tools: Any, policy: Policy = "balanced") -> Extraction:
     toolset = Toolset(read_any_tools(tools))
     given, decisions = _calls_of(calls)
     valid: list[ToolCall] = []
+    budget = Budget()
     for at, call in enumerate(given):
-        verdict = validate_call(call, toolset, policy, position=at)
+        verdict = validate_call(call, toolset, policy, position=at, budget=budget)
         decisions += verdict.decisions
         if verdict.call is not None:
             valid.append(verdict.call)
@@ -128,7 +136,9 @@ def validate(calls: Any, tools: Any, policy: Policy = "balanced") -> Extraction:
 # validation
 
 
-def _validate(call: ToolCall, known: _ToolIndex, policy: Policy, position: int) -> Verdict:
+def _validate(
+    call: ToolCall, known: _ToolIndex, policy: Policy, position: int, limits: tuple[Budget, UnsupportedSchemas]
+) -> Verdict:
     if position >= MAX_CALLS:
         raise _Rejected("rejected_limit", f"a reply may have at most {MAX_CALLS} calls")
     if not call.sealed:
@@ -147,10 +157,14 @@ def _validate(call: ToolCall, known: _ToolIndex, policy: Policy, position: int) 
     if found.tool.kind == "custom":
         return _verdict(msgspec.structs.replace(call, arguments_json=_free_text(call)), fixes)
     check = known.checker(found.tool)
+    budget, schemas = limits
+    about_schema: tuple[Decision, ...] = ()
+    if not check.as_written:
+        about_schema = _about_schema(check, found.tool, schemas)
     read = _arguments(call, policy)
-    if not check.fits(read.value):
-        read = _repair(call, read, check, policy)
-    return _verdict(_with_arguments(call, read), (*fixes, *read.fixes), _about_schema(check, found.tool))
+    if not check.fits(read.value, budget, len(call.arguments_json)):
+        read = _repair(call, read, check, policy, budget)
+    return _verdict(_with_arguments(call, read), (*fixes, *read.fixes), about_schema)
 
 
 def _unchecked(call: ToolCall, policy: Policy) -> Verdict:
@@ -183,11 +197,11 @@ def _arguments(call: ToolCall, policy: Policy) -> Reading:
     return read
 
 
-def _repair(call: ToolCall, read: Reading, check: Checker, policy: Policy) -> Reading:
+def _repair(call: ToolCall, read: Reading, check: Checker, policy: Policy, budget: Budget) -> Reading:
     """Repair arguments that don't satisfy the schema, or reject the call."""
-    better = None if policy == "strict" else repair(read.value, check, call.name, call.arguments_json)
+    better = None if policy == "strict" else repair(read.value, check, call.name, call.arguments_json, budget)
     if better is None:
-        problems = "; ".join(map(str, check.problems(read.value)))
+        problems = "; ".join(map(str, check.problems(read.value, budget)))
         raise _Rejected("rejected_schema", preview(problems or "the arguments don't satisfy the schema", 600))
     return Reading(better.value, tuple(dict.fromkeys((*read.fixes, *better.fixes))))
 
@@ -214,10 +228,30 @@ def _fix_decisions(call: ToolCall, codes: Iterable[str]) -> tuple[Decision, ...]
     return tuple(Decision(code, f"{call.full_name}: {sentence(code)}", call) for code in codes)
 
 
-def _about_schema(check: Checker, tool: Tool) -> tuple[Decision, ...]:
-    if not check.notes:
-        return ()
-    return (Decision("repaired_schema", preview(f"{tool.full_name}: its schema is not valid: {'; '.join(check.notes)}", 600)),)
+def _about_schema(check: Checker, tool: Tool, schemas: UnsupportedSchemas) -> tuple[Decision, ...]:
+    if check.unsupported and schemas == "reject":
+        raise _Rejected("rejected_unsupported_keyword", f"its schema can't be compiled: {_first_of(check.unsupported)}")
+    decisions: list[Decision] = []
+    if check.notes:
+        repaired = f"{tool.full_name}: its schema is not valid: {'; '.join(check.notes)}"
+        decisions.append(Decision("repaired_schema", preview(repaired, 600)))
+    if check.unsupported:
+        ignored = f"{tool.full_name}: the call was not checked against {_first_of(check.unsupported)}"
+        decisions.append(Decision("unsupported_keyword", ignored))
+    return tuple(decisions)
+
+
+def _first_of(keywords: tuple[str, ...]) -> str:
+    return preview("; ".join(keywords), 500)
+
+
+def unsupported_schema(tools: Iterable[Tool]) -> tuple[str, str] | None:
+    """The first tool with a schema that can't be compiled completely, and the reason."""
+    for tool in tools:
+        unsupported = checker(tool.schema).unsupported if tool.kind == "function" and tool.schema else ()
+        if unsupported:
+            return tool.full_name, _first_of(unsupported)
+    return None
 
 
 def _free_text(call: ToolCall) -> str:

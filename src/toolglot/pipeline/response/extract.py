@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from toolglot.core.budget import Budget
 from toolglot.core.events import Event
 from toolglot.core.extraction import Extraction
 from toolglot.core.fold import fold
@@ -27,6 +28,7 @@ from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
 from toolglot.pipeline.response.call_validator import (
     Policy,
+    UnsupportedSchemas,
     Verdict,
     call_key,
     check_options,
@@ -88,8 +90,9 @@ def _validate_native(native: list[ToolCall], reply: Reply, tools: Iterable[Any],
     known = toolset(tools)
     calls: list[ToolCall] = []
     decisions = list(reply.decisions)
+    budget = Budget()
     for at, call in enumerate(native):
-        verdict = validate_call(call, known, policy, position=at)
+        verdict = validate_call(call, known, policy, position=at, budget=budget)
         decisions += verdict.decisions
         if verdict.call is not None:
             calls.append(verdict.call)
@@ -139,6 +142,8 @@ class StreamExtractor:
         self._dialect: str | None = None
         self.whole_calls: dict[int, ToolCall] = {}  # by block; the response pipeline pops them
         self.reports_named = False  # report `rescued_text` for the named dialect too: no prompt asked for it
+        self.budget = Budget()
+        self.schemas: UnsupportedSchemas = "reject"
         self._text_only = False
         self._ended = False
 
@@ -336,7 +341,15 @@ class StreamExtractor:
 
     def _verdict(self, parsed: ParsedCall, found: CallFound, number: int) -> Verdict:
         position = self._blocks.calls if found.streamed else self._blocks.calls + number
-        verdict = validate_call(parsed, self._tools, self._policy, source=found.dialect, position=position)
+        verdict = validate_call(
+            parsed,
+            self._tools,
+            self._policy,
+            source=found.dialect,
+            position=position,
+            budget=self.budget,
+            schemas=self.schemas,
+        )
         if verdict.call is None or self._provenance is None:
             return verdict
         as_block = not found.weak and (found.in_reasoning or self._before.place().starts_line)

@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from toolglot.core.budget import Budget
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, StageEvent, WholeCall
 from toolglot.core.fold import unfold_part
 from toolglot.core.interfaces import Stage
@@ -22,7 +23,7 @@ from toolglot.core.tools import Tool, Toolset, cached_for_toolset
 from toolglot.pipeline.request.constrained import ConstrainedExtractor
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.response.call_ids import AssignIds
-from toolglot.pipeline.response.call_validator import Policy, reject
+from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas, reject
 from toolglot.pipeline.response.extract import StreamExtractor, toolset
 from toolglot.pipeline.response.grounding import Grounding
 from toolglot.pipeline.response.restore_names import RestoreNames
@@ -34,8 +35,15 @@ class ResponsePipeline:
     """`make_id` creates an id for a call that has none from its provider."""
 
     def __init__(
-        self, plan: Plan, *, policy: Policy = "balanced", calls: Calls = "hold", make_id: Callable[[], str] | None = None
+        self,
+        plan: Plan,
+        *,
+        policy: Policy = "balanced",
+        calls: Calls = "hold",
+        make_id: Callable[[], str] | None = None,
+        schemas: UnsupportedSchemas = "reject",
     ) -> None:
+        self._budget, self._schemas = Budget(), schemas
         tools = toolset(plan.tools)
         views: _ToolViews = cached_for_toolset(tools, ("tool views", plan.route.wire.names), _tool_views)
         self._constrained: ConstrainedExtractor | None = None
@@ -45,7 +53,7 @@ class ResponsePipeline:
         self._identify: list[Stage] = [AssignIds(make_id), RestoreNames(views.names)]
         self._check: list[Stage] = []
         if calls != "off":
-            self._check.append(ValidateCalls(plan, tools, views.by_name, policy, calls))
+            self._check.append(ValidateCalls(plan, tools, views.by_name, policy, calls, budget=self._budget, schemas=schemas))
         if plan.grounding is not None and calls == "hold" and policy != "eager":
             self._check.append(GroundCalls(plan.grounding, views.by_name))
         self._finish = FinishReply(plan, has_tools=bool(views.callable))
@@ -54,6 +62,7 @@ class ResponsePipeline:
     def _parser(self, plan: Plan, views: _ToolViews, policy: Policy, calls: Literal["hold", "pass"]) -> TextBlockExtractor:
         if plan.tool_mode.kind == "constrained":
             self._constrained = ConstrainedExtractor(views.callable, policy)
+            self._constrained.budget, self._constrained.schemas = self._budget, self._schemas
             return TextBlockExtractor(self._constrained)
         is_native = plan.tool_mode.kind == "native"
         tools = views.shown if is_native else views.callable
@@ -68,6 +77,7 @@ class ResponsePipeline:
             weak_forms=plan.weak_forms,
         )
         extractor.reports_named = is_native
+        extractor.budget, extractor.schemas = self._budget, self._schemas
         return TextBlockExtractor(extractor)
 
     @property
@@ -89,6 +99,10 @@ class ResponsePipeline:
     def decisions(self) -> tuple[Decision, ...]:
         """All decisions, including those of single calls. Complete after the last event."""
         return tuple(self._finish.decisions)
+
+    def may_validate(self, events: list[Event]) -> bool:
+        """Whether a call may be complete after these events. The text of a native call only adds to it."""
+        return any(type(event) is not Delta or (self._parse is not None and self._parse.scans(event.index)) for event in events)
 
     def feed(self, events: list[Event]) -> list[Event]:
         if self._ended or not events:

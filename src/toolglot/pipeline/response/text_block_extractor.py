@@ -50,6 +50,10 @@ class TextBlockExtractor:
         self._ending: Close | None = None  # of the provider's block; ours is closed when the extractor has no more text for it
         self._decisions: list[Decision] = []
 
+    def scans(self, index: int) -> bool:
+        """Whether the provider's block is text that is searched for calls."""
+        return index in self._texts
+
     def feed(self, events: Sequence[StageEvent]) -> list[StageEvent]:
         out: list[StageEvent] = []
         for event in events:

@@ -10,13 +10,14 @@ from typing import Literal
 
 import msgspec
 
+from toolglot.core.budget import Budget, BudgetSpent
 from toolglot.core.events import Close, Delta, Fault, Finish, Open, StageEvent, WholeCall
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision
 from toolglot.core.tools import Tool, Toolset
 from toolglot.io.json_codec import dumps, loads_object
 from toolglot.pipeline.request.plan import Plan
-from toolglot.pipeline.response.call_validator import Policy, Verdict, call_key, reject, validate_call
+from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas, Verdict, call_key, reject, validate_call
 from toolglot.schema.fitting import drop_filled_nulls
 
 Calls = Literal["hold", "pass", "off"]  # off: calls are neither searched for nor validated
@@ -48,9 +49,21 @@ class _Block(msgspec.Struct):
 
 
 class ValidateCalls:
-    def __init__(self, plan: Plan, tools: Toolset, by_name: dict[str, Tool], policy: Policy, calls: Calls) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        tools: Toolset,
+        by_name: dict[str, Tool],
+        policy: Policy,
+        calls: Calls,
+        *,
+        budget: Budget | None = None,
+        schemas: UnsupportedSchemas = "reject",
+    ) -> None:
         self._plan, self._tools, self._by_name = plan, tools, by_name
         self._policy: Policy = policy
+        self._budget = budget or Budget()
+        self._schemas: UnsupportedSchemas = schemas
         self._pass = calls == "pass"
         self._blocks: dict[int, _Block] = {}  # in the order of their opening
         self._count = 0  # calls that were sent
@@ -141,8 +154,13 @@ class ValidateCalls:
     def _verdict(self, call: ToolCall) -> Verdict:
         if not self._tools:
             return Verdict(None, (reject(call, "rejected_unknown_tool", "the request has no tools"),))
-        call = self._without_filled(call)
-        verdict = validate_call(call, self._tools, self._policy, position=self._count)
+        try:
+            call = self._without_filled(call)
+        except BudgetSpent as spent:
+            return Verdict(None, (reject(call, "rejected_limit", str(spent)),))
+        verdict = validate_call(
+            call, self._tools, self._policy, position=self._count, budget=self._budget, schemas=self._schemas
+        )
         valid = verdict.call
         if valid is None:
             return verdict
@@ -160,7 +178,7 @@ class ValidateCalls:
         arguments = loads_object(call.arguments_json) if tool is not None else None
         if tool is None or arguments is None or tool.schema is None:
             return call
-        cleaned = drop_filled_nulls(arguments, tool.schema)
+        cleaned = drop_filled_nulls(arguments, tool.schema, self._budget)
         if cleaned == arguments:
             return call
         return msgspec.structs.replace(call, arguments_json=dumps(cleaned), written=call.raw)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toolglot.schema.check import resolved
 from toolglot.schema.fitting.merge import DESCRIBED, merge, remarks, rules, union, with_words
 from toolglot.schema.fitting.values import distinct, is_finite, key
 from toolglot.schema.fitting.words import brief, describe_loss
+from toolglot.schema.references import resolved
 from toolglot.schema.schema_repair import Schema
 
 _MAX_DEPTH = 40
