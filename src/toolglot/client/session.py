@@ -19,6 +19,7 @@ from toolglot.client.mode_stats import ModeStats, was_good
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
 from toolglot.client.transport import Limits, Transport
+from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
@@ -28,13 +29,14 @@ from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode
-from toolglot.pipeline.response.call_validator import Policy
+from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 from toolglot.pipeline.response.validate_calls import Calls
 
 _LIMITS = Limits()
 _RETRIES = RetryPolicy()
+_HEAVY = 64 * 1024  # characters; shorter calls are validated within milliseconds
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
 
@@ -49,6 +51,7 @@ class Target(msgspec.Struct, frozen=True):
     call_retries: int = 0  # how often rejected calls may be retried
     server: str = ""  # its name in the mode statistics; "": nothing is counted
     weak_forms: bool | None = None  # scan text for calls without a marker; None: by the model's profile
+    schemas: UnsupportedSchemas = "reject"
 
     def __repr__(self) -> str:
         return f"<Target {self.route.provider.name}/{self.route.model}>"  # the headers contain the key
@@ -129,13 +132,15 @@ class Response:
         self._no_tool: Finish | None = None  # the end of a constrained response without a call
         self._offset = 0  # blocks emitted before it
         self._ended = False
+        self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = None  # set it to a list to collect the events of the first response unprocessed
         self.rejected: tuple[Decision, ...] = ()  # calls that stay rejected, after all retries
         self.retried = 0  # how many retries were sent for rejected calls
 
     def _new_pipeline(self, plan: Plan) -> ResponsePipeline:
-        return ResponsePipeline(plan, policy=self.target.policy, calls=self.target.calls, make_id=new_call_id)
+        target = self.target
+        return ResponsePipeline(plan, policy=target.policy, calls=target.calls, make_id=new_call_id, schemas=target.schemas)
 
     def require_mark(self, mark: str) -> None:
         """Accept a call in text only with this mark. Native calls are accepted as ever."""
@@ -158,7 +163,7 @@ class Response:
         return await with_retries(lambda: open_stream(self._http_request), self._session.retries)
 
     async def _fetch(self) -> list[Event]:
-        return self._process(await with_retries(lambda: fetch_events(self._http_request), self._session.retries))
+        return await self._processed(await with_retries(lambda: fetch_events(self._http_request), self._session.retries))
 
     def __aiter__(self) -> Response:
         return self
@@ -190,13 +195,23 @@ class Response:
             self._ended = True
             return []
         is_first = self._no_tool is None
-        batch = self._process(events)
+        batch = await self._processed(events)
         if is_first and self._no_tool is not None:
             await self.aclose()
             try:
                 self._stream = await self._open_stream()
             except UpstreamError as error:
                 batch.append(Fault(error.with_traceback(None)))
+        return batch
+
+    async def _processed(self, events: list[Event]) -> list[Event]:
+        """As `_process`, in a worker thread if a long call may be validated now."""
+        self._buffered += _length(events)
+        if self._buffered > _HEAVY and self._pipeline.may_validate(events):
+            batch = await in_worker(lambda: self._process(events))
+        else:
+            batch = self._process(events)
+        self._buffered = max(0, self._buffered - _length(batch))
         return batch
 
     def _process(self, events: list[Event]) -> list[Event]:
@@ -261,6 +276,14 @@ class Response:
         usage, notes = add_usage(last.usage, retried.usage), (*last.notes, *retried.notes)
         decisions = (*last.decisions, *retried.decisions)
         return [*events, msgspec.structs.replace(last, stop=stop, usage=usage, notes=notes, decisions=decisions)]
+
+
+def _length(events: list[Event]) -> int:
+    length = 0
+    for event in events:
+        if type(event) is Delta:
+            length += len(event.text)
+    return length
 
 
 def _without_repeats(end: Finish) -> Finish:
