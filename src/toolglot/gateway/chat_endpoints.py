@@ -26,6 +26,7 @@ from toolglot.gateway.state import Gateway, Live
 from toolglot.gateway.upstream_request import Client, Opened, RateLimitTransport, open_response
 from toolglot.io.json_codec import JSON_ERRORS, decode, encode, replace_surrogate_escapes
 from toolglot.pipeline.request.request_bytes import read_request_bytes
+from toolglot.pipeline.response.call_validator import unsupported_schema
 from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
 
 _MAX_FORWARDED_HEADER = 1000  # characters
@@ -106,6 +107,9 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
         raise CallerError(f"{len(request.tools)} tools; the limit is {server.max_tools}", "tools")
     if not request.model:
         raise CallerError("is missing", "model")
+    unsupported = unsupported_schema(request.tools) if server.schemas == "strict" else None
+    if unsupported is not None:
+        raise CallerError(f"the schema of {unsupported[0]} can't be compiled: {unsupported[1]}", "tools")
     return request
 
 

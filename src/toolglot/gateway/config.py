@@ -31,6 +31,7 @@ _SIZE_KEYS = ("max_body", "max_header", "max_depth", "max_tools", "max_concurren
 _TIME_KEYS = ("ping", "client_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 MEMORY = "memory"
+Schemas = Literal["reject", "strict", "lenient"]  # reject its calls, reject the request, or don't check the keyword
 
 _Place = tuple[str, int, str]  # table, its number ([[table]] may repeat), key ("" for the table itself)
 
@@ -48,6 +49,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     record: bool = False  # keep message contents, not only codes
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
+    schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
     store: str = MEMORY  # of the Responses API: memory, or a file
     max_body: int = 32 * 1024 * 1024
     max_header: int = 64 * 1024

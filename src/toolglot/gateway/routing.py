@@ -11,7 +11,7 @@ from toolglot.catalog.profiles import server_kind
 from toolglot.client.mode_stats import server_name
 from toolglot.client.session import Target
 from toolglot.errors import UpstreamError
-from toolglot.gateway.config import Config, RouteRow
+from toolglot.gateway.config import Config, RouteRow, Schemas
 from toolglot.gateway.upstream import Upstream
 
 _CACHED_NAMES = 512
@@ -63,13 +63,12 @@ class Routing:
                 name = model.removeprefix(f"{upstream.name}/") if row.model.startswith(f"{upstream.name}/") else model
                 if not name.strip() or not upstream.allows(name):
                     continue
-            found.append(Candidate(upstream, _target(upstream, row, name)))
+            found.append(Candidate(upstream, _target(upstream, row, name, self.config.server.schemas)))
         return tuple(found)
 
 
-def _target(upstream: Upstream, row: RouteRow, model: str) -> Target:
+def _target(upstream: Upstream, row: RouteRow, model: str, schemas: Schemas) -> Target:
     """Hosted APIs support native tools, so they need no tool-mode statistics."""
     server = "" if server_kind(upstream.row.name) == "hosted" else server_name(upstream.row)
-    return Target(
-        upstream.route(model), upstream.headers(), row.ask, row.policy, row.calls, row.retries, server, row.weak_forms
-    )
+    options = (row.ask, row.policy, row.calls, row.retries, server, row.weak_forms)
+    return Target(upstream.route(model), upstream.headers(), *options, schemas="lenient" if schemas == "lenient" else "reject")
