@@ -244,3 +244,27 @@ def test_an_unpaired_surrogate_is_replaced() -> None:
     found = validate([call], tools)
     assert found.calls[0].arguments == {"a": "x\ufffd y"}
     assert found.calls[0].fixes == ("bad_escape",)
+
+
+UNSUPPORTED = Tool("read", None, {"type": "object", "properties": {"path": {"pattern": r"^(?>[a-z]+)\.txt$"}}})
+
+
+def test_a_keyword_that_cannot_be_compiled_rejects_the_calls_of_its_tool_only() -> None:
+    tools = (UNSUPPORTED, Tool("get_weather", None, SCHEMA))
+    [decision] = validate_call(_call('{"path": "../../etc/passwd"}', "read"), tools).decisions
+    assert decision.code == "rejected_unsupported_keyword"
+    assert "properties.path.pattern" in decision.message
+    assert validate_call(_call('{"city": "x"}'), tools).call is not None
+
+
+def test_a_lenient_check_passes_with_a_decision() -> None:
+    verdict = validate_call(_call('{"path": "x"}', "read"), (UNSUPPORTED,), schemas="lenient")
+    assert verdict.call is not None
+    assert [one.code for one in verdict.decisions] == ["unsupported_keyword"]
+
+
+def test_a_translated_pattern_is_checked() -> None:
+    tools = (Tool("read", None, {"type": "object", "properties": {"path": {"pattern": r"^[a-z]+\.txt\Z"}}}),)
+    assert validate_call(_call('{"path": "notes.txt"}', "read"), tools).call is not None
+    [decision] = validate_call(_call('{"path": "../../etc/passwd"}', "read"), tools).decisions
+    assert decision.code == "rejected_schema"
