@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from tests.gateway.running import config, request_of, run, serving
 from tests.gateway.scripts import calls, in_turn, question, text, weather
 from tests.gateway.upstream_server import upstream_server
+from toolglot.pipeline.response import validate_calls
+from toolglot.pipeline.response.call_validator import validate_call
 
 PATHS = {"type": "object", "properties": {"path": {"type": "string", "pattern": r"^(?>[a-z]+)\.txt$"}}}
 TOOLS = [
@@ -42,7 +45,7 @@ def test_calls_of_a_tool_with_an_unsupported_keyword(schemas: str, names: list[s
             assert [call.name for call in reply.calls] == names
             [decision] = gateway.gateway.records.recent()[0].decisions
             assert decision.code == code
-            assert "properties.path.pattern" in decision.message
+            assert "properties.path.pattern" in (decision.message or "")
 
     run(work())
 
@@ -64,16 +67,11 @@ def test_strict_answers_400_when_the_tools_arrive() -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_long_call_is_validated_in_a_worker_thread(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
-    from toolglot.pipeline.response import validate_calls
-
     threads: list[str] = []
-    validate = validate_calls.validate_call
 
     def noted(*args: Any, **options: Any) -> Any:
         threads.append(threading.current_thread().name)
-        return validate(*args, **options)
+        return validate_call(*args, **options)
 
     monkeypatch.setattr(validate_calls, "validate_call", noted)
 

@@ -158,7 +158,7 @@ def test_shared_definitions_are_not_followed_again_and_again() -> None:
 def test_compiled_schemas_are_bounded_in_bytes() -> None:
     for at in range(40):
         checker({"type": "object", "description": f"{at}" * 100_000, "properties": {"a": {"type": "string"}}})
-    assert check_module._CACHE.size <= 64 << 20
+    assert check_module._CACHE.size <= 32 << 20
     assert len(check_module._CACHE) < 40
 
 

@@ -7,6 +7,8 @@ yields its events in batches. The last batch ends with Finish or Fault.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -24,6 +26,7 @@ from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
 from toolglot.core.request import Request
+from toolglot.core.tools import Tool, cached_for_toolset
 from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
@@ -37,6 +40,7 @@ from toolglot.pipeline.response.validate_calls import Calls
 _LIMITS = Limits()
 _RETRIES = RetryPolicy()
 _HEAVY = 64 * 1024  # characters; shorter calls are validated within milliseconds
+_LARGE = 3000  # objects and lists in the schemas of all tools
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
 
@@ -71,7 +75,8 @@ class Session(msgspec.Struct, frozen=True):
     ) -> Response:
         """Send the request and wait for the first event of a stream, or for the whole response. Raises UpstreamError."""
         target = await self.detected(request, target)
-        response = self.prepare(request, target, nonce=nonce, larger_context=larger_context)
+        prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
+        response = await in_worker(prepare) if _are_large(request.tools) else prepare()
         await response.begin()
         return response
 
@@ -132,6 +137,7 @@ class Response:
         self._no_tool: Finish | None = None  # the end of a constrained response without a call
         self._offset = 0  # blocks emitted before it
         self._ended = False
+        self._has_large_tools = _are_large(self.plan.tools)
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = None  # set it to a list to collect the events of the first response unprocessed
@@ -205,9 +211,11 @@ class Response:
         return batch
 
     async def _processed(self, events: list[Event]) -> list[Event]:
-        """As `_process`, in a worker thread if a long call may be validated now."""
+        """As `_process`, in a worker thread if a long call, or one with a large schema, may be validated now."""
+        is_held = self._buffered > 0
         self._buffered += _length(events)
-        if self._buffered > _HEAVY and self._pipeline.may_validate(events):
+        is_heavy = self._buffered > _HEAVY or (self._has_large_tools and (is_held or len(events) > 1))
+        if is_heavy and self._pipeline.may_validate(events):
             batch = await in_worker(lambda: self._process(events))
         else:
             batch = self._process(events)
@@ -276,6 +284,22 @@ class Response:
         usage, notes = add_usage(last.usage, retried.usage), (*last.notes, *retried.notes)
         decisions = (*last.decisions, *retried.decisions)
         return [*events, msgspec.structs.replace(last, stop=stop, usage=usage, notes=notes, decisions=decisions)]
+
+
+def _are_large(tools: tuple[Tool, ...]) -> bool:
+    """Whether fitting or compiling their schemas takes long, if it was not done before."""
+    return bool(tools) and cached_for_toolset(tools, "are large", _count_schemas)
+
+
+def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:
+    left: list[Any] = [tool.schema for tool in tools]
+    count = 0
+    while left and count <= _LARGE:
+        node = left.pop()
+        if isinstance(node, (dict, list)):
+            count += 1
+            left.extend(node.values() if isinstance(node, dict) else node)
+    return count > _LARGE
 
 
 def _length(events: list[Event]) -> int:

@@ -24,7 +24,7 @@ _MAX_COMPILED = 2_000_000
 _COMPILED_PER_STEP = 256  # the bound is rarely reached
 _MAX_LISTED = 50_000  # listing errors is slower than finding out that there are some
 _VALUES_PER_STEP = 16
-_BYTES_PER_CHARACTER = 24  # of a schema's text, decoded and compiled
+_BYTES_PER_CHARACTER = 32  # of a schema's text, decoded and compiled
 _ARTICLES = {"integer": "an integer", "object": "an object", "array": "a list", "null": "null"}
 
 
@@ -219,5 +219,5 @@ _SENTENCES = {
     "anyOf": _either,
     "oneOf": _either,
 }
-_CACHE: ByteCache[str, Checker] = ByteCache(64 << 20)
+_CACHE: ByteCache[str, Checker] = ByteCache(32 << 20)
 _ANY_OBJECT = Checker({"type": "object"})

@@ -113,8 +113,8 @@ def _properties(one: Schema, other: Schema, count: Callable[[], None]) -> Schema
     if "properties" not in one and "properties" not in other:
         return {}
     mine, yours = one.get("properties", {}), other.get("properties", {})
-    found: dict[str, Any] = {}
-    for name in {**mine, **yours}:
+    found: dict[str, Any] = {**mine, **yours}
+    for name in found if _rest(one) or _rest(other) else mine.keys() & yours.keys():
         left = mine.get(name, _rest(one))
         right = yours.get(name, _rest(other))
         found[name] = merge(left, right, count) if left and right else left or right
