@@ -18,7 +18,7 @@ from tests.client.detecting import one_note, profile_from
 from tests.client.discovery_server import recorded
 from toolglot.catalog.profile import Profile
 from toolglot.dialects import all_dialects, find_dialect
-from toolglot.pipeline.response.extract import _all_dialects
+from toolglot.pipeline.response.scanned_dialects import _all_dialects
 
 DECLARATION = """
 from toolglot.grammars.dialect import Dialect
