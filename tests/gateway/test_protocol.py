@@ -46,6 +46,12 @@ class FakeTransport(asyncio.Transport):
         if not self.closed:
             self.written.append(bytes(data))
 
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def write_eof(self) -> None:
+        self.closed = True
+
     def close(self) -> None:
         self.closed = True
 

@@ -1,6 +1,6 @@
 """HTTP/1.1 for uvicorn: parsing with httptools, limits on headers, and one request after another on a connection.
 
-It replaces uvicorn's protocol class, which costs about as much time per request as the rest of the gateway.
+It replaces uvicorn's protocol class, which costs more time per request and limits neither heads nor trailers (decision 10).
 One timer per connection is never moved when bytes arrive: it fires, compares the deadline, and sleeps again.
 """
 
@@ -25,6 +25,11 @@ _BAD = b"HTTP/1.1 400 Bad Request\r\n" + _TEXT % (len(_INVALID), _INVALID)
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _HIGH_WATER = 64 * 1024  # unread body bytes after which the connection is paused
 _NO_BODY = frozenset({204, 304})
+_VERSIONS = frozenset({"1.0", "1.1"})
+_MAX_PIPELINED = 32  # requests that wait for the response of another one
+_LINGER = 2.0  # seconds
+_PROBES = (0.5, 2.0)  # seconds after a client closed its side
+_MIN_PROGRESS = 16 * 1024  # bytes that a client must read within `head_seconds` of what waits for it
 
 log = logging.getLogger("toolglot.gateway")
 
@@ -43,25 +48,25 @@ class RequestCycle:
         "_expects_continue",
         "_head",
         "_remaining",
-        "_started",
         "_waiter",
         "complete",
         "disconnected",
         "keep_alive",
         "scope",
+        "started",
     )
 
-    def __init__(self, connection: HttpProtocol, scope: dict[str, Any], keep_alive: bool) -> None:
+    def __init__(self, connection: HttpProtocol, scope: dict[str, Any], keep_alive: bool, expects_continue: bool) -> None:
         self._connection = connection
         self.scope = scope
         self.keep_alive = keep_alive
         self.disconnected = False  # before the response was complete
         self.complete = False  # the response is sent
-        self._expects_continue = (b"expect", b"100-continue") in scope["headers"]
+        self._expects_continue = expects_continue
         self._chunks: list[bytes] = []
         self._buffered = 0
         self._waiter: asyncio.Future[None] | None = None
-        self._started = False
+        self.started = False
         self._head = b""  # of a response with a known length: it is sent together with the body
         self._chunked = False
         self._remaining = -1  # bytes of the response body; -1: unknown
@@ -90,6 +95,11 @@ class RequestCycle:
     def end_body(self) -> None:
         self._chunks.append(b"")
         self.wake()
+
+    def probe(self) -> None:
+        """Shows whether a client that sends nothing more still reads: the second write to a closed socket fails."""
+        if not self.started and self.scope["http_version"] != "1.0":
+            self._connection.transport.write(_CONTINUE)
 
     def disconnect(self) -> None:
         if not self.complete:
@@ -125,13 +135,17 @@ class RequestCycle:
             await connection.drained()
         if self.disconnected:
             return
-        if self._started:
+        if self.started:
             self._body(message.get("body", b""), message.get("more_body", False))
+            if self.complete and connection.write_paused:  # a request counts as running until its client has read the response
+                await connection.drained()
         else:
             self._start(message["status"], message["headers"])
 
     def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
-        self._started, self._expects_continue = True, False
+        if self._expects_continue:  # whether the body follows is unknown now, so nothing after it can be parsed
+            self.keep_alive = self._expects_continue = False
+        self.started = True
         lines = [b"%b: %b\r\n" % header for header in headers]
         for name, value in headers:
             if name == b"content-length":
@@ -189,7 +203,10 @@ def _status_line(status: int) -> bytes:
 
 
 class HttpProtocol(asyncio.Protocol):
-    """`max_head` and `head_seconds` are set on a subclass, because uvicorn creates the instances."""
+    """`max_head` and `head_seconds` are set on a subclass, because uvicorn creates the instances.
+
+    `max_head` also limits trailers, chunk extensions and whatever else is not a body.
+    """
 
     max_head = 64 * 1024
     head_seconds = 60.0
@@ -204,14 +221,20 @@ class HttpProtocol(asyncio.Protocol):
         self._scope: dict[str, Any] = {"type": "http", "asgi": {"version": "3.0", "spec_version": "2.3"}, "root_path": ""}
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
-        self._head = 0  # bytes since the end of the last request
+        self._head = 0  # bytes of the URL and the headers, then of the trailers
+        self._hosts = 0
+        self._overhead = 0  # bytes received since the last useful ones
         self._in_head = True
+        self._expects_continue = False
+        self._rejection = b""  # sent after the responses that are still due
         self._current: RequestCycle | None = None
         self._read: RequestCycle | None = None  # the request that is being received
         self._next: deque[RequestCycle] = deque()  # pipelined requests
         self._timer: asyncio.TimerHandle | None = None
         self._deadline: float | None = None  # for the next bytes
         self._paused = False
+        self.closing = False
+        self._writing: asyncio.TimerHandle | None = None
         self._writable = asyncio.Event()
         self._writable.set()
         self.write_paused = False
@@ -228,10 +251,11 @@ class HttpProtocol(asyncio.Protocol):
         self._expect(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.closing = True
         self._state.connections.discard(self)
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        for timer in (self._timer, self._writing):
+            if timer is not None:
+                timer.cancel()
         for cycle in (self._current, self._read, *self._next):
             if cycle is not None:
                 cycle.disconnect()
@@ -240,57 +264,130 @@ class HttpProtocol(asyncio.Protocol):
         self._parser = None
 
     def data_received(self, data: bytes) -> None:
-        if self._in_head:
-            if not self._head:
-                self._expect(self.head_seconds)
-            self._head += len(data)
-            if self._head > self.max_head and self._too_long(data):
-                self._reject(_TOO_LARGE)
-                return
-        elif self._deadline is not None:  # the response was complete before the body was
+        if self._rejection or self.closing:
+            return
+        if self._in_head and self._current is None and not self._overhead:
             self._expect(self.head_seconds)
+        self._overhead += len(data)
+        self._feed(data)
+        if self._overhead > self.max_head and not self._rejection:
+            self._reject(_TOO_LARGE)
+
+    def _feed(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # handled like any other request
+        except httptools.HttpParserUpgrade as upgrade:
+            self._ignore_upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError:
-            self._reject(_BAD)
+            self._reject(_TOO_LARGE if self._head > self.max_head else _BAD)
 
-    def _too_long(self, data: bytes) -> bool:
-        """Whether the head alone is too long: `data` may contain part of the body too."""
-        end = data.find(b"\r\n\r\n")
-        return end == -1 or self._head - len(data) + end > self.max_head
+    def _ignore_upgrade(self, rest: bytes) -> None:
+        """No upgrades here, and the parser takes the body of such a request for another protocol: it gets the head again.
+
+        The connection closes after the response, because a client may go on in the other protocol.
+        """
+        method, version = self._parser.get_method(), self._parser.get_http_version().encode()
+        self._parser = httptools.HttpRequestParser(self)
+        if method == b"CONNECT":
+            self._reject(_BAD)
+            return
+        headers = [header for header in self._headers if header[0] != b"connection"]
+        lines = b"".join([b"%b: %b\r\n" % header for header in (*headers, (b"connection", b"close"))])
+        self._feed(b"%b %b HTTP/%b\r\n%b\r\n" % (method, self._url, version, lines))
+        if rest and not self._rejection:
+            self._feed(rest)
 
     def _reject(self, response: bytes) -> None:
-        self.transport.write(response)
-        self.close()
+        """After the responses that are due. A request with a broken body gets no other response."""
+        self._rejection = response
+        broken, self._read = self._read, None
+        if broken is not None and broken in self._next:
+            self._next.remove(broken)
+        elif broken is not None:
+            self.close(b"" if broken.started else response)
+            return
+        if self._current is None:
+            self.close(response)
+        else:
+            self.pause_reading()
 
-    def eof_received(self) -> None:
-        """A half-closed connection counts as closed."""
+    def eof_received(self) -> bool:
+        """A client may close its side after its request. One that left looks the same until something is written to it.
+
+        In a running response it counts as left.
+        """
+        if self.closing or self._read is not None or self._current is None or self._current.started:
+            return False
+        for cycle in (self._current, *self._next):
+            cycle.keep_alive = False
+        self._probe()
+        for delay in _PROBES:
+            self.loop.call_later(delay, self._probe)
+        return True
+
+    def _probe(self) -> None:
+        if self._current is not None and not self.closing:
+            self._current.probe()
 
     def pause_writing(self) -> None:
         self.write_paused = True
         self._writable.clear()
+        self._watch_writing()
 
     def resume_writing(self) -> None:
         self.write_paused = False
         self._writable.set()
 
+    def _watch_writing(self) -> None:
+        if self._writing is None:
+            size = self.transport.get_write_buffer_size()
+            self._writing = self.loop.call_later(self.head_seconds, self._check_writing, size)
+
+    def _check_writing(self, before: int) -> None:
+        """Aborts if the client does not read: `close` alone would wait for it forever."""
+        self._writing = None
+        size = self.transport.get_write_buffer_size()
+        if size > before - _MIN_PROGRESS and size and (self.write_paused or self.closing):
+            self.transport.abort()
+        elif size:
+            self._watch_writing()
+
     # -- called by the parser
 
     def on_message_begin(self) -> None:
-        self._url, self._headers = b"", []
+        self._url, self._headers, self._head, self._hosts = b"", [], 0, 0
+        self._expects_continue = False
 
     def on_url(self, url: bytes) -> None:
         self._url += url
+        self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.lower(), value))
+        self._count(len(name) + len(value) + 4)
+        if not self._in_head:  # a trailer: nobody needs it, and it must not pass for a header
+            return
+        name = name.lower()
+        if name == b"host":
+            self._hosts += 1
+        elif name == b"expect":
+            self._expects_continue = value.lower() == b"100-continue"
+        self._headers.append((name, value))
+
+    def _count(self, size: int) -> None:
+        self._head += size
+        if self._head > self.max_head:
+            raise ValueError("too long")  # the parser stops
 
     def on_headers_complete(self) -> None:
-        self._in_head, self._deadline = False, None
-        parser, url = self._parser, httptools.parse_url(self._url)
-        path, version = (url.path or b"").decode("ascii"), parser.get_http_version()
+        self._overhead = 0
+        parser = self._parser
+        if parser.should_upgrade():
+            return
+        self._in_head, self._deadline, self._head = False, None, 0
+        url, version = httptools.parse_url(self._url), parser.get_http_version()
+        if version not in _VERSIONS or self._hosts > 1 or (version == "1.1" and not self._hosts):
+            raise ValueError("invalid head")
+        path = (url.path or b"").decode("ascii")
         scope = {
             **self._scope,
             "http_version": version,
@@ -300,19 +397,26 @@ class HttpProtocol(asyncio.Protocol):
             "query_string": url.query or b"",
             "headers": self._headers,
         }
-        self._read = cycle = RequestCycle(self, scope, version != "1.0" and parser.should_keep_alive())
+        is_new = version == "1.1"
+        cycle = RequestCycle(self, scope, is_new and parser.should_keep_alive(), is_new and self._expects_continue)
         if self._current is None:
             self._serve(cycle)
-        else:
+        elif len(self._next) < _MAX_PIPELINED:
             self._next.append(cycle)
             self.pause_reading()
+        else:
+            raise ValueError("too many requests at once")
+        self._read = cycle
 
     def on_body(self, body: bytes) -> None:
+        self._overhead = 0
         if self._read is not None:
             self._read.add_chunk(body)
 
     def on_message_complete(self) -> None:
-        self._in_head, self._head = True, 0
+        if self._in_head:  # of an upgrade: its head comes again
+            return
+        self._in_head, self._overhead = True, 0
         if self._read is not None:
             self._read.end_body()
             self._read = None
@@ -331,16 +435,17 @@ class HttpProtocol(asyncio.Protocol):
             return
         self._current = None
         self._state.total_requests += 1
-        if self.transport.is_closing():
+        if self.closing:
             return
         next_cycle = self._next.popleft() if self._next else None
-        self.resume_reading()
         if next_cycle is not None:
+            self.resume_reading()
             self._serve(next_cycle)
-        elif self._in_head and not self._head:
-            self._expect(self._keep_alive_seconds)
+        elif self._rejection:
+            self._reject(self._rejection)
         else:
-            self._expect(self.head_seconds)
+            self.resume_reading()
+            self._expect(self._keep_alive_seconds if self._in_head and not self._overhead else self.head_seconds)
 
     def default_headers(self) -> bytes:
         """The headers of every response. uvicorn replaces its list each second because of the date."""
@@ -351,8 +456,25 @@ class HttpProtocol(asyncio.Protocol):
             self._default_headers = headers, encoded
         return encoded
 
-    def close(self) -> None:
+    def close(self, last: bytes = b"") -> None:
+        """If the client is still sending, its bytes are dropped for a moment: else the reset would discard the response."""
+        if self.closing:
+            return
+        self.closing = True
+        if last:
+            self.transport.write(last)
+        if self._rejection or self._read is not None:
+            self._paused = False
+            self.transport.resume_reading()
+            self.transport.write_eof()
+            self._expect(_LINGER)
+        else:
+            self._close_now()
+
+    def _close_now(self) -> None:
         self.transport.close()
+        if self.transport.get_write_buffer_size():
+            self._watch_writing()
 
     def pause_reading(self) -> None:
         if not self._paused:
@@ -361,7 +483,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def resume_reading(self) -> None:
         """Not while pipelined requests wait: their number stays limited."""
-        if self._paused and not self._next and not self.transport.is_closing():
+        if self._paused and not self._next and not self._rejection and not self.closing:
             self._paused = False
             self.transport.resume_reading()
 
@@ -396,5 +518,7 @@ class HttpProtocol(asyncio.Protocol):
             return
         if self.loop.time() < self._deadline:
             self._timer = self.loop.call_at(self._deadline, self._check_deadline)
+        elif self.closing:
+            self._close_now()
         else:
             self.close()
