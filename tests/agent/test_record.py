@@ -75,6 +75,7 @@ def test_steps_with_their_times(tmp_path: Path) -> None:
     assert all(entry.at > 1e9 for entry in entries)
     assert all(later.now >= earlier.now for earlier, later in pairwise(entries))
     assert path.stat().st_mode & 0o077 == 0
+    assert path.parent.stat().st_mode & 0o077 == 0
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["step"] for line in lines] == ["begun", "replied", "ran", "replied", "ended"]
 

@@ -298,6 +298,12 @@ def test_a_failure_is_one_short_line(error: Exception, expected: str) -> None:
         ('{"password": "correcthorse"}', '{"password": "***"}'),
         ("bad key sk-proj-abcdefghijklmnop", "bad key ***"),
         ("the token: x", "the token: x"),
+        ("unknown key: name", "unknown key: name"),
+        ("login failed: password=hunter2", "login failed: password=***"),
+        ("DB_PASSWORD: a", "DB_PASSWORD: ***"),
+        ("?token=ab&x=1", "?token=***&x=1"),
+        ("Authorization: Bearer abc", "Authorization: Bearer ***"),
+        ("{'Authorization': 'Basic YTpi'}", "{'Authorization': 'Basic ***'}"),
         ("it has zyxwvuts9 in it", "it has *** in it"),
     ],
 )

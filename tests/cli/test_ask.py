@@ -151,7 +151,7 @@ def test_the_whole_run_as_json(ask: Asked, tools: str) -> None:
     assert found["calls"][0]["arguments"] == {"city": "Rome"}
     assert [message["role"] for message in found["messages"]] == ["user", "assistant", "tool", "assistant"]
     assert found["usage"] == {"input": 20, "output": 10}
-    assert done.stderr == ""
+    assert done.stderr == "runs without approval: get_weather (--approve asks before each call)\n"
 
 
 def test_what_a_tool_prints_goes_to_stderr(ask: Asked, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_what_a_tool_prints_goes_to_stderr(ask: Asked, tmp_path: Path) -> None:
     loud = call_reply(("a", "loud", "{}"))
     done = ask("go", "--tools", str(tmp_path / "t.py"), "--json", answers=[loud, text_reply("ok")])
     assert json.loads(done.stdout)["text"] == "ok"
-    assert done.stderr == "loaded\nnoise\n"
+    assert done.stderr.splitlines()[::2] == ["loaded", "noise"]
     assert ask("go", "--tools", str(tmp_path / "t.py"), answers=[loud, text_reply("ok")]).stdout == "ok\n"
 
 
@@ -189,7 +189,7 @@ def test_dry_run_sends_nothing(ask: Asked, tools: str) -> None:
 def test_an_error_names_what_failed(ask: Asked) -> None:
     done = ask("x", "--mcp", f"{sys.executable} -c 1")
     assert done.exit_code == 1
-    assert done.stderr.startswith(f"error: {sys.executable} -c 1 could not be reached")
+    assert f"\nerror: {sys.executable} -c 1 could not be reached" in done.stderr
 
 
 def test_a_run_without_an_answer_exits_with_1_and_the_reason(ask: Asked, tools: str) -> None:
@@ -241,6 +241,16 @@ def test_approval_is_asked_on_the_terminal(ask: Asked, tools: str, tmp_path: Pat
     assert '? get_weather({"city":"Rome"})' in done.stderr
     assert "as the model wrote it: {city: 'Rome'}" in done.stderr
     assert output in ask.transport.tool_results(1)[0]["content"]
+
+
+def test_what_runs_without_approval_is_listed(ask: Asked, tools: str) -> None:
+    note = "runs without approval: get_weather (--approve asks before each call)\n"
+    assert note in ask("hi", "--tools", tools, answers=[text_reply("ok")]).stderr
+    assert "approval" not in ask("hi", "--tools", tools, "--approve", answers=[text_reply("ok")]).stderr
+    assert "approval" not in ask("hi", answers=[text_reply("ok")]).stderr
+    server = f"{sys.executable} -c 1 --password=hunter2"
+    shown = f"runs without approval: all tools of {sys.executable} -c 1 --password=*** ("
+    assert ask("hi", "--mcp", server).stderr.startswith(shown)
 
 
 def test_without_a_terminal_no_call_is_approved(

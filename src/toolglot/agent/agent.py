@@ -166,6 +166,11 @@ class Agent:
         self._connections: _Connections | None = None  # set by `async with`
         self._stack = AsyncExitStack()
 
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Of the local tools. Those of MCP servers are known once they are connected."""
+        return tuple(self._local_tools)
+
     # -- running
 
     async def run(self, question: Any, **options: Any) -> Run:

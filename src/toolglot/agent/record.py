@@ -20,6 +20,7 @@ import msgspec
 from toolglot.agent.limits import Limits
 from toolglot.agent.loop import Done, Interrupted, Loop, RunTools
 from toolglot.agent.run import Run, ToolRun
+from toolglot.client.user_dirs import open_private
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision, Reply
 from toolglot.core.request import Request
@@ -133,8 +134,7 @@ class Record:
     def add(self, entry: Entry) -> None:
         line = _mask_secrets(_encode(entry))
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600)
+            descriptor = open_private(self.path)
             try:
                 if not self._sqlite:
                     os.write(descriptor, (b"\n" if _in_partial_line(descriptor) else b"") + line + b"\n")

@@ -129,11 +129,17 @@ def _to_builtins(value: Any) -> Any:
 _MASK = "***"
 _SECRETS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(://)[^/\s:@]*:[^/\s@]+@"), rf"\1{_MASK}@"),
+    (re.compile(r"""(authorization["']?\s*[=:]\s*["']?(?:\w+\s+)?)[^\s"',;)}]+""", re.IGNORECASE), rf"\1{_MASK}"),
     (re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE), rf"\1 {_MASK}"),
+    # "unknown key: x" is an ordinary message, so only a long word after a colon counts there
     (
-        re.compile(r"""((?:key|token|secret|password|passwd|signature)["']?\s*[=:]\s*["']?)[^\s"'&,;)}]{8,}""", re.IGNORECASE),
+        re.compile(
+            r"""((?:(?:secret|passphrase|password|passwd|pwd)["']?\s*[=:]|(?:key|token|signature)["']?\s*=)\s*["']?)[^\s"'&,;)}]+""",
+            re.IGNORECASE,
+        ),
         rf"\1{_MASK}",
     ),
+    (re.compile(r"""((?:key|token|signature)["']?\s*:\s*["']?)[^\s"'&,;)}]{8,}""", re.IGNORECASE), rf"\1{_MASK}"),
     (re.compile(r"\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|xox[abp]|glpat|hf|gsk|AKIA|AIza)[-_A-Za-z0-9]{12,}"), _MASK),
 )
 _SECRET_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")

@@ -18,6 +18,7 @@ import msgspec
 from toolglot.agent.agent import Agent, RunStream
 from toolglot.agent.mcp_connection import MCP_FAILED
 from toolglot.agent.record import encode_run
+from toolglot.agent.results import without_secrets
 from toolglot.agent.run import Run
 from toolglot.agent.runnable import in_thread
 from toolglot.agent.structured_output import SCHEMA_MISMATCH
@@ -111,8 +112,9 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
             return
         if prompt is None and as_json:
             raise CallerError("a chat can't be printed as JSON; give a question", "--json")
-        if note := demo_note(options["model"]):
-            click.echo(note, err=True)
+        for note in (demo_note(options["model"]), _unapproved(agent, options)):
+            if note:
+                click.echo(note, err=True)
         if prompt is None:
             _chat(agent)
         else:
@@ -174,6 +176,14 @@ def _schema(file: Any) -> Any:
         return decode_lenient(file.read())
     except JSON_ERRORS as error:
         raise CallerError(f"{file.name} is not JSON: {error}", "--schema") from None
+
+
+def _unapproved(agent: Agent, options: dict[str, Any]) -> str:
+    """Which tools the model may run without a question to the user."""
+    names = [*agent.tool_names, *(f"all tools of {without_secrets(value)}" for value in options["mcp"])]
+    if options["approve"] or not names:
+        return ""
+    return f"runs without approval: {plain(', '.join(names))} (--approve asks before each call)"
 
 
 # -- one question

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -17,3 +19,15 @@ def at_home(place: str) -> Path:
 
 def is_homeless(path: Path) -> bool:
     return str(path).startswith("~")
+
+
+def open_private(path: Path) -> int:
+    """A descriptor to append to a file that only its owner can read. Missing folders are created the same way."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600)
+    if os.name == "posix" and stat.S_IMODE(os.fstat(descriptor).st_mode) & 0o077:
+        with suppress(PermissionError):  # another owner's, who may share it
+            os.fchmod(descriptor, 0o600)
+    return descriptor
