@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
@@ -10,6 +11,7 @@ import msgspec
 from toolglot.errors import CallerError
 
 PORTS = {"http": 80, "https": 443}
+_DOT_SEGMENT = re.compile(r"[/\\](?:\.|%2e){1,2}(?=[/\\:]|$)", re.IGNORECASE)
 # Not quoted: what a URL may contain, and "%", so that encoded parts stay as they are.
 _SAFE = "!#$%&'()*+,/:;=?@[]~-._"
 
@@ -45,6 +47,8 @@ def parse_url(url: str) -> Target:
         raise CallerError("contains a user or password; send them as a header", "url")
     if not parts.hostname or port == 0:
         raise CallerError("names no host and port", "url")
+    if _DOT_SEGMENT.search(parts.path):  # a model's name may come from outside, and must not lead to another endpoint
+        raise CallerError("contains . or .. as a part of its path", "url")
     host = _ascii_host(parts.hostname)
     default = PORTS[parts.scheme]
     named = f"[{host}]" if ":" in host else host
