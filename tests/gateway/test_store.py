@@ -179,3 +179,15 @@ def test_unstored_reasoning_is_sent_back_encrypted() -> None:
 def test_an_unknown_home_directory_is_an_error() -> None:
     with pytest.raises(CallerError, match="no home directory to resolve ~nobody-here/kept"):
         Store("~nobody-here/kept.sqlite")
+
+
+def test_only_the_owner_can_read_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "deep" / "store.sqlite"
+    for _ in range(2):
+        store = Store(str(path))
+        store.add("a", "me", None, (Message("user", (Text("secret"),)),), b"{}")
+        files = [path.parent, path.parent.parent, *path.parent.iterdir()]
+        assert len(files) > 3  # with the write-ahead log
+        assert all(file.stat().st_mode & 0o077 == 0 for file in files)
+        store.close()
+        path.chmod(0o644)

@@ -5,6 +5,7 @@ One row per response, linked to the previous one. A response is only visible to 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -12,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from toolglot.client.user_dirs import at_home, is_homeless
+from toolglot.client.user_dirs import at_home, is_homeless, open_private
 from toolglot.core.messages import Message
 from toolglot.errors import CallerError
 from toolglot.gateway.config import MEMORY
@@ -39,7 +40,7 @@ def _connect(place: str) -> sqlite3.Connection:
         path = at_home(place)
         if is_homeless(path):
             raise OSError(f"no home directory to resolve {place}")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(open_private(path))  # SQLite gives its other files the same mode
         name = str(path)
     connection = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
     try:
