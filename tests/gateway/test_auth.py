@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.gateway.running import WIRES, config, request_of, run, serving
 from tests.gateway.scripts import fixture, question, response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.errors import UpstreamError
+from toolglot.gateway.app import App
 from toolglot.gateway.chat_endpoints import too_deep
 from toolglot.gateway.concurrency import ConcurrencyGate
+from toolglot.gateway.state import Gateway
 
-KEYS = 'keys = ["k-one", "k-two"]'
+KEYS = 'keys = ["key-one-0123456789", "key-two-0123456789"]'
 
 
 @pytest.mark.parametrize("client", WIRES)
@@ -27,18 +30,18 @@ def test_a_key_is_accepted_from_every_client(client: str) -> None:
                 return (await gateway.ask("POST", path + query, sent, **headers))[0]
 
             assert await status() == 401
-            assert await status(authorization="Bearer k-three") == 401
+            assert await status(authorization="Bearer key-three-0123456789") == 401
             assert await status(authorization="Bearer ") == 401
-            assert await status("?key=k-tw") == 401
-            assert await status(x_api_key="k-one\u00e9") == 401
+            assert await status("?key=key-two") == 401
+            assert await status(x_api_key="key-one-0123456789\u00e9") == 401
             assert up.requests == []
-            assert await status(authorization="Bearer k-one") == 200
-            assert await status(authorization="bearer k-two") == 200
-            assert await status(x_api_key="k-two") == 200
-            assert await status(x_goog_api_key="k-two") == 200
-            assert await status("?key=k-two") == 200
-            assert await status(authorization="Bearer another's", x_api_key="k-one") == 200
-            assert await status(authorization="Bearer ", x_goog_api_key="k-one") == 200
+            assert await status(authorization="Bearer key-one-0123456789") == 200
+            assert await status(authorization="bearer key-two-0123456789") == 200
+            assert await status(x_api_key="key-two-0123456789") == 200
+            assert await status(x_goog_api_key="key-two-0123456789") == 200
+            assert await status("?key=key-two-0123456789") == 200
+            assert await status(authorization="Bearer another's", x_api_key="key-one-0123456789") == 200
+            assert await status(authorization="Bearer ", x_goog_api_key="key-one-0123456789") == 200
 
     run(work())
 
@@ -46,7 +49,7 @@ def test_a_key_is_accepted_from_every_client(client: str) -> None:
 def test_missing_and_invalid_keys_have_different_messages() -> None:
     async def work() -> None:
         async with serving(config("http://127.0.0.1:9", server=KEYS)) as gateway:
-            for headers, message in (({}, "missing API key"), ({"x_api_key": "k-three"}, "invalid API key")):
+            for headers, message in (({}, "missing API key"), ({"x_api_key": "key-three-0123456789"}, "invalid API key")):
                 status, body, _ = await gateway.ask("GET", "/v1/models", **headers)
                 assert (status, body["error"]["code"]) == (401, "invalid_api_key")
                 assert body["error"]["message"].startswith(f"{message}: send it as Authorization: Bearer")
@@ -80,6 +83,29 @@ def test_without_keys_foreign_origins_and_hosts_are_rejected() -> None:
                 ({"host": "[::1]:8484"}, 200),
             ):
                 assert (await gateway.ask("GET", "/v1/models", **headers))[0] == status, headers
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("client", "host", "status"),
+    [("127.0.0.1", "127.0.0.1", 200), ("::1", "::1", 200), ("192.0.2.7", "127.0.0.1", 403), ("127.0.0.1", "10.1.2.3", 403)],
+)
+def test_without_keys_the_addresses_count_not_the_host_header(client: str, host: str, status: int) -> None:
+    async def work() -> None:
+        configuration = config("http://127.0.0.1:9")
+        server = msgspec.structs.replace(configuration.server, host=host)
+        gateway = Gateway(msgspec.structs.replace(configuration, server=server))
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        headers = [(b"host", b"127.0.0.1")]
+        scope = {"type": "http", "method": "GET", "path": "/api/version", "query_string": b"", "headers": headers}
+        await App(gateway)({**scope, "client": (client, 1)}, send, send)  # type: ignore[arg-type]
+        assert sent[0]["status"] == status
+        await gateway.aclose()
 
     run(work())
 
@@ -146,14 +172,14 @@ def test_concurrency_limit_per_key() -> None:
             def ask(key: str) -> asyncio.Task[Any]:
                 return asyncio.ensure_future(gateway.ask("POST", path, sent, authorization=f"Bearer {key}"))
 
-            running = [ask("k-one"), ask("k-one")]
+            running = [ask("key-one-0123456789"), ask("key-one-0123456789")]
             while len(up.requests) < 2:
                 await asyncio.sleep(0.01)
-            status, _, headers = await ask("k-one")
+            status, _, headers = await ask("key-one-0123456789")
             assert (status, headers["retry-after"]) == (429, "1")
-            other = ask("k-two")
+            other = ask("key-two-0123456789")
             go.set()
-            assert [(await one)[0] for one in (*running, other, ask("k-one"))] == [200] * 4
+            assert [(await one)[0] for one in (*running, other, ask("key-one-0123456789"))] == [200] * 4
 
     run(work())
 

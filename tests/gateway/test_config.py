@@ -47,12 +47,12 @@ ask = "dialect:tagged"
 model = "*"
 to = "cloud/*"
 """
-ENVIRONMENT = {"TOOLGLOT_KEY": "k-gate", "OLLAMA_API_KEY": "k-ollama", "ANTHROPIC_API_KEY": "k-ant"}
+ENVIRONMENT = {"TOOLGLOT_KEY": "k-gate-0123456789", "OLLAMA_API_KEY": "k-ollama", "ANTHROPIC_API_KEY": "k-ant"}
 
 
 def test_a_valid_configuration() -> None:
     configuration = read_config(GOOD, environ=ENVIRONMENT)
-    assert [key.reveal() for key in configuration.keys] == ["k-gate"]
+    assert [key.reveal() for key in configuration.keys] == ["k-gate-0123456789"]
     assert (configuration.server.host, configuration.server.port, configuration.server.record) == ("127.0.0.1", 8484, False)
     assert configuration.upstreams["home"].headers() == {"Authorization": "Bearer k-ollama"}
     assert configuration.upstreams["cloud"].headers() == {"x-api-key": "k-ant"}
@@ -104,6 +104,7 @@ def test_base_urls_and_paths_are_joined(row: str, base: str | None, wire: str | 
         ("[server]", "[server]\nrate = -1", "line 3, [server] rate", "negative"),
         ("env:TOOLGLOT_KEY", "env:NOT_THERE", "line 3, [server] keys", "NOT_THERE"),
         ("env:TOOLGLOT_KEY", "a b", "line 3, [server] keys", "copy it again"),
+        ("env:TOOLGLOT_KEY", "fifteen-letters", "line 3, [server] keys", "fewer than 16 characters"),
         ("env:OLLAMA_API_KEY", "env:NOT_THERE", "line 9, [upstream] api_key", "NOT_THERE"),
         ('provider = "ollama"', 'provider = "olama"', "line 7, [upstream] provider", "did you mean ollama"),
         ("http://127.0.0.1:11434", "127.0.0.1:11434", "line 8, [upstream] base_url", "http"),
@@ -145,7 +146,7 @@ def test_errors_name_line_and_key(old: str, new: str, place: str, problem: str) 
 def test_any_origin_needs_keys() -> None:
     with pytest.raises(CallerError, match=r"line 2, .* needs \[server\] keys"):
         read_config('[server]\ncors_origins = ["*"]\n')
-    assert read_config('[server]\ncors_origins = ["*"]\nkeys = ["k"]\n').server.cors_origins == ("*",)
+    assert read_config('[server]\ncors_origins = ["*"]\nkeys = ["key-one-0123456789"]\n').server.cors_origins == ("*",)
     assert read_config('[server]\ncors_origins = ["app://my.app", "http://h:1"]\n').server.cors_origins[1] == "http://h:1"
 
 
@@ -164,7 +165,7 @@ def test_a_missing_environment_variable_is_named() -> None:
 def test_a_reachable_host_needs_keys(host: str, tmp_path: Path) -> None:
     with pytest.raises(CallerError, match="no keys"):
         read_config(f'[server]\nhost = "{host}"\n')
-    assert read_config(f'[server]\nhost = "{host}"\nkeys = ["k"]\n').server.host == host
+    assert read_config(f'[server]\nhost = "{host}"\nkeys = ["key-one-0123456789"]\n').server.host == host
     file = tmp_path / "toolglot.toml"
     file.write_text("")
     with pytest.raises(CallerError, match="no keys"):
@@ -222,6 +223,68 @@ def test_a_changed_file_applies_from_the_next_request_on(tmp_path: Path, caplog:
 
     with caplog.at_level(logging.WARNING):
         run(work())
+
+
+def test_a_reload_never_turns_authentication_off(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """`serve --host 10.1.2.3` with keys; then the keys are deleted from the file."""
+    route = '[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "http://127.0.0.1:9"\n[[route]]\nmodel = "*"\nto = "u/'
+    for host in ("10.1.2.3", "127.0.0.1"):
+        file = tmp_path / f"{host}.toml"
+        file.write_text("")
+        keys = '[server]\nkeys = ["key-one-0123456789"]\n'
+
+        async def work(host: str = host, file: Path = file, keys: str = keys) -> None:
+            started = read_config(f'{keys}host = "{host}"\n{route}old"\n')
+            async with serving(started, ConfigReload(file, 0.02)) as gateway:
+                file.write_text(route + 'new"\n')
+                await asyncio.sleep(0.2)
+                assert (await gateway.ask("GET", "/v1/models", host="127.0.0.1"))[0] == 401
+                assert gateway.gateway.live.config.server.host == host
+                file.write_text(keys + route + 'newer"\n')
+                await _changed(gateway.gateway, "u/newer")
+                assert gateway.gateway.live.config.server.host == host
+                assert (await gateway.ask("GET", "/v1/models"))[0] == 401
+
+        with caplog.at_level(logging.WARNING):
+            run(work())
+    assert "reachable from other machines" in caplog.text
+    assert "no keys any more" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "   \n", "[server]\nport = 1\n", "[[rou", "a = " + "[" * 5000, "\ufffd", "[[upstream]]\n"]
+)
+def test_an_empty_or_half_written_file_is_ignored(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "toolglot.toml"
+    text = '[[upstream]]\nname = "u"\nprovider = "vllm"\n[[route]]\nmodel = "*"\nto = "u/m"\n'
+    file.write_text(text)
+
+    async def work() -> None:
+        async with serving(read_config(text), ConfigReload(file, 0.02)) as gateway:
+            file.write_text(damage)
+            await asyncio.sleep(0.2)
+            assert gateway.gateway.live.config.routes[0].to == "u/m"
+            file.write_text(text.replace("u/m", "u/n"))
+            await _changed(gateway.gateway, "u/n")
+
+    run(work())
+
+
+def test_a_file_is_read_once_it_is_stable(tmp_path: Path) -> None:
+    file = tmp_path / "toolglot.toml"
+    text = '[[upstream]]\nname = "u"\nprovider = "vllm"\n[[route]]\nmodel = "*"\nto = "u/m"\n'
+    file.write_text(text)
+
+    async def work() -> None:
+        async with serving(read_config(text), ConfigReload(file, 0.1)) as gateway:
+            for number in range(20):  # valid at each step, but still growing
+                file.write_text(text.replace("u/m", "u/half") + "#" * number)
+                await asyncio.sleep(0.02)
+                assert gateway.gateway.live.config.routes[0].to == "u/m"
+            file.write_text(text.replace("u/m", "u/whole"))
+            await _changed(gateway.gateway, "u/whole")
+
+    run(work())
 
 
 async def _changed(gateway: Gateway, to: str) -> None:

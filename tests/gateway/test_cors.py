@@ -11,7 +11,7 @@ from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, ups
 
 PAGE = "https://app.example"
 NAMED = f'cors_origins = ["{PAGE}", "app://notes"]'
-KEYS = 'keys = ["k-one"]'
+KEYS = 'keys = ["key-one-0123456789"]'
 
 
 def preflight(origin: str = PAGE, method: str = "POST", headers: str = "authorization,content-type") -> dict[str, str]:
@@ -40,7 +40,7 @@ def test_an_allowed_origin_gets_preflight_and_response_headers(client: str, stre
             assert "POST" in headers["access-control-allow-methods"]
             assert "access-control-allow-credentials" not in headers
             assert up.requests == []
-            for key, wanted in (("k-one", 200), ("wrong", 401)):
+            for key, wanted in (("key-one-0123456789", 200), ("wrong", 401)):
                 status, _, headers = await gateway.ask("POST", path, sent, origin=PAGE, authorization=f"Bearer {key}")
                 assert status == wanted
                 assert headers["access-control-allow-origin"] == PAGE
@@ -58,7 +58,7 @@ def test_other_origins_are_rejected(server: str, origin: str) -> None:
             assert status == 405
             assert not any(name.startswith("access-control") for name in headers)
             path, sent = request_of("openai-chat", question("openai-chat", "gemini/m", ()), stream=False)
-            status, _, headers = await gateway.ask("POST", path, sent, origin=origin, x_api_key="k-one")
+            status, _, headers = await gateway.ask("POST", path, sent, origin=origin, x_api_key="key-one-0123456789")
             assert status == (200 if server == KEYS else 403)
             assert not any(name.startswith("access-control") for name in headers)
 
@@ -82,13 +82,13 @@ def test_any_origin_with_keys() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
             assert (await gateway.ask("OPTIONS", "/api/chat", **preflight("http://any.where")))[0] == 204
             assert (await gateway.ask("GET", "/v1/models", origin="http://any.where"))[0] == 401
-            assert (await gateway.ask("GET", "/v1/models", origin="http://any.where", x_api_key="k-one"))[0] == 200
+            assert (await gateway.ask("GET", "/v1/models", origin="http://any.where", x_api_key="key-one-0123456789"))[0] == 200
 
     run(work())
 
 
 ASKING = """async ([url, body]) => {
-  const headers = {"content-type": "application/json", "authorization": "Bearer k-one", "x-stainless-lang": "js"};
+  const headers = {"content-type": "application/json", "authorization": "Bearer key-one-0123456789", "x-stainless-lang": "js"};
   try {
     const answer = await fetch(url, {method: "POST", headers, body: JSON.stringify(body)});
     return [answer.status, answer.headers.get("x-request-id"), await answer.text()];

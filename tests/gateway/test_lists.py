@@ -232,20 +232,29 @@ def test_content_is_recorded_if_configured(stream: bool) -> None:
     run(work())
 
 
-def test_records_are_visible_only_to_their_key() -> None:
+def test_records_history_and_metrics_are_visible_only_to_their_key_and_to_admins() -> None:
+    one, two, three, admin = (f"key-{name}-0123456789" for name in ("one", "two", "three", "admin"))
+
     async def work() -> None:
-        server = 'record = true\nkeys = ["k-one", "k-two"]'
+        server = f'record = true\nkeys = ["{one}", "{two}"]\nadmin_keys = ["{admin}"]'
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=server)) as gateway:
             path, sent = request_of("openai-chat", question("openai-chat", "gemini/m"), stream=False)
-            id = (await gateway.ask("POST", path, sent, x_api_key="k-one"))[2]["x-request-id"]
-            turned_away = (await gateway.ask("POST", path, sent, x_api_key="k-three"))[2]["x-request-id"]
-            for key, status, rows in (("k-one", 200, [turned_away, id]), ("k-two", 404, [turned_away])):
+            id = (await gateway.ask("POST", path, sent, x_api_key=one))[2]["x-request-id"]
+            rejected = (await gateway.ask("POST", path, sent, x_api_key=three))[2]["x-request-id"]
+            for key, status, rows, models, metrics in (
+                (one, 200, [id], {"m"}, 403),
+                (two, 404, [], set(), 403),
+                (admin, 200, [rejected, id], {"m"}, 200),
+            ):
                 found, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{id}", x_api_key=key)
                 assert found == status
                 assert "owner" not in record
                 _, live, _ = await gateway.ask("GET", "/toolglot/live", x_api_key=key)
                 assert [row["id"] for row in live["rows"]] == rows
                 assert not any("owner" in row for row in live["rows"])
+                assert set(live["history"]["models"]) == models
+                assert (await gateway.ask("GET", "/metrics", x_api_key=key))[0] == metrics
+            assert (await gateway.ask("POST", path, sent, x_api_key=admin))[0] == 200
 
     run(work())
 

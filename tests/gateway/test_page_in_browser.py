@@ -44,8 +44,10 @@ def test_live_calls_appear_on_the_page() -> None:
         play = in_turn(calls(weather({"city": EVIL, "days": "3"})), calls(weather({}, name="launch_rocket")), text(EVIL))
         async with (
             upstream_server(listing(play)) as up,
-            serving(config(up, "openai-chat", server='record = true\nkeys = ["k"]', route="retries = 0")) as gateway,
-            browsing(f"{gateway.url}/?key=k", viewport=WIDE) as opened,
+            serving(
+                config(up, "openai-chat", server='record = true\nkeys = ["key-one-0123456789"]', route="retries = 0")
+            ) as gateway,
+            browsing(f"{gateway.url}/?key=key-one-0123456789", viewport=WIDE) as opened,
         ):
             page = opened.page
             await page.wait_for_selector("#state.on")

@@ -63,9 +63,9 @@ async def _three_turns(gateway: Running, up: Upstream, upstream: str, stream: bo
 
 def test_unstored_and_foreign_responses_are_not_found() -> None:
     async def work() -> None:
-        server = 'keys = ["k-one", "k-two"]'
+        server = 'keys = ["key-one-0123456789", "key-two-0123456789"]'
         async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up, server=server)) as gateway:
-            one, two = {"authorization": "Bearer k-one"}, {"authorization": "Bearer k-two"}
+            one, two = {"authorization": "Bearer key-one-0123456789"}, {"authorization": "Bearer key-two-0123456789"}
             sent = {"model": "gemini/m", "input": "Hi"}
             _, kept, _ = await gateway.ask("POST", "/v1/responses", sent, **one)
             _, loose, _ = await gateway.ask("POST", "/v1/responses", {**sent, "store": False}, **one)
@@ -92,12 +92,12 @@ def test_a_response_stays_with_its_key_when_keys_change(tmp_path: Path) -> None:
         store = f'store = "{(tmp_path / "kept.db").as_posix()}"\n'
         sent = {"model": "gemini/m", "input": "Hi"}
         async with upstream_server(in_turn(text("Hello."))) as up:
-            async with serving(config(up, server=store + 'keys = ["k-one", "k-two"]')) as gateway:
-                _, first, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="k-one")
-                _, second, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="k-two")
-            async with serving(config(up, server=store + 'keys = ["k-two"]')) as gateway:
-                assert (await gateway.ask("GET", f"/v1/responses/{second['id']}", x_api_key="k-two"))[0] == 200
-                assert (await gateway.ask("GET", f"/v1/responses/{first['id']}", x_api_key="k-two"))[0] == 404
+            async with serving(config(up, server=store + 'keys = ["key-one-0123456789", "key-two-0123456789"]')) as gateway:
+                _, first, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="key-one-0123456789")
+                _, second, _ = await gateway.ask("POST", "/v1/responses", sent, x_api_key="key-two-0123456789")
+            async with serving(config(up, server=store + 'keys = ["key-two-0123456789"]')) as gateway:
+                assert (await gateway.ask("GET", f"/v1/responses/{second['id']}", x_api_key="key-two-0123456789"))[0] == 200
+                assert (await gateway.ask("GET", f"/v1/responses/{first['id']}", x_api_key="key-two-0123456789"))[0] == 404
 
     run(work())
 

@@ -21,22 +21,22 @@ from toolglot.gateway.config import Config, read_config
 
 # google-genai's, where aiohttp is installed
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")
-KEYS = 'keys = ["k-one"]'
+KEYS = 'keys = ["key-one-0123456789"]'
 MODEL = "openai-chat/m"
 QUESTION: list[Any] = [{"role": "user", "content": "hi"}]
 NAMES = ["a", "b", "c", "d", "e"]
 
 
-def claude(gateway: Running, key: str = "k-one") -> anthropic.AsyncAnthropic:
+def claude(gateway: Running, key: str = "key-one-0123456789") -> anthropic.AsyncAnthropic:
     return anthropic.AsyncAnthropic(base_url=gateway.url, api_key=key, max_retries=0)
 
 
-def gpt(gateway: Running, key: str = "k-one", retries: int = 0) -> openai.AsyncOpenAI:
+def gpt(gateway: Running, key: str = "key-one-0123456789", retries: int = 0) -> openai.AsyncOpenAI:
     return openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=retries)
 
 
 @asynccontextmanager
-async def gemini(gateway: Running, key: str = "k-one") -> AsyncIterator[Any]:
+async def gemini(gateway: Running, key: str = "key-one-0123456789") -> AsyncIterator[Any]:
     client = genai.Client(api_key=key, http_options=types.HttpOptions(base_url=gateway.url))
     try:
         async with client.aio as asking:
@@ -74,9 +74,9 @@ def test_anthropic_clients_get_the_request_id() -> None:
 # -- errors on paths that vendors share
 
 
-@pytest.mark.parametrize("key", ["k-one", "wrong"])
+@pytest.mark.parametrize("key", ["key-one-0123456789", "wrong"])
 def test_errors_on_shared_paths_use_the_clients_format(key: str) -> None:
-    status, word = (404, "not_found_error") if key == "k-one" else (401, "authentication_error")
+    status, word = (404, "not_found_error") if key == "key-one-0123456789" else (401, "authentication_error")
 
     async def work() -> None:
         async with serving(config("http://127.0.0.1:9", server=KEYS)) as gateway:

@@ -25,7 +25,7 @@ async def show_metrics(call: EndpointCall) -> None:
 
 async def decisions(call: EndpointCall) -> None:
     record = call.gateway.records.find(call.path_params["id"])
-    if record is None or not record.visible_to(call.owner):
+    if record is None or not call.may_see(record):
         raise UpstreamError(f"request {call.path_params['id'][:100]!r} is not in memory", 404, "not_found")
     await call.exchange.json(record.to_dict())
 

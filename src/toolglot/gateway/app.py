@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
-from toolglot.gateway.auth import ANYONE, authenticate
+from toolglot.gateway.auth import LOCAL, authenticate, check_admin
 from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.cors import allow_origin, is_preflight, respond_to_preflight
 from toolglot.gateway.endpoints import find_endpoint, frontend_for
@@ -62,11 +62,13 @@ class App:
             record.wire = frontend.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             server = live.config.server
-            owner = ANYONE if endpoint.open else authenticate(exchange, live.config.keys, server.host)
-            record.owner = owner
-            limits = (owner, server.max_concurrent, server.rate, server.burst)
+            caller = LOCAL if endpoint.open else authenticate(exchange, live.config)
+            if endpoint.admin:
+                check_admin(caller)
+            record.owner = caller.owner
+            limits = (caller.owner, server.max_concurrent, server.rate, server.burst)
             with gateway.gate.slot(*limits) if endpoint.limited else _UNLIMITED:
-                await endpoint.handler(EndpointCall(gateway, live, exchange, frontend, owner, record, path_params))
+                await endpoint.handler(EndpointCall(gateway, live, exchange, frontend, caller, record, path_params))
         except asyncio.CancelledError:
             if not exchange.disconnected:
                 raise

@@ -10,9 +10,11 @@ from hashlib import sha256
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
+import msgspec
+
 from toolglot.client.keys import Secret
 from toolglot.errors import UpstreamError
-from toolglot.gateway.config import is_loopback
+from toolglot.gateway.config import Config, is_loopback
 from toolglot.gateway.http_exchange import HttpExchange
 
 ANYONE = "anyone"
@@ -20,21 +22,34 @@ _WEB_ORIGINS = (b"http", b"null")  # null: a sandboxed frame
 _HOW_TO_SEND = "send it as Authorization: Bearer, x-api-key, x-goog-api-key or ?key="
 
 
-def authenticate(exchange: HttpExchange, keys: tuple[Secret, ...], host: str) -> str:
-    """The owner that the request counts for; raises if it is not allowed."""
-    if not keys:
-        _check_local(exchange, host)
-        return ANYONE
+class Caller(msgspec.Struct, frozen=True):
+    owner: str  # of requests, stored responses and limits
+    is_admin: bool = False  # may see the requests of all owners
+
+
+LOCAL = Caller(ANYONE, is_admin=True)
+
+
+def authenticate(exchange: HttpExchange, config: Config) -> Caller:
+    """Who sent the request; raises if it is not allowed."""
+    if not config.keys:
+        _check_local(exchange, config.server.host)
+        return LOCAL
     received = [each.encode("utf-8", "replace") for each in _received_keys(exchange) if each]
-    owner = ""
-    for key in keys:  # always all of them: the time taken must not depend on the key
+    found: Secret | None = None
+    for key in config.keys:  # always all of them: the time taken must not depend on the key
         for each in received:
             if compare_digest(each, key.reveal().encode()):
-                owner = _owner(key)
-    if not owner:
+                found = key
+    if found is None:
         problem = "invalid API key" if received else "missing API key"
         raise UpstreamError(f"{problem}: {_HOW_TO_SEND}", 401, "invalid_api_key")
-    return owner
+    return Caller(_owner(found), found in config.admin_keys)
+
+
+def check_admin(caller: Caller) -> None:
+    if not caller.is_admin:
+        raise UpstreamError("this needs one of the admin_keys in [server]", 403, "admin_only")
 
 
 @lru_cache(1024)
@@ -55,7 +70,12 @@ def _received_keys(exchange: HttpExchange) -> tuple[str, str, str, str]:
 
 
 def _check_local(exchange: HttpExchange, host: str) -> None:
-    """A web page must not use the user's models: neither cross-origin nor through a DNS name that resolves to loopback."""
+    """A web page must not use the user's models: neither cross-origin nor through a DNS name that resolves to loopback.
+
+    `Host` and `Origin` are chosen by the client, so its address and ours count first.
+    """
+    if not is_loopback(host) or not is_loopback(exchange.client_host):
+        raise UpstreamError("no API keys are configured, so only this machine may connect", 403, "foreign_client")
     host_header = exchange.headers.get(b"host")
     if host_header is not None and not _is_local(f"//{host_header.decode('latin-1')}", host):
         raise UpstreamError("no API keys are configured, so only local host names are accepted", 403, "foreign_host")

@@ -17,6 +17,7 @@ from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.gateway.auth import Caller
 from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
@@ -41,9 +42,17 @@ class EndpointCall(msgspec.Struct, frozen=True):
     live: Live
     exchange: HttpExchange
     frontend: Frontend
-    owner: str
+    caller: Caller
     record: Record
     path_params: dict[str, str] = {}
+
+    @property
+    def owner(self) -> str:
+        return self.caller.owner
+
+    def may_see(self, record: Record) -> bool:
+        """A record is visible with the key of its request, or an admin key."""
+        return self.caller.is_admin or record.owner == self.owner
 
 
 # -- reading the request

@@ -36,6 +36,10 @@ class ConcurrencyGate:
     def running(self) -> int:
         return sum(account.running for account in self._accounts.values())
 
+    def running_for(self, owner: str) -> int:
+        account = self._accounts.get(owner)
+        return account.running if account is not None else 0
+
     def slot(self, owner: str, max_concurrent: int, rate: float, burst: int) -> _Account:
         """The slot of one request, to be entered at once; raises with a retry delay if a limit is reached."""
         capacity = float(burst or max(1.0, 2 * rate))

@@ -26,7 +26,8 @@ from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
-_SECRETS = ("keys", "api_key")
+_SECRETS = ("keys", "admin_keys", "api_key")
+_SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
 _TIME_KEYS = ("ping", "client_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
@@ -45,6 +46,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     host: str = "127.0.0.1"
     port: int = 8484
     keys: tuple[str, ...] = ()
+    admin_keys: tuple[str, ...] = ()  # like keys, and they see the requests of all keys and the metrics
     cors_origins: tuple[str, ...] = ()  # web pages that may use the gateway; "*": all, needs keys
     record: bool = False  # keep message contents, not only codes
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
@@ -97,7 +99,8 @@ class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Config(msgspec.Struct, frozen=True):
     server: Server = Server()
-    keys: tuple[Secret, ...] = ()
+    keys: tuple[Secret, ...] = ()  # with the admin keys
+    admin_keys: tuple[Secret, ...] = ()
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
 
@@ -108,6 +111,8 @@ def read_config(text: str, file: str = "toolglot.toml", environ: Mapping[str, st
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CallerError(f"is not valid TOML: {error}", file) from None
+    except RecursionError:
+        raise CallerError("is nested too deeply", file) from None
     return _ConfigReader(tables, text, file, os.environ if environ is None else environ).config()
 
 
@@ -122,7 +127,8 @@ class _ConfigReader:
                 raise self._error(unknown("table", name, list(_TABLES)), name, 0, "")
         read_rows(self._tables.get("model", []), self._file)
         server = self._row("server", 0, self._tables.get("server", {}), Server)
-        keys = tuple(self._key(at, key) for at, key in enumerate(server.keys))
+        admin_keys = self._keys("admin_keys", server.admin_keys)
+        keys = (*self._keys("keys", server.keys), *admin_keys)
         self._check_server(server, keys)
         upstreams: dict[str, Upstream] = {}
         for at, row in enumerate(self._rows("upstream", UpstreamRow)):
@@ -134,7 +140,7 @@ class _ConfigReader:
         routes = self._rows("route", RouteRow)
         for at, route in enumerate(routes):
             self._check_route(at, route, upstreams)
-        return Config(server, keys, upstreams, tuple(routes))
+        return Config(server, keys, admin_keys, upstreams, tuple(routes))
 
     # -- rows
 
@@ -174,11 +180,17 @@ class _ConfigReader:
 
     # -- checks beyond types
 
-    def _key(self, at: int, key: str) -> Secret:
+    def _keys(self, name: str, given: tuple[str, ...]) -> tuple[Secret, ...]:
+        return tuple(self._key(name, at, key) for at, key in enumerate(given, 1))
+
+    def _key(self, name: str, at: int, key: str) -> Secret:
         row = Provider("", "", "bearer", "", name="the gateway")
-        found = self._with_line("server", 0, "keys", lambda: find_key(row, key, self._environ))
+        found = self._with_line("server", 0, name, lambda: find_key(row, key, self._environ))
         if found is None:
-            raise self._error(f"key {at + 1} is empty", "server", 0, "keys")
+            raise self._error(f"key {at} is empty", "server", 0, name)
+        if len(found.reveal()) < _SHORTEST_KEY:
+            problem = f"key {at} has fewer than {_SHORTEST_KEY} characters, so it could be guessed: try `openssl rand -hex 24`"
+            raise self._error(problem, "server", 0, name)
         return found
 
     def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:

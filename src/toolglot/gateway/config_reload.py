@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import msgspec
+
 from toolglot.errors import CallerError
-from toolglot.gateway.config import Config, read_config
+from toolglot.gateway.config import Config, check_exposure, read_config
 from toolglot.gateway.state import Gateway, log
 
 _INTERVAL = 1.0  # seconds
+_FIXED = ("host", "port", "store", "max_header")
 
 
 def load(path: Path) -> Config:
@@ -21,11 +24,14 @@ def load(path: Path) -> Config:
 
 
 class ConfigReload:
-    """A background job of the gateway. If the file is invalid or missing, it logs an error and keeps the old configuration."""
+    """A background job of the gateway. If the new file can't be used, it logs an error and keeps the old configuration.
+
+    A file is read once it is unchanged for an interval: an editor or a copy may still be writing it.
+    """
 
     def __init__(self, path: Path, interval: float = _INTERVAL) -> None:
         self._path, self._interval = path, interval
-        self._last_stamp = self._stamp()
+        self._used = self._seen = self._stamp()
 
     def _stamp(self) -> tuple[int, int, int] | None:
         try:
@@ -37,21 +43,29 @@ class ConfigReload:
     async def __call__(self, gateway: Gateway) -> None:
         while True:
             await asyncio.sleep(self._interval)
-            stamp = await asyncio.to_thread(self._stamp)
-            if stamp == self._last_stamp:
-                continue
-            self._last_stamp = stamp
-            self._reload(gateway)
+            before, self._seen = self._seen, await asyncio.to_thread(self._stamp)
+            if self._seen == before != self._used:
+                self._used = self._seen
+                await self._reload(gateway)
 
-    def _reload(self, gateway: Gateway) -> None:
+    async def _reload(self, gateway: Gateway) -> None:
         try:
-            config = load(self._path)
+            config = _as_running(await asyncio.to_thread(load, self._path), gateway.live.config)
         except CallerError as error:
             log.error("new configuration rejected; still using the previous one: %s", error)
             return
-        old = gateway.live.config.server
-        new = config.server
-        if (new.host, new.port, new.store, new.max_header) != (old.host, old.port, old.store, old.max_header):
-            log.warning("changes of host, port, store and max_header apply after a restart")
         gateway.use(config)
         log.warning("configuration reloaded: %d upstreams, %d routes", len(config.upstreams), len(config.routes))
+
+
+def _as_running(new: Config, old: Config) -> Config:
+    """The new configuration with what a running server can't change. A reload never turns authentication off."""
+    if old.routes and not new.routes:  # an empty file, or one that is cut off
+        raise CallerError("has no routes", "[[route]]")
+    fixed = {name: getattr(old.server, name) for name in _FIXED}
+    if any(getattr(new.server, name) != value for name, value in fixed.items()):
+        log.warning("changes of %s apply after a restart", ", ".join(_FIXED))
+    check_exposure(old.server.host, new.keys)
+    if old.keys and not new.keys:
+        raise CallerError("has no keys any more; to run without keys, restart the gateway", "[server] keys")
+    return msgspec.structs.replace(new, server=msgspec.structs.replace(new.server, **fixed))

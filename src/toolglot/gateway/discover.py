@@ -24,7 +24,8 @@ async def discover(transport: Transport, server: Server | None = None) -> Config
     lists = await asyncio.gather(*(fetch_model_names(upstream, transport, _LIMITS) for upstream in upstreams))
     found = [(upstream, names) for upstream, names in zip(upstreams, lists, strict=True) if names]
     local = Upstream(EMBEDDED, provider("local"))
-    return Config(server or Server(), (), {one.name: one for one, _ in [*found, (local, ())]}, _routes(found))
+    upstreams_by_name = {one.name: one for one, _ in [*found, (local, ())]}
+    return Config(server or Server(), upstreams=upstreams_by_name, routes=_routes(found))
 
 
 def _routes(found: list[tuple[Upstream, tuple[str, ...]]]) -> tuple[RouteRow, ...]:

@@ -25,6 +25,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     recorded: bool = False  # in metrics and records
     limited: bool = False  # counts towards the rate and concurrency limits of its key
     open: bool = False  # needs no key
+    admin: bool = False  # needs one of the admin keys, if keys are set
     shared: bool = False  # by several APIs: the headers decide the frontend
 
 
@@ -48,7 +49,7 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("POST", "/toolglot/parse"): Endpoint(page.playground, CHAT, limited=True),
     ("GET", "/healthz"): Endpoint(admin_endpoints.healthz, CHAT, open=True),
     ("GET", "/readyz"): Endpoint(admin_endpoints.readyz, CHAT, open=True),
-    ("GET", "/metrics"): Endpoint(admin_endpoints.show_metrics, CHAT),
+    ("GET", "/metrics"): Endpoint(admin_endpoints.show_metrics, CHAT, admin=True),
 }
 
 PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [

@@ -62,6 +62,7 @@ class HttpExchange:
         "_task",
         "_watcher",
         "_watches_disconnect",
+        "client_host",
         "cors_headers",
         "disconnected",
         "ended",
@@ -88,6 +89,7 @@ class HttpExchange:
         self.path: str = scope["path"]
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])  # names in lower case; the last duplicate wins
         self.query: bytes = scope["query_string"]
+        self.client_host: str = (scope["client"] or ("",))[0]
         self.disconnected = False
         self.started = False  # the response headers are sent
         self.ended = False

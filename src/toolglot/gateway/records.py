@@ -57,10 +57,6 @@ class Record(msgspec.Struct, omit_defaults=True):
     content: dict[str, Any] | None = None  # request and reply, with `record = true`
     owner: str = ""  # of the key; "": not authenticated
 
-    def visible_to(self, owner: str) -> bool:
-        """A record is visible only with the key of its request."""
-        return self.owner in ("", owner)
-
     def to_dict(self) -> dict[str, Any]:
         fields: dict[str, Any] = msgspec.to_builtins(self)
         fields.pop("owner", None)

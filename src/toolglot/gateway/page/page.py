@@ -85,12 +85,12 @@ async def live(call: EndpointCall) -> None:
     for record in gateway.records.recent():
         if record.id == after:
             break
-        if record.visible_to(call.owner):
+        if call.may_see(record):
             rows.append(_row(record))
     body = {
         "rows": rows,
-        "history": gateway.history.to_dict(span if span in SPANS else "hour"),
-        "running": gateway.gate.running,
+        "history": gateway.history.to_dict(span if span in SPANS else "hour", None if call.caller.is_admin else call.owner),
+        "running": gateway.gate.running if call.caller.is_admin else gateway.gate.running_for(call.owner),
         "records": server.record,
     }
     await call.exchange.json(body, more=(_NO_STORE,))
