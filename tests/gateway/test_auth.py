@@ -11,9 +11,9 @@ import pytest
 from tests.gateway.running import WIRES, config, request_of, run, serving
 from tests.gateway.scripts import fixture, question, response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
-from toolglot.errors import UpstreamError
+from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.app import App
-from toolglot.gateway.chat_endpoints import too_deep
+from toolglot.gateway.body_structure import MAX_VALUES, check_structure
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.state import Gateway
 
@@ -233,7 +233,59 @@ def test_rate_limit_over_http() -> None:
         (b"[" + b"[],{}," * 100 + b"1]", False),
         (b'{"a":' * 30 + b"1" + b"}" * 30, True),
         (b"[" * 15 + b'"]]]]]"' + b"]" * 15, False),
+        (b'["]",' * 30 + b"1" + b"]" * 30, True),
+        (b'["\\"]",' * 30 + b"1" + b"]" * 30, True),
+        (b'["\\\\",' * 30 + b"1" + b"]" * 30, True),
+        (b'[{"a":' * 11 + b"1" + b"}]" * 11, True),
+        (b'[{"a":' * 10 + b"1" + b"}]" * 10, False),
+        (b'{"a":"\\' + b'"[' * 100, True),
+        (b"]" * 50 + b"[" * 19 + b"]" * 19, False),
     ],
 )
 def test_nesting_depth(data: bytes, deep: bool) -> None:
-    assert too_deep(data, 20) is deep
+    if deep:
+        with pytest.raises(CallerError, match="deeper than 20"):
+            check_structure(data, 20)
+    else:
+        check_structure(data, 20)
+
+
+def test_the_number_of_values_is_limited() -> None:
+    for data in (
+        b"[" + b"1," * MAX_VALUES + b"1]",
+        b"[" + b"[]," * MAX_VALUES + b"1]",
+        b"[" + b'"a",' * 2 * MAX_VALUES + b"1]",
+    ):
+        with pytest.raises(CallerError, match="values"):
+            check_structure(data, 20)
+    check_structure(b'{"text": "' + b"a, [b], " * MAX_VALUES + b'"}', 20)
+
+
+@pytest.mark.parametrize("unit", [b'\\"', b'"', b'"[', b"\\", b'"\\', b"[", b"[{", b"]", b'["]",', b'{"a":['])
+def test_hostile_bodies_do_not_stop_the_gateway(unit: bytes) -> None:
+    """30,000 of these took minutes."""
+
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            for start in (b'{"a":"', b'{"a":', b""):
+                status, body, _ = await gateway.ask("POST", "/v1/chat/completions", start + unit * 30_000)
+                assert status == 400, body
+
+    run(work())
+
+
+@pytest.mark.parametrize("client", WIRES)
+@pytest.mark.parametrize("value", [b'"\xff\xfe"', b"1e999", b"-1e999", b"9" * 5000, b'"\\ud800"'])
+def test_invalid_text_and_numbers_in_tools_are_errors_of_the_client(client: str, value: bytes) -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            path, sent = request_of(client, question(client, "gemini/m"), stream=False)
+            data = msgspec.json.encode(sent)
+            for old in (b'"string"', b'"city"'):
+                assert old in data
+                status, body, _ = await gateway.ask(
+                    "POST", path, data.replace(old, value if old == b'"string"' else b'"c":%b,"city"' % value, 1)
+                )
+                assert status in (200, 400), body
+
+    run(work())

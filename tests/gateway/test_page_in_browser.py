@@ -57,7 +57,7 @@ def test_live_calls_appear_on_the_page() -> None:
             assert "openai-chat/* → openai-chat/*" in await page.inner_text("#route-list")
             for wire in ("anthropic", "ollama", "openai-chat"):
                 path_body = question(wire, "openai-chat/m")
-                await gateway.reply(wire, path_body, stream=False, authorization="Bearer k")
+                await gateway.reply(wire, path_body, stream=False, authorization="Bearer key-one-0123456789")
             await page.wait_for_selector("#list details:nth-of-type(3)")
             assert await page.locator("#list .chip").all_inner_texts() == [
                 "✕ launch_rocket rejected_unknown_tool",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +17,7 @@ from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.auth import Caller
+from toolglot.gateway.body_structure import check_structure
 from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
@@ -31,8 +31,6 @@ from toolglot.pipeline.response.call_validator import unsupported_schema
 from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
 
 _MAX_FORWARDED_HEADER = 1000  # characters
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class EndpointCall(msgspec.Struct, frozen=True):
@@ -60,38 +58,13 @@ class EndpointCall(msgspec.Struct, frozen=True):
 
 async def read_body(call: EndpointCall) -> bytes:
     body = await _body(call)
-    _check_depth(body, call.live.config.server.max_depth)
+    check_structure(body, call.live.config.server.max_depth)
     return body
 
 
 async def _body(call: EndpointCall) -> bytes:
     server = call.live.config.server
     return await call.exchange.body(server.max_body, server.client_timeout)
-
-
-def _check_depth(body: bytes, max_depth: int) -> None:
-    if too_deep(body, max_depth):
-        raise CallerError(f"the body is nested deeper than {max_depth} levels")
-
-
-def too_deep(data: bytes, max_depth: int) -> bool:
-    """Whether JSON is nested too deeply, without parsing it: later code recurses over it.
-
-    Bracket pairs are removed one level per pass. Strings are removed only if their brackets could matter.
-    """
-    if data.count(b"{") + data.count(b"[") <= max_depth:
-        return False
-    return _brackets_too_deep(data, max_depth) and _brackets_too_deep(_STRING.sub(b"", data), max_depth)
-
-
-def _brackets_too_deep(data: bytes, levels: int) -> bool:
-    brackets = data.translate(None, _NOT_BRACKETS)
-    while levels and len(brackets) > levels:  # each level has at least one bracket
-        shorter = brackets.replace(b"{}", b"").replace(b"[]", b"")
-        if len(shorter) == len(brackets):
-            break
-        brackets, levels = shorter, levels - 1
-    return len(brackets) > levels
 
 
 def read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Request, bytes]:
@@ -107,7 +80,7 @@ def read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Req
 
 def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
     server = call.live.config.server
-    check = partial(_check_depth, max_depth=server.max_depth)
+    check = partial(check_structure, max_depth=server.max_depth)
     try:
         request = read_request_bytes(body, call.frontend.wire_format, check, **overrides)
     except RecursionError:

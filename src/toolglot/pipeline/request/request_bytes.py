@@ -44,7 +44,10 @@ def read_request_bytes(data: bytes, source_format: WireFormat, inspect: Inspect 
     if tools is None and not history:
         return request
     if tools is not None and not isinstance(tools, Toolset):
-        tools = _TOOLS.read(wire.name, bytes(tools))
+        try:
+            tools = _TOOLS.read(wire.name, bytes(tools))
+        except JSON_ERRORS as error:  # the parser skipped them, so invalid UTF-8 or numbers show only here
+            raise CallerError(f"is not JSON: {error}", "tools") from None
     return msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=request.messages + history)
 
 
