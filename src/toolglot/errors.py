@@ -12,6 +12,7 @@ ToolglotError
 from __future__ import annotations
 
 RETRYABLE = frozenset({408, 409, 425, 429})
+_LONGEST_WAIT = 1e9  # seconds; more, or infinity, is not a time to wait
 
 
 class ToolglotError(Exception):
@@ -71,7 +72,7 @@ class UpstreamError(ToolglotError):
         self.message = message
         self.status = status
         self.code = code
-        self.retry_after = retry_after
+        self.retry_after = retry_after if retry_after is not None and 0 <= retry_after < _LONGEST_WAIT else None
         self.should_retry = should_retry
 
     @property

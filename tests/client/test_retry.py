@@ -148,7 +148,7 @@ LATE = {
         5,
     ),
     "retry-after as a time": ({"retry-after": str(int(NOW + 20))}, 20),
-    "retry-after that never comes": ({"retry-after": "inf"}, float("inf")),
+    "retry-after that is not a time": ({"retry-after": "inf"}, None),
     "nonsense": ({"retry-after": "soon", "x-ratelimit-reset": "later", "ratelimit-reset": "-3"}, None),
 }
 

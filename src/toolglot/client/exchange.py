@@ -158,13 +158,37 @@ def _events_in(body: bytes, this: HttpRequest, answer: Answer) -> list[Event]:
 # -- streamed
 
 
+class _Silence:
+    """Ends a stream that sends only comments: bytes arrive, so the connection itself never times out."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._longest = limits.first_byte
+        self._since: float | None = None
+
+    def is_over(self, events: list[Event]) -> bool:
+        if events:
+            self._since = None
+            return False
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        return self._longest is not None and now - self._since > self._longest
+
+    @property
+    def error(self) -> UpstreamError:
+        return UpstreamError(f"the server sent bytes for {self._longest:g} s, but no event", None, "timeout_idle")
+
+
 class Stream:
     """A stream that has received its first event: from here on nothing is retried."""
 
-    def __init__(self, answer: Answer, chunks: AsyncIterator[bytes], reader: Reader[bytes], first: list[Event]) -> None:
+    def __init__(
+        self, answer: Answer, chunks: AsyncIterator[bytes], reader: Reader[bytes], first: list[Event], limits: Limits
+    ) -> None:
         self._answer, self._chunks, self._reader = answer, chunks, reader
         self._first: list[Event] | None = first
         self._ended = False
+        self._silence = _Silence(limits)
 
     async def next(self) -> list[Event] | None:
         """The next events, or None at the end. A broken connection is a Fault."""
@@ -182,7 +206,11 @@ class Stream:
             self._ended = True
             rest = [event for event in self._reader.close() if not isinstance(event, Fault)]
             return [*rest, Fault(error.with_traceback(None))]  # the traceback references this frame
-        return self._reader.feed(chunk)
+        events = self._reader.feed(chunk)
+        if self._silence.is_over(events):
+            self._ended = True
+            return [Fault(self._silence.error)]
+        return events
 
     async def aclose(self) -> None:
         await self._answer.aclose()
@@ -198,19 +226,22 @@ async def open_stream(this: HttpRequest) -> Stream:
         chunks = aiter(answer)
         first: list[Event] = []
         data = b""
+        silence = _Silence(this.limits)
         while all(isinstance(event, Start) for event in first):
             chunk = await anext(chunks, None)
             first += reader.close() if chunk is None else reader.feed(chunk)
             if chunk is None:
                 break
             data = data or chunk
+            if silence.is_over([]):
+                raise silence.error
         fault = next((event for event in first if not isinstance(event, Start)), None)
         if isinstance(fault, Fault):
             raise _for_caller(_more_precise(fault.error, answer, data), this, answer)
     except BaseException:
         await answer.aclose()
         raise
-    return Stream(answer, chunks, reader, first)
+    return Stream(answer, chunks, reader, first, this.limits)
 
 
 def _more_precise(error: UpstreamError, answer: Answer, data: bytes) -> UpstreamError:

@@ -134,7 +134,7 @@ def _until_date(value: str, now: float) -> float | None:
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             then = read(value)
-        except (ValueError, TypeError):
+            return max(0.0, (then if then.tzinfo is not None else then.replace(tzinfo=UTC)).timestamp() - now)
+        except (ValueError, TypeError, OverflowError):
             continue
-        return max(0.0, (then if then.tzinfo is not None else then.replace(tzinfo=UTC)).timestamp() - now)
     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Coroutine
 from contextlib import nullcontext
 from typing import Any
@@ -50,7 +49,6 @@ class App:
         gateway, live = self.gateway, self.gateway.live
         record = gateway.records.begin(exchange.request_id, "")
         frontend, endpoint = None, None
-        started = time.perf_counter()
         try:
             allow_origin(exchange, live.config.server.cors_origins)
             if is_preflight(exchange):
@@ -84,7 +82,7 @@ class App:
         finally:
             exchange.close()
             if endpoint is not None and endpoint.recorded:
-                record.seconds = time.perf_counter() - started
+                record.seconds = record.elapsed()
                 gateway.records.add(record)
 
     async def _fail(
@@ -146,7 +144,7 @@ def as_upstream_error(error: ToolglotError) -> UpstreamError:
     if isinstance(error, UpstreamError):
         if error.status is None and error.code in _TIMEOUTS:
             return UpstreamError(error.message, 504, error.code, error.retry_after, error.should_retry)
-        if error.status is not None and error.status < 400:  # an error in a response with a success status
+        if error.status is not None and not 400 <= error.status < 600:  # of a success, or of no known kind
             return UpstreamError(error.message, 502, error.code, error.retry_after, error.should_retry)
         return error
     if isinstance(error, CallerError):

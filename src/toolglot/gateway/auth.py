@@ -19,6 +19,7 @@ from toolglot.gateway.http_exchange import HttpExchange
 
 ANYONE = "anyone"
 _WEB_ORIGINS = (b"http", b"null")  # null: a sandboxed frame
+_MAX_NAME = 300  # characters of a host or an origin, because results are cached
 _HOW_TO_SEND = "send it as Authorization: Bearer, x-api-key, x-goog-api-key or ?key="
 
 
@@ -84,8 +85,12 @@ def _check_local(exchange: HttpExchange, host: str) -> None:
         raise UpstreamError("no API keys are configured, so web pages need an entry in cors_origins", 403, "foreign_origin")
 
 
-@lru_cache(256)
 def _is_local(url: str, host: str) -> bool:
+    return len(url) <= _MAX_NAME and _is_local_name(url, host)
+
+
+@lru_cache(256)
+def _is_local_name(url: str, host: str) -> bool:
     try:
         name = urlsplit(url).hostname or ""
     except ValueError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -22,10 +21,11 @@ from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
-from toolglot.gateway.routing import Candidate
-from toolglot.gateway.state import Gateway, Live
+from toolglot.gateway.routing import MAX_NAME, Candidate
+from toolglot.gateway.state import Gateway, Live, log
+from toolglot.gateway.store import StoreError
 from toolglot.gateway.upstream_request import Client, Opened, RateLimitTransport, open_response
-from toolglot.io.json_codec import JSON_ERRORS, decode, encode, replace_surrogate_escapes
+from toolglot.io.json_codec import JSON_ERRORS, encode, replace_surrogate_escapes
 from toolglot.pipeline.request.request_bytes import read_request_bytes
 from toolglot.pipeline.response.call_validator import unsupported_schema
 from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
@@ -107,7 +107,7 @@ async def chat(call: EndpointCall) -> None:
     request, body = read_request(call, body, **overrides)
     if call.frontend is CHAT and uses_legacy_functions(request):  # that response format has room for one call
         request = msgspec.structs.replace(request, parallel=False)
-    call.record.model, call.record.stream = request.model, request.stream
+    call.record.model, call.record.stream = request.model[:MAX_NAME], request.stream
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
@@ -127,7 +127,7 @@ async def chat(call: EndpointCall) -> None:
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
     if content:
-        call.record.content = {"request": decode(body), "reply": msgspec.to_builtins(response.reply().parts)}
+        call.record.content = msgspec.Raw(encode({"request": msgspec.Raw(body), "reply": response.reply().parts}))
 
 
 async def _load_model(call: EndpointCall, request: Request) -> None:
@@ -183,7 +183,7 @@ async def _stream(
     if as_array:
         writer = JsonArrayWriter(writer)
     call.record.status = 200
-    call.record.first = time.time() - call.record.began
+    call.record.first = call.record.elapsed()
     await start_stream(exchange, frontend, opened, as_array)
     ping = frontend.ping(context.model or "")
     async with ClientStream(exchange, ping, server.ping, server.client_timeout) as stream:
@@ -250,7 +250,11 @@ class ResponsesThread:
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
         row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
         store = self._call.gateway.store
-        if store.in_memory:
-            store.add(*row)
-        else:
-            await asyncio.to_thread(store.add, *row)
+        try:
+            if store.in_memory:
+                store.add(*row)
+            else:
+                await asyncio.to_thread(store.add, *row)
+        except StoreError as error:  # a full disk: the client gets its response all the same
+            log.error("%s: %s", self._call.exchange.request_id, error)
+            self._call.record.notes.append(str(error))

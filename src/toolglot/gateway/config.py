@@ -28,7 +28,7 @@ T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
 _SECRETS = ("keys", "admin_keys", "api_key")
 _SHORTEST_KEY = 16  # characters
-_SIZE_KEYS = ("max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
+_SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
 _TIME_KEYS = ("ping", "client_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 MEMORY = "memory"
@@ -53,6 +53,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
     store: str = MEMORY  # of the Responses API: memory, or a file
+    max_store: int = 256 * 1024 * 1024
     max_body: int = 32 * 1024 * 1024
     max_header: int = 64 * 1024
     max_depth: int = 128

@@ -12,7 +12,7 @@ from toolglot.gateway.config import Config, check_exposure, read_config
 from toolglot.gateway.state import Gateway, log
 
 _INTERVAL = 1.0  # seconds
-_FIXED = ("host", "port", "store", "max_header")
+_FIXED = ("host", "port", "store", "max_store", "max_header")
 
 
 def load(path: Path) -> Config:

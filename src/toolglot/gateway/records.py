@@ -11,9 +11,15 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 Outcome = Literal["passed", "fixed", "refused"]
 _MAX_RECORDS = 200
+_MAX_BYTES = 64 * 1024 * 1024  # of all records
+_MAX_CONTENT = 8 * 1024 * 1024  # of one record; a larger content is left out
+_MAX_TEXT = 2000  # characters of a name or a message
+_MAX_WRITTEN = 20_000  # characters of a call, as the model wrote it
+_MAX_ITEMS = 100  # calls, decisions or notes
 CLIENT_CLOSED = 499  # the status of a request whose client disconnected, as in nginx
 
 
@@ -54,38 +60,69 @@ class Record(msgspec.Struct, omit_defaults=True):
     decisions: list[RecordedDecision] = []
     notes: list[str] = []
     traceparent: str = ""  # of the client's trace
-    content: dict[str, Any] | None = None  # request and reply, with `record = true`
+    content: msgspec.Raw | None = None  # request and reply as JSON, with `record = true`
     owner: str = ""  # of the key; "": not authenticated
+    started: float = 0.0  # of a clock that never jumps
+
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.started
 
     def to_dict(self) -> dict[str, Any]:
-        fields: dict[str, Any] = msgspec.to_builtins(self)
-        fields.pop("owner", None)
+        fields: dict[str, Any] = msgspec.to_builtins(replace(self, content=None))
+        if self.content is not None:
+            fields["content"] = self.content
+        for name in ("owner", "started"):
+            fields.pop(name, None)
         return fields
+
+
+def _cut(text: str | None, limit: int = _MAX_TEXT) -> str | None:
+    return text if text is None or len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _bound(record: Record) -> int:
+    """Cuts off what is too long, for the texts come from clients and models. Returns the size in bytes."""
+    for name in ("model", "target", "upstream", "code"):
+        setattr(record, name, _cut(getattr(record, name)))
+    record.notes = [_cut(note) or "" for note in record.notes[:_MAX_ITEMS]]
+    record.tried = tuple(_cut(name) or "" for name in record.tried[:_MAX_ITEMS])
+    record.calls = [
+        replace(call, tool=_cut(call.tool), written=_cut(call.written, _MAX_WRITTEN)) for call in record.calls[:_MAX_ITEMS]
+    ]
+    record.decisions = [replace(one, message=_cut(one.message)) for one in record.decisions[:_MAX_ITEMS]]
+    if record.content is not None and len(record.content) > _MAX_CONTENT:
+        record.notes.append(f"the content is not kept: {len(record.content)} bytes, the limit is {_MAX_CONTENT}")
+        record.content = None
+    return len(msgspec.msgpack.encode(record))
 
 
 Observer = Callable[[Record], None]
 
 
 class Records:
-    def __init__(self, max_records: int = _MAX_RECORDS) -> None:
-        self._max_records = max_records
-        self._records: OrderedDict[str, Record] = OrderedDict()
+    def __init__(self, max_records: int = _MAX_RECORDS, max_bytes: int = _MAX_BYTES) -> None:
+        self._max_records, self._max_bytes = max_records, max_bytes
+        self._records: OrderedDict[str, tuple[Record, int]] = OrderedDict()
+        self._bytes = 0
         self.observers: list[Observer] = []
 
     def begin(self, id: str, wire: str) -> Record:
         """A record that is visible once it is added."""
-        return Record(id, wire, time.time())
+        return Record(id, wire, time.time(), started=time.perf_counter())
 
     def add(self, record: Record) -> None:
-        self._records[record.id] = record
-        while len(self._records) > self._max_records:
-            self._records.popitem(last=False)
         for observer in self.observers:
             observer(record)
+        size = _bound(record)
+        self._records[record.id] = record, size
+        self._bytes += size
+        while len(self._records) > self._max_records or self._bytes > self._max_bytes:
+            self._bytes -= self._records.popitem(last=False)[1][1]
 
     def find(self, id: str) -> Record | None:
-        return self._records.get(id) or self._records.get(f"req_{id}")
+        found = self._records.get(id) or self._records.get(f"req_{id}")
+        return found[0] if found is not None else None
 
     def recent(self) -> list[Record]:
         """Newest first."""
-        return list(reversed(self._records.values()))
+        return [record for record, _ in reversed(self._records.values())]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 
@@ -193,7 +192,7 @@ def with_durations(last: Finish, record: Record) -> Finish:
     """
     if "total_duration" in last.extra.get(OLLAMA_WIRE, {}):
         return last
-    total = max(1, int((time.time() - record.began) * 1e9))
+    total = max(1, int(record.elapsed() * 1e9))
     prompt = min(total, int((record.first or 0.0) * 1e9))
     durations = {"total_duration": total, "prompt_eval_duration": prompt, "eval_duration": max(1, total - prompt)}
     return msgspec.structs.replace(last, extra=merge_extra({OLLAMA_WIRE: durations}, last.extra))

@@ -16,7 +16,7 @@ from toolglot.gateway.upstream import Upstream
 
 _CACHED_NAMES = 512
 _MAX_LISTED = 30  # names in an error
-_MAX_NAME = 256  # longer names never match, because names are cached
+MAX_NAME = 256  # longer names never match, because names are cached
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class Routing:
 
     def candidates(self, model: str) -> tuple[Candidate, ...]:
         """All matches in route order; raises if there are none."""
-        found = self._find_cached(model) if len(model) <= _MAX_NAME else ()
+        found = self._find_cached(model) if len(model) <= MAX_NAME else ()
         if not found:
             raise UpstreamError(self._unknown(model), 404, "model_not_found")
         return found

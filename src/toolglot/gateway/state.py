@@ -40,7 +40,7 @@ class Gateway:
 
     def __init__(self, config: Config, transport: Transport | None = None) -> None:
         self.transport: Transport = Transports() if transport is None else transport
-        self.store = Store(config.server.store)
+        self.store = Store(config.server.store, config.server.max_store)
         self.records = Records()
         self.metrics = Metrics()
         self.mode_stats = ModeStats()

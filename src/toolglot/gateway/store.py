@@ -9,16 +9,19 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from toolglot.client.user_dirs import at_home, is_homeless, open_private
 from toolglot.core.messages import Message
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.config import MEMORY
 
 _MAX_ROWS = 20_000  # the oldest are deleted first
+_MAX_BYTES = 256 * 1024 * 1024
 _MAX_TURNS = 1000  # of one conversation
 _CLEANUP_INTERVAL = 100  # rows
 
@@ -28,6 +31,14 @@ create table if not exists responses (
   primary key (owner, id)
 ) without rowid;
 create index if not exists responses_at on responses (at);
+"""
+
+_KEEP_ROWS = "delete from responses where at <= (select at from responses order by at desc limit 1 offset ?)"
+_KEEP_BYTES = """
+delete from responses where at <= (
+  select max(at) from (select at, sum(length(said) + length(body)) over (order by at desc) as kept from responses)
+  where kept > ?
+)
 """
 
 _MESSAGES = msgspec.json.Decoder(tuple[Message, ...])
@@ -51,38 +62,61 @@ def _connect(place: str) -> sqlite3.Connection:
     return connection
 
 
-class Store:
-    """`place`: memory, or a file. Thread-safe."""
+class StoreError(UpstreamError):
+    """The disk is full or broken, or a response is larger than the store."""
 
-    def __init__(self, place: str = MEMORY) -> None:
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the store of responses: {problem}", 503, "store_failed")
+
+
+class Store:
+    """`place`: memory, or a file. `max_bytes`: of all messages and bodies; the oldest are deleted first. Thread-safe."""
+
+    def __init__(self, place: str = MEMORY, max_bytes: int = _MAX_BYTES) -> None:
         self.in_memory = place == MEMORY
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._added = 0
         try:
             self._connection = _connect(place)
+            self._bytes, self._last = self._totals()
         except (OSError, sqlite3.Error) as error:
             raise CallerError(f"{place} can't be used as a store: {error}", "[server] store") from None
+
+    def _totals(self) -> tuple[int, float]:
+        """The bytes, and the time of the newest row."""
+        bytes_, last = self._connection.execute("select total(length(said) + length(body)), max(at) from responses").fetchone()
+        return int(bytes_), last or 0.0
 
     def close(self) -> None:
         with self._lock:
             self._connection.close()
 
     def add(self, id: str, owner: str, previous: str | None, messages: tuple[Message, ...], body: bytes) -> None:
-        row = (id, owner, previous, time.time(), _ENCODER.encode(messages), body)
-        with self._lock:
+        said = _ENCODER.encode(messages)
+        size = len(said) + len(body)
+        if size > self._max_bytes // 2:
+            raise StoreError(f"{size} bytes are too many to store one")
+        with self._locked():
+            self._last = max(self._last + 1e-6, time.time())  # in the order of insertion, even if the clock is set back
+            row = (id, owner, previous, self._last, said, body)
             self._connection.execute("insert or replace into responses values (?, ?, ?, ?, ?, ?)", row)
             self._added += 1
-            if self._added % _CLEANUP_INTERVAL == 0:
-                self._connection.execute(
-                    "delete from responses where at <= (select at from responses order by at desc limit 1 offset ?)",
-                    (_MAX_ROWS,),
-                )
+            self._bytes += size
+            if self._bytes > self._max_bytes or self._added % _CLEANUP_INTERVAL == 0:
+                self._trim()
+
+    def _trim(self) -> None:
+        """Deletes the oldest rows until a tenth of the bytes is free."""
+        self._connection.execute(_KEEP_ROWS, (_MAX_ROWS,))
+        self._connection.execute(_KEEP_BYTES, (self._max_bytes * 9 // 10,))
+        self._bytes, _ = self._totals()
 
     def history(self, id: str, owner: str) -> tuple[Message, ...] | None:
         """All messages up to and including this response; None if it is unknown or belongs to another owner."""
         turns: list[tuple[Message, ...]] = []
         next_id: str | None = id
-        with self._lock:
+        with self._locked():
             while next_id is not None and len(turns) < _MAX_TURNS:
                 row = self._row(next_id, owner)
                 if row is None:
@@ -92,13 +126,21 @@ class Store:
         return tuple(message for turn in reversed(turns) for message in turn)
 
     def body(self, id: str, owner: str) -> bytes | None:
-        with self._lock:
+        with self._locked():
             row = self._row(id, owner)
         return None if row is None else bytes(row[2])
 
     def delete(self, id: str, owner: str) -> bool:
-        with self._lock:
+        with self._locked():
             return self._connection.execute("delete from responses where owner = ? and id = ?", (owner, id)).rowcount > 0
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise StoreError(str(error)) from None
 
     def _row(self, id: str, owner: str) -> Any:
         rows = self._connection.execute("select previous, said, body from responses where owner = ? and id = ?", (owner, id))

@@ -13,7 +13,7 @@ from toolglot.client.transport import Limits
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
 from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, read_body, read_request
-from toolglot.gateway.routing import Candidate
+from toolglot.gateway.routing import MAX_NAME, Candidate
 from toolglot.gateway.upstream_request import Client, for_target
 from toolglot.io.json_codec import JSON_ERRORS, decode, encode
 from toolglot.pipeline.request.context_budget import request_tokens
@@ -53,7 +53,7 @@ async def count_gemini(call: EndpointCall) -> None:
 
 
 async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes, bytes]]:
-    call.record.model = request.model
+    call.record.model = request.model[:MAX_NAME]
     candidate = call.live.routing.candidates(request.model)[0]
     wire = candidate.target.route.wire.name
     count = _COUNTERS.get(server_kind(candidate.upstream.row.name), _COUNTERS.get(wire))

@@ -26,7 +26,7 @@ class _Ring:
     def row(self, at: float, model: str) -> list[int]:
         now = int(at // self._step)
         if now not in self._counts:
-            self._counts = {step: counts for step, counts in self._counts.items() if step > now - STEPS}
+            self._counts = {step: counts for step, counts in self._counts.items() if now - STEPS < step < now}
         return self._counts.setdefault(now, {}).setdefault(model, [0] * 5)
 
     def rows(self, at: float) -> dict[str, list[list[int]]]:
