@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from contextvars import ContextVar
 from typing import Protocol
 
 import msgspec
@@ -16,6 +17,12 @@ class Limits(msgspec.Struct, frozen=True):
     idle: float | None = 120.0  # between two chunks of a response
     body: int = 64 * 1024 * 1024  # of a whole response
     head: int = 64 * 1024
+    queue: float | None = 60.0  # for a free connection
+    connections: int | None = None  # to one host at the same time; None: what the transport is set to
+
+
+# Whose request it is: if all connections to a host are in use, different owners get the next one in turn.
+request_owner: ContextVar[str] = ContextVar("request_owner", default="")
 
 
 class Answer(Protocol):

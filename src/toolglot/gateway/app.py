@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from contextlib import nullcontext
 from typing import Any
 
+from toolglot.client.transport import request_owner
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.auth import LOCAL, authenticate, check_admin
 from toolglot.gateway.chat_endpoints import EndpointCall
@@ -27,7 +28,9 @@ from toolglot.gateway.http_exchange import (
 from toolglot.gateway.records import CLIENT_CLOSED, Record
 from toolglot.gateway.state import Gateway, log
 
-_TIMEOUTS = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send", "timeout_pool"})
+_TIMEOUTS = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send"})
+_ALL_BUSY = "timeout_pool"
+_RETRY_AFTER = 1.0  # seconds
 _UNLIMITED = nullcontext()
 _CLOSE_CONNECTION = frozenset({408, 413, 415})  # the rest of the body is not read
 
@@ -64,6 +67,7 @@ class App:
             if endpoint.admin:
                 check_admin(caller)
             record.owner = caller.owner
+            request_owner.set(caller.owner)
             limits = (caller.owner, server.max_concurrent, server.rate, server.burst)
             with gateway.gate.slot(*limits) if endpoint.limited else _UNLIMITED:
                 await endpoint.handler(EndpointCall(gateway, live, exchange, frontend, caller, record, path_params))
@@ -142,6 +146,8 @@ async def _run(job: Coroutine[Any, Any, None]) -> None:
 def as_upstream_error(error: ToolglotError) -> UpstreamError:
     """Every error as one that a wire can write."""
     if isinstance(error, UpstreamError):
+        if error.code == _ALL_BUSY:
+            return UpstreamError(error.message, 503, error.code, error.retry_after or _RETRY_AFTER, error.should_retry)
         if error.status is None and error.code in _TIMEOUTS:
             return UpstreamError(error.message, 504, error.code, error.retry_after, error.should_retry)
         if error.status is not None and not 400 <= error.status < 600:  # of a success, or of no known kind

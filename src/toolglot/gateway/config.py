@@ -29,7 +29,7 @@ _TABLES = ("server", "upstream", "route", "model")
 _SECRETS = ("keys", "admin_keys", "api_key")
 _SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
-_TIME_KEYS = ("ping", "client_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
+_TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 MEMORY = "memory"
 Schemas = Literal["reject", "strict", "lenient"]  # reject its calls, reject the request, or don't check the keyword
@@ -59,10 +59,12 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_depth: int = 128
     max_tools: int = 1024
     max_concurrent: int = 256  # concurrent requests per key
+    max_connections: int = 0  # to one upstream host; 0: enough for max_concurrent requests of every key
     rate: float = 0.0  # requests per second and key
     burst: int = 0  # requests at once; 0: twice the rate
     ping: float = 15.0  # silence on a stream before a keep-alive
     client_timeout: float = 60.0  # to send its request, or to read the response
+    queue_timeout: float = 10.0  # for a free connection to an upstream
     connect_timeout: float = 10.0
     first_byte_timeout: float = 600.0
     idle_timeout: float = 120.0
@@ -98,12 +100,20 @@ class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wire: str | None = None
 
 
+_SPARE_CONNECTIONS = 16  # for lists of models, token counts and retries
+
+
 class Config(msgspec.Struct, frozen=True):
     server: Server = Server()
     keys: tuple[Secret, ...] = ()  # with the admin keys
     admin_keys: tuple[Secret, ...] = ()
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
+
+    @property
+    def connections(self) -> int:
+        """To one upstream host."""
+        return self.server.max_connections or self.server.max_concurrent * max(1, len(self.keys)) + _SPARE_CONNECTIONS
 
 
 def read_config(text: str, file: str = "toolglot.toml", environ: Mapping[str, str] | None = None) -> Config:
@@ -200,7 +210,7 @@ class _ConfigReader:
         for key in _SIZE_KEYS + _TIME_KEYS:
             if not getattr(server, key) > 0:  # also rejects NaN
                 raise self._error("must be more than 0", "server", 0, key)
-        for key in ("rate", "burst"):
+        for key in ("rate", "burst", "max_connections"):
             if not getattr(server, key) >= 0:
                 raise self._error("must not be negative", "server", 0, key)
         for origin in server.cors_origins:

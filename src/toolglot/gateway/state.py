@@ -56,7 +56,13 @@ class Gateway:
 
     def _live(self, config: Config) -> Live:
         server = config.server
-        limits = Limits(server.connect_timeout, server.first_byte_timeout, server.idle_timeout)
+        limits = Limits(
+            server.connect_timeout,
+            server.first_byte_timeout,
+            server.idle_timeout,
+            queue=server.queue_timeout,
+            connections=config.connections,
+        )
         session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats)
         return Live(config, Routing(config), session, ModelList(config, self.transport), UpstreamStates(config, self.transport))
 

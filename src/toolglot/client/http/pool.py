@@ -1,12 +1,15 @@
-"""Connections to one host: idle and busy ones, their number, and the queue for one."""
+"""Connections to one host: idle and busy ones, their number, and the queues for one: a queue for each owner, served in turn."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import OrderedDict
 
 from toolglot.client.http.connection import Connection
 from toolglot.client.http.faults import transport_error
+from toolglot.client.transport import Limits, request_owner
+
+_Turn = asyncio.Future[Connection | None]
 
 
 class HostPool:
@@ -18,7 +21,7 @@ class HostPool:
         self._idle: list[Connection] = []
         self._busy: set[Connection] = set()
         self._opening = 0
-        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
+        self._waiting: OrderedDict[str, dict[_Turn, None]] = OrderedDict()  # by owner; the next one first
 
     @property
     def count(self) -> int:
@@ -34,7 +37,9 @@ class HostPool:
             connection.abort()
         return None
 
-    async def take(self, wait: float | None, *, fresh: bool) -> Connection | None:
+    async def take(self, limits: Limits, *, fresh: bool) -> Connection | None:
+        if limits.connections is not None:
+            self._limit = limits.connections
         connection = None if fresh else self.take_idle()
         if connection is not None:
             return connection
@@ -43,22 +48,39 @@ class HostPool:
         if self.count < self._limit:
             self._opening += 1
             return None
-        return await self._queue(wait)
+        return await self._queue(limits.queue)
 
     async def _queue(self, wait: float | None) -> Connection | None:
-        turn: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        turn: _Turn = asyncio.get_running_loop().create_future()
+        owner = request_owner.get()
+        self._waiting.setdefault(owner, {})[turn] = None
         try:
             async with asyncio.timeout(wait):
                 return await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled():
                 self._return(turn.result())
-            elif turn in self._waiting:
-                self._waiting.remove(turn)
+            else:
+                self._leave(owner, turn)
             if isinstance(error, TimeoutError):
                 raise transport_error("timeout_pool", self._shown, f"{self._limit} connections, {wait:g} s") from None
             raise
+
+    def _leave(self, owner: str, turn: _Turn) -> None:
+        queue = self._waiting.get(owner, {})
+        queue.pop(turn, None)
+        if not queue:
+            self._waiting.pop(owner, None)
+
+    def _next_turn(self) -> _Turn | None:
+        while self._waiting:
+            owner, queue = next(iter(self._waiting.items()))
+            turn = next(iter(queue))
+            self._waiting.move_to_end(owner)
+            self._leave(owner, turn)
+            if not turn.done():
+                return turn
+        return None
 
     def add(self, connection: Connection) -> None:
         self._opening -= 1
@@ -81,11 +103,10 @@ class HostPool:
             self._free(connection)
 
     def _free(self, connection: Connection) -> None:
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(connection)
-                return
+        turn = self._next_turn()
+        if turn is not None:
+            turn.set_result(connection)
+            return
         self._busy.discard(connection)
         self._idle.append(connection)
 
@@ -96,9 +117,7 @@ class HostPool:
         self._next()
 
     def _next(self) -> None:
-        """A slot is free: the first in the queue may open a connection."""
-        while self._waiting and self.count < self._limit:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                self._opening += 1
-                turn.set_result(None)
+        """A slot is free: the next in the queue may open a connection."""
+        while self.count < self._limit and (turn := self._next_turn()) is not None:
+            self._opening += 1
+            turn.set_result(None)

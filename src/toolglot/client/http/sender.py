@@ -23,7 +23,9 @@ _PROXY_AUTH_REQUIRED = 407  # only proxies send it
 
 
 class HttpTransport:
-    """`per_host`: the maximum of connections to one host. `rest`: seconds until an idle one is closed.
+    """`per_host`: the maximum of connections to one host, unless the limits of a request have another.
+
+    `rest`: seconds until an idle connection is closed.
 
     Bound to the event loop that uses it; used in a later loop (a second `asyncio.run`), it starts again there.
     """
@@ -92,7 +94,7 @@ class HttpTransport:
         return answer
 
     async def _connect(self, pool: HostPool, target: Target, limits: Limits, *, fresh: bool) -> Connection:
-        connection = await pool.take(limits.first_byte, fresh=fresh)
+        connection = await pool.take(limits, fresh=fresh)
         if connection is not None:
             return connection
         try:
