@@ -6,6 +6,7 @@ import asyncio
 import gc
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -17,11 +18,12 @@ from toolglot.gateway.config import Config, check_exposure
 from toolglot.gateway.config_reload import ConfigReload, load
 from toolglot.gateway.discover import DiscoveryRefresh, discover
 from toolglot.gateway.http_protocol import HttpProtocol
-from toolglot.gateway.state import Gateway
+from toolglot.gateway.state import Gateway, log
 from toolglot.gateway.telemetry import telemetry
 
 _GRACE = 120  # seconds for running requests at shutdown
 _BACKLOG = 2048
+_SPARE_DESCRIPTORS = 64
 _GC_THRESHOLD = 5000  # new objects before a collection
 
 
@@ -68,10 +70,26 @@ def tune_garbage_collector() -> None:
     gc.set_threshold(_GC_THRESHOLD, 10, 10)
 
 
+def raise_descriptor_limit(config: Config) -> None:
+    """As far as the system allows. Logs a warning if that is less than the configured limits need."""
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:  # not available on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    needed = config.connections + config.server.max_concurrent * max(1, len(config.keys)) + _SPARE_DESCRIPTORS
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        log.warning("%d open files are allowed, but the limits need up to %d: raise them with ulimit -n", soft, needed)
+
+
 def make_gateway(path: Path | None, host: str | None = None, port: int | None = None) -> Gateway:
     """From a file, or from the servers on this machine. Command-line options override the file."""
     config = load(path) if path is not None else asyncio.run(_discover())
     config = _with_options(config, host, port)
+    raise_descriptor_limit(config)
     gateway = Gateway(config)
     gateway.background_jobs.append(DiscoveryRefresh() if path is None else ConfigReload(path))
     if exporter := telemetry(config.server.otel):

@@ -16,10 +16,11 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# an escape in JSON; a surrogate pair is matched as one, a lone half is in its own group
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+# a surrogate escape in JSON; a pair is matched as one
+_SURROGATE_ESCAPE = re.compile(
+    rb"\\u[dD](?:(?P<pair>[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[89a-fA-F][0-9a-fA-F]{2})"
 )
+_MAX_REPLACED = 50_000  # surrogate escapes; a text with more that are halves stays invalid
 
 JSON_ERRORS = (ValueError, RecursionError, msgspec.MsgspecError)  # what decode may raise
 
@@ -41,7 +42,11 @@ def replace_surrogates(text: str) -> str:
 
 def replace_surrogate_escapes(data: bytes) -> bytes:
     """JSON text with U+FFFD for each escape that is half of a surrogate pair: valid JSON, but not valid text."""
-    return _ESCAPE.sub(lambda found: rb"\ufffd" if found["half"] else found[0], data)
+    if b"\0" in data:  # not JSON
+        return data
+    unescaped = data.replace(b"\\\\", b"\0\0")  # an escaped backslash does not start an escape
+    found = _SURROGATE_ESCAPE.sub(lambda found: found[0] if found["pair"] else rb"\ufffd", unescaped, count=_MAX_REPLACED)
+    return found.replace(b"\0\0", b"\\\\")
 
 
 def dumps(value: Any) -> str:
