@@ -135,7 +135,7 @@ def test_a_turn_that_never_comes_is_a_fault() -> None:
         async with fault_server() as server, HttpTransport(per_host=1, proxies=DIRECT) as client:
             server.stalls("/", head("Content-Length: 5"))
             async with await client.send("GET", server.url("/"), {}):
-                error = await fault_of(client, server.url("/x"), limits=Limits(first_byte=0.1))
+                error = await fault_of(client, server.url("/x"), limits=Limits(queue=0.1))
                 assert error.code == "timeout_pool"
             assert await ask(client, server.url("/x")) == b"ok"
 

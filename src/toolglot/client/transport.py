@@ -17,7 +17,7 @@ class Limits(msgspec.Struct, frozen=True):
     idle: float | None = 120.0  # between two chunks of a response
     body: int = 64 * 1024 * 1024  # of a whole response
     head: int = 64 * 1024
-    queue: float | None = 60.0  # for a free connection
+    queue: float | None = 600.0  # for a free connection
     connections: int | None = None  # to one host at the same time; None: what the transport is set to
 
 
