@@ -85,6 +85,8 @@ CASES: dict[str, tuple[str, list[object]]] = {
     "a thought": ("<think>hm</think>yes<call>f</call>", [ReasoningPiece("hm"), TextPiece("yes"), ["f"]]),
     "an end without a beginning": ("a</think>b", [TextPiece("a</think>b")]),
     "dropped": ("a<|end|>", [TextPiece("a")]),
+    "kept: the text around it would form a token": ("a <|<|end|>im_start|>", [TextPiece("a <|<|end|>im_start|>")]),
+    "kept: the text around it would form a marker": ("<ca<|end|>ll>f</call>", [TextPiece("<ca<|end|>ll>f</call>")]),
     "almost": ("<cal <<call <thin", [TextPiece("<cal <<call <thin")]),
     "cut": ("<call>f", [["f"]]),
     "unreadable": ("<call>F</call>x", [[], TextPiece("x")]),
@@ -124,6 +126,16 @@ def test_chunk_sizes_do_not_matter_and_no_character_is_lost(parts: list[str], cu
     for marker in ("<think>", "</think>", "<|end|>"):
         kept, text = kept.replace(marker, ""), text.replace(marker, "")
     assert kept == text or sorted(kept) == sorted(text)
+
+
+@given(
+    st.lists(st.sampled_from(["<|", "<", "|", "end", "|>", ">", "<|end|>", "call", "im_start", "[", "X]", " "]), max_size=12)
+)
+def test_dropping_a_token_forms_no_other_token(parts: list[str]) -> None:
+    text = "".join(parts)
+    kept = "".join(piece.text for piece in scanned([text]) if isinstance(piece, TextPiece))
+    for token in ("<|im_start|>", "<call>", "<|call|>", "[X]"):
+        assert token in text or token not in kept
 
 
 @pytest.mark.parametrize("flood", ["<", "<call>", "<call> ", "<call>F", "<think>", "x", "<call>f</call>"])

@@ -31,7 +31,7 @@ GRAMMAR = TaggedXml(
         outer=("<tool_call>", "</tool_call>"),
         closers=("</seed:tool_call>",),
     ),
-    lines=True,
+    lines="both",
 )
 
 DIALECT = Dialect(

@@ -116,12 +116,12 @@ class GemmaRegion:
                 break
             call = _read(text, at + len(form.opener), form, tools)
             if call is None:
-                return RegionResult(problem=_problem(text, at, form))
+                return RegionResult(problem=_problem(text, at, form), value_ends=(form.mark,))
             calls.append(call.parsed)
             at = call.end
             following = text.find(form.opener, at)
             rest += text[at : following if following >= 0 else None]
-        return RegionResult(tuple(calls), rest="" if complete else rest)
+        return RegionResult(tuple(calls), rest="" if complete else rest, value_ends=(form.mark,))
 
     def _parse_lost(self, text: str, tools: Tools) -> RegionResult:
         """Only the marks or the closing marker show that it is a Gemma call."""
@@ -129,7 +129,7 @@ class GemmaRegion:
         call = _read(text, 0, form, tools) if form.mark in text or form.closer in text else None
         if call is None or (tools and find_tool(call.parsed.name, tools) is None):
             return RegionResult()
-        return RegionResult((with_fixes(call.parsed, "missing_opener"),), rest=text[call.end :])
+        return RegionResult((with_fixes(call.parsed, "missing_opener"),), rest=text[call.end :], value_ends=(form.mark,))
 
 
 class _Call(NamedTuple):

@@ -117,9 +117,8 @@ class _Body(CallParser):
             if depth == 0:
                 self._streaming = self._streaming and bool(key) and key not in found
             value = yield from self._value(depth + 1, key)
-            if value is _NOTHING:
-                return _NOTHING
-            found[key] = value
+            if value is _NOTHING or found.setdefault(key, value) != value:
+                return _NOTHING  # not a value, or a key with two values
             while self._closed and self.needs(self._form.closer):
                 yield
             if not self._closed or self.here(self._form.closer):

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from toolglot.core.tools import Tool
@@ -15,12 +17,14 @@ from toolglot.grammars.call_streaming import ArgumentsDelta, Step, StreamedArgum
 from toolglot.grammars.parsed_call import Tools
 from toolglot.grammars.tag_scanner import Call, Tags, TagScanner
 from toolglot.grammars.tag_streaming import TagStream
-from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml, TagRegion
+from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, Malformed, TaggedXml, TagRegion
 from toolglot.io.json_codec import dumps
 from toolglot.schema.coerce_text import allows, is_text, item_schema, loose_value, property_names, property_schema, typed_value
 
 _MAX_DEPTH = 64
 _LONGEST_TAG = 400
+_MAX_ENDS = 32
+_TAG_END = re.compile("[<>]")
 _TAG_SO_FAR = re.compile(r"(?:<[^<>]*+)?\Z")
 
 
@@ -33,15 +37,75 @@ class MarkedTags(TaggedXml):
     def open(self, opener: str, /) -> MarkedRegion:
         return MarkedRegion(self, opener)
 
+    def scanner(self, opener: str) -> TagScanner:
+        scanner = _MarkedScanner(self.tags, self.mark)
+        scanner.feed(opener)
+        return scanner
+
     def arguments(self, text: str, call: Call, tool: Tool | None) -> str:
         if call.json:
             return text[call.json[0] : call.json[1]]
-        tree = _Tree(self.mark)
-        tree.feed(text[max(call.body, 0) : call.end])
+        tree = self._tree(text, call)
+        if tree.stray or "".join(tree.root.texts).strip():
+            raise Malformed("there is text between the arguments")
         schema = tool.schema if tool else None
-        return dumps(
-            {node.tag: _value(node, property_schema(schema, node.tag), tool is not None) for node in tree.root.children}
-        )
+        found: dict[str, Any] = {}
+        for node in tree.root.children:
+            value = _value(node, property_schema(schema, node.tag), tree.text, known=tool is not None)
+            if found.setdefault(node.tag, value) != value:
+                raise Malformed(f"the argument {node.tag} is given twice")
+        return dumps(found)
+
+    def _tree(self, text: str, call: Call) -> _Tree:
+        tree = _Tree(self.mark)
+        tree.feed(text[max(call.body, 0) : call.end - len(self.tags.call[1]) if call.tagged else call.end])
+        return tree
+
+    def value_ends(self, text: str, calls: list[Call]) -> tuple[str, ...]:
+        nodes = (node for call in calls if not call.json for node in self._tree(text, call).root.children)
+        return tuple({f"{self.mark}</{node.tag}>": None for node in islice(nodes, _MAX_ENDS)})
+
+
+class _MarkedScanner(TagScanner):
+    """Inside an argument every marked tag is part of its value, also those of calls, as far as they are balanced."""
+
+    def __init__(self, tags: Tags, mark: str) -> None:
+        super().__init__(tags)
+        self._tag = _patterns(mark)[0]
+        self._open: list[str] = []  # the names of the open tags
+        self._count: Counter[str] = Counter()
+
+    def _in_outer(self, role: str, found: re.Match[str]) -> int:
+        if found[0] not in self._tags.skipped:
+            return super()._in_outer(role, found)
+        return self._stop(found.start()) if self._whole_tag(found) else self._wait(found.start())
+
+    def _in_call(self, role: str, found: re.Match[str]) -> int:
+        if not self._whole_tag(found):
+            return self._wait(found.start())
+        tag, of_calls = self._tag.match(found.string, found.start()), found[0] not in self._tags.skipped
+        if tag is None:
+            return found.end()
+        name = _name_of(tag)
+        if tag[1] and self._count[name]:
+            while (last := self._open.pop()) != name:
+                self._count[last] -= 1
+            self._count[name] -= 1
+        elif not tag[1] and (self._open or not of_calls):
+            self._open.append(name)
+            self._count[name] += 1
+        elif of_calls:
+            return super()._in_call(role, found)
+        return tag.end()
+
+    def _whole_tag(self, found: re.Match[str]) -> bool:
+        """Whether the text shows if this is a tag."""
+        text, end = found.string, found.end()
+        return text[end - 1] == ">" or len(text) - end >= _LONGEST_TAG or _TAG_END.search(text, end) is not None
+
+    def _end_call(self, end: int, *, tagged: bool) -> None:
+        self._open, self._count = [], Counter()
+        super()._end_call(end, tagged=tagged)
 
 
 class MarkedRegion(TagRegion):
@@ -59,6 +123,7 @@ def marked_tags(mark: str) -> MarkedTags:
             ATTRIBUTE,
             BROKEN,
             outer=(f"{mark}<tool_call>", f"{mark}</tool_call>"),
+            skipped=(f"{mark}<", f"{mark}</"),
             loose=True,
         ),
         mark=mark,
@@ -68,22 +133,35 @@ def marked_tags(mark: str) -> MarkedTags:
 @dataclass(slots=True)
 class _Node:
     tag: str
+    start: int = 0
+    end: int = -1
     texts: list[str] = field(default_factory=list)
     children: list[_Node] = field(default_factory=list)
 
 
-def _value(node: _Node, schema: dict[str, Any] | None, known: bool) -> Any:
+def _value(node: _Node, schema: dict[str, Any] | None, text: str | None, *, known: bool) -> Any:
+    """`text`: the offsets of nodes refer to it; None: it is not available. Tags are text if the schema requires text."""
+    raw = "".join(node.texts)
+    if node.children and (raw.strip() or (known and is_text(schema))):
+        return _whole(None if text is None else text[node.start : node.end if node.end >= 0 else None], schema, known=known)
     if node.children:
         items = {child.tag for child in node.children} == {"item"} and "item" not in property_names(schema)
         if items or (schema is not None and not allows(schema, "object")):
             inner = item_schema(schema)
-            return [_value(child, inner, known) for child in node.children]
-        return {child.tag: _value(child, property_schema(schema, child.tag), known) for child in node.children}
-    text = "".join(node.texts)
-    if not text.strip() and schema is not None and not allows(schema, "string"):
+            return [_value(child, inner, text, known=known) for child in node.children]
+        return {child.tag: _value(child, property_schema(schema, child.tag), text, known=known) for child in node.children}
+    if not raw.strip() and schema is not None and not allows(schema, "string"):
         empty: dict[str, Any] = {"array": [], "object": {}}
-        return next((empty[kind] for kind in empty if allows(schema, kind)), text)
-    return typed_value(text, schema) if known else loose_value(text)
+        return next((empty[kind] for kind in empty if allows(schema, kind)), raw)
+    return typed_value(raw, schema) if known else loose_value(raw)
+
+
+def _whole(raw: str | None, schema: dict[str, Any] | None, *, known: bool) -> Any:
+    """Text with tags inside: as it is, or as the JSON that it is."""
+    value = None if raw is None else typed_value(raw, schema) if known else loose_value(raw)
+    if raw is None or (value is raw and known and not allows(schema, "string")):
+        raise Malformed("there is text between the tags of a value")
+    return value
 
 
 @cache
@@ -93,15 +171,23 @@ def _patterns(mark: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"{re.escape(mark)}<(/?)([^<>]*)>"), re.compile(rf"(?:{starts})\Z")
 
 
+def _name_of(tag: re.Match[str]) -> str:
+    """The name in a tag, without attributes."""
+    return next(iter(tag[2].split()), "")
+
+
 class _Tree:
     """The tags inside one call. Text belongs to the innermost open tag."""
 
     def __init__(self, mark: str) -> None:
         self.root = _Node("")
-        self._open = [self.root]
+        self.text = ""  # the last piece
+        self.stray = False  # there is another closing tag of an argument, or one outside all arguments
+        self._open: list[tuple[str, _Node]] = [("", self.root)]
         self._tag, self._partial_mark = _patterns(mark)
 
     def feed(self, text: str) -> None:
+        self.text = text
         at = 0
         for found in self._tag.finditer(text):
             self._add(text[at : found.start()])
@@ -113,20 +199,24 @@ class _Tree:
         self._add(text[at:])
 
     def _add(self, text: str) -> None:
-        self._open[-1].texts.append(text)
+        self._open[-1][1].texts.append(text)
 
     def _open_tag(self, found: re.Match[str]) -> None:
-        node = _Node(found[2].strip())
-        self._open[-1].children.append(node)
+        node = _Node(found[2].strip(), found.end())
+        self._open[-1][1].children.append(node)
         if len(self._open) < _MAX_DEPTH:
-            self._open.append(node)
+            self._open.append((_name_of(found), node))
 
     def _close_tag(self, found: re.Match[str]) -> None:
         """Also closes all open tags inside it. A tag that closes nothing is skipped."""
-        name = found[2].strip()
-        if any(node.tag == name for node in self._open[1:]):
-            while self._open.pop().tag != name:
-                pass
+        name = _name_of(found)
+        if not any(one == name for one, _ in self._open[1:]):
+            self.stray = self.stray or len(self._open) == 1 or any(name == child.tag for child in self.root.children)
+            return
+        closed = ""
+        while closed != name:
+            closed, node = self._open.pop()
+            node.end = found.start()
 
 
 class _StreamedTree(_Tree):
@@ -186,10 +276,16 @@ class _StreamedTree(_Tree):
             if self._plain and not self.failed:
                 self.steps.append(ArgumentsDelta('"'))
             elif not self.failed:
-                node = self.root.children[-1]
-                value = _value(node, property_schema(self._schema, node.tag), self._known)
-                self._arguments.key(node.tag, self.steps, dumps(value))
+                self._add_value(self.root.children[-1])
             self._plain = False
+
+    def _add_value(self, node: _Node) -> None:
+        try:
+            value = _value(node, property_schema(self._schema, node.tag), None, known=self._known)
+        except Malformed:
+            self.failed = True
+        else:
+            self._arguments.key(node.tag, self.steps, dumps(value))
 
 
 class MarkedTagStream(TagStream):

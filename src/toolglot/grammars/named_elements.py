@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from toolglot.core.tools import Tool
 from toolglot.grammars.json_calls import positional
@@ -20,6 +21,7 @@ from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml, find_prefixed_too
 from toolglot.io.json_codec import dumps
 from toolglot.schema.coerce_text import loose_value, property_schema, typed_value
 
+_MAX_ENDS = 32
 _CONTAINERS = ("arguments", "parameters", "tool_input", "input", "args", "params")
 _NAME = r"(?:tool_|function_)?name>"
 _NAME_ELEMENT = re.compile(rf"\s*<{_NAME}\s*(?P<name>[^<>\s]{{1,200}})\s*</{_NAME}\s*(?:<(?:{'|'.join(_CONTAINERS)})>|(?=</))")
@@ -62,6 +64,10 @@ class Elements(TaggedXml):
         if tool is None:
             return dumps({key: loose_value(raw) for key, raw in children})
         return dumps({key: typed_value(raw, property_schema(tool.schema, key)) for key, raw in children})
+
+    def value_ends(self, text: str, calls: list[Call]) -> tuple[str, ...]:
+        children = (child for call in calls if not call.json for child in self._children(text, call) or ())
+        return (*super().value_ends(text, calls), *{f"</{key}>": None for key, _ in islice(children, _MAX_ENDS)})
 
     def _children(self, text: str, call: Call) -> list[tuple[str, str]] | None:
         return flat_tags(_CONTAINER_TAG.sub("", self._inner(text, call)))

@@ -14,7 +14,8 @@ from toolglot.core.tools import Tool
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 from toolglot.grammars.tag_scanner import Call, Tags
 from toolglot.grammars.tag_streaming import TagValueStream
-from toolglot.grammars.tagged_xml import TaggedXml, TagRegion, missing
+from toolglot.grammars.tagged_xml import Malformed, TaggedXml, TagRegion, missing
+from toolglot.grammars.value_lines import trimmed
 from toolglot.io.json_codec import dumps
 from toolglot.schema.coerce_text import loose_value, property_names, typed_value
 
@@ -58,7 +59,7 @@ class ToolTags:
 def _tool_grammar(opener: str, name: str, tool: Tool) -> TaggedXml:
     values = {f"<{key}>": f"</{key}>" for key in property_names(tool.schema) if key != name}
     tags = Tags((f"<{name}>", f"</{name}>"), values, _ANY, _NEVER, loose=True, alone=True, name_of=lambda _: name)
-    return TagIsKey(tags, _ANY, lines=True, headers=(opener,) if opener.endswith("/>") else ())
+    return TagIsKey(tags, _ANY, lines="pair", headers=(opener,) if opener.endswith("/>") else ())
 
 
 class ToolRegion(TagRegion):
@@ -83,6 +84,7 @@ class ToolRegion(TagRegion):
             return RegionResult()
         call = self._scanner.calls[0]
         others = _other_values(self._left_over(text, call))
+        ends = self._grammar.value_ends(text, [call])
         if not call.closed:
             return (
                 RegionResult((ParsedCall(self._name, "{}", text, closed=False),))
@@ -91,11 +93,14 @@ class ToolRegion(TagRegion):
             )
         if others is None and not call.json:
             return RegionResult()
-        arguments = self._grammar.arguments(text, call, tools.get(self._name))
+        try:
+            arguments = self._grammar.arguments(text, call, tools.get(self._name))
+        except Malformed as reason:
+            return RegionResult(problem=str(reason), rest=text[call.end :], value_ends=ends)
         if others and not call.json:
             arguments = dumps({**others, **_object(arguments)})
         parsed = ParsedCall(self._name, arguments, text[: call.end], fixes=missing(call))
-        return RegionResult((parsed,), rest=text[call.end :])
+        return RegionResult((parsed,), rest=text[call.end :], value_ends=ends)
 
     def _left_over(self, text: str, call: Call) -> str:
         """The text in the call outside its values."""
@@ -124,7 +129,7 @@ def flat_tags(text: str) -> list[tuple[str, str]] | None:
         end = text.find(f"</{tag[1]}>", tag.end())
         if end < 0:
             return None
-        found.append((tag[1], text[tag.end() : end].removeprefix("\n").removesuffix("\n")))
+        found.append((tag[1], trimmed(text[tag.end() : end], "pair")))
         at = end + len(tag[1]) + 3
     return None if text[at:].strip() else found
 

@@ -41,6 +41,7 @@ class RegionResult(msgspec.Struct, frozen=True, omit_defaults=True):
     problem: str | None = None  # a sentence: it looks like a call, but can't be parsed
     rest: str = ""  # text in the region that is not part of any call
     entry: bool = False  # a name and an object, with nothing else to mark a call: entries in a file look the same
+    value_ends: tuple[str, ...] = ()  # what ends its values, which are raw text: if the text behind has one, a value went on
 
 
 class Region(Protocol):

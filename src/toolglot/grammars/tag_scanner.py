@@ -74,6 +74,17 @@ class Tags:
         return re.compile("(?:" + "|".join(map(re.escape, starts)) + r")\Z")
 
     @cached_property
+    def flat_ends(self) -> dict[str, re.Pattern[str]]:
+        """For each opening tag of a value: its closing tag with the next opening one, or the end of the text, behind it."""
+        return {tag: re.compile(f"{end.pattern}|{re.escape(self.values[tag])}\\s*\\Z") for tag, end in self.between.items()}
+
+    @cached_property
+    def between(self) -> dict[str, re.Pattern[str]]:
+        """For each opening tag of a value: its closing tag with the next opening one behind it."""
+        openers = "|".join(re.escape(tag) for tag in sorted(self.values, key=len, reverse=True))
+        return {tag: re.compile(rf"{re.escape(end)}\s*({openers})") for tag, end in self.values.items()}
+
+    @cached_property
     def longest(self) -> int:
         return max(map(len, self.roles))
 

@@ -9,6 +9,7 @@ from toolglot.core.tools import Tool
 from toolglot.grammars.call_streaming import ArgumentsDelta, Step, StreamedArguments, Tail, inside
 from toolglot.grammars.parsed_call import Tools
 from toolglot.grammars.tag_scanner import Call, TagScanner
+from toolglot.grammars.value_lines import closing_break, leading_break, trimmed
 from toolglot.io.json_codec import dumps
 from toolglot.schema.coerce_text import property_names, property_schema
 
@@ -102,7 +103,7 @@ class TagValueStream(TagStream):
         self._schema: dict[str, Any] | None = None
         self._plain = False  # the value is text, and emitted as it arrives
         self._buffer: list[str] = []  # text of the value that is not emitted yet
-        self._fresh = False  # nothing of the value is emitted yet
+        self._lead: str | None = None  # the line break at the beginning that is not part of the value, once known
         self._sections = _Sections()
 
     def _stream_call(self, call: Call, steps: list[Step]) -> bool:
@@ -156,7 +157,7 @@ class TagValueStream(TagStream):
             return False
         self._tail.upto(value.start + head.end())
         self._schema = property_schema(schema, key)
-        self._head, self._fresh, self._buffer, self._sections = head, True, [], _Sections()
+        self._head, self._lead, self._buffer, self._sections = head, None, [], _Sections()
         self._plain = self._tool is not None and grammar.plain(head, self._schema)
         arguments.key(key, steps, '"' if self._plain else "")
         return True
@@ -172,7 +173,7 @@ class TagValueStream(TagStream):
         if self._plain:
             steps.append(ArgumentsDelta('"'))
         elif self._head is not None:
-            raw = grammar.trimmed("".join(self._buffer), implied=not value.closed)
+            raw = trimmed("".join(self._buffer), grammar.lines, implied=not value.closed)
             steps.append(ArgumentsDelta(dumps(grammar.read(raw, self._head, self._schema, bool(self._tools)))))
         self._tail.upto(value.after)
         self._head = None
@@ -181,21 +182,20 @@ class TagValueStream(TagStream):
 
     def _emit_text(self, steps: list[Step], *, ended: bool, implied: bool) -> None:
         """Emits text as it arrives, without line breaks at either end that may not be part of it."""
-        lines, text = self._grammar.lines, "".join(self._buffer)
-        if self._fresh and lines:
+        grammar, text = self._grammar, "".join(self._buffer)
+        if self._lead is None:
             if text in {"", "\r"} and not ended:
                 self._buffer = [text]
                 return
-            text = text.removeprefix("\r").removeprefix("\n")
-        self._fresh = False
-        kept = next((end for end in _BREAKS if text.endswith(end)), "")
-        if ended and (lines or implied):
-            text, kept = text.removesuffix("\n").removesuffix("\r"), ""
-        elif ended:
-            kept = ""
-        text = text.removesuffix(kept)
+            self._lead = leading_break(text, grammar.lines)
+            text = text.removeprefix(self._lead)
+        if ended:
+            text, kept = text.removesuffix(closing_break(text, self._lead, grammar.lines, implied=implied)), ""
+        else:
+            kept = next((end for end in _BREAKS if text.endswith(end)), "")
+            text = text.removesuffix(kept)
         self._buffer = [kept]
-        if self._grammar.tags.cdata:
+        if grammar.tags.cdata:
             text = self._sections.feed(text, ended=ended)
             self._failed = self._sections.failed
         if text:

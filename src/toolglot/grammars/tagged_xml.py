@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from toolglot.core.tools import Tool
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools, with_fixes
 from toolglot.grammars.tag_scanner import Call, Tags, TagScanner, Value
 from toolglot.grammars.tag_streaming import TagValueStream
+from toolglot.grammars.value_lines import Lines, trimmed
 from toolglot.io.json_codec import dumps
 from toolglot.schema.coerce_text import is_text, json_or, literal, loose_value, property_names, property_schema, typed_value
 
@@ -55,11 +56,15 @@ def from_cdata(raw: str, head: re.Match[str], schema: dict[str, Any] | None, kno
     return by_schema(raw, head, schema, known)
 
 
+class Malformed(Exception):  # noqa: N818  (only used by these grammars)
+    """A call's values are not clear, with the reason."""
+
+
 @dataclass(frozen=True, eq=False)
 class TaggedXml:
     tags: Tags
     value_head: re.Pattern[str] = EQUALS
-    lines: bool = False  # values are on separate lines: one line break on each side is not part of them
+    lines: Lines = ""  # the line breaks around values that are not part of them
     strong: bool = False  # a value's opening tag can't be mistaken for text
     bare: bool = True  # a call may come without its wrapper
     framed: bool = False  # neither wrapper nor call opens anything: only the headers do
@@ -112,16 +117,15 @@ class TaggedXml:
     def parsed_calls(self, text: str, call: Call, tools: Tools) -> Iterator[ParsedCall]:
         """The call, or the calls of a JSON list."""
         raw = text[call.start : call.end]
-        fixes = missing(call)
         if call.json and not call.name:
             for name, arguments in json_calls(text[call.json[0] : call.json[1]]):
                 if not self.registered or find_prefixed_tool(name, tools):
-                    yield ParsedCall(name, arguments, raw, fixes=fixes, closed=call.closed)
+                    yield ParsedCall(name, arguments, raw, fixes=missing(call), closed=call.closed)
             return
         name = self.name_of(call.name, tools)
         if self._plausible(name, call, tools):
             arguments = self.arguments(text, call, find_prefixed_tool(name, tools))
-            yield ParsedCall(name, arguments, raw, fixes=fixes, closed=call.closed)
+            yield ParsedCall(name, arguments, raw, fixes=missing(call), closed=call.closed)
 
     def _plausible(self, name: str, call: Call, tools: Tools) -> bool:
         if not name or (self.registered and find_prefixed_tool(name, tools) is None):
@@ -147,26 +151,72 @@ class TaggedXml:
     def arguments(self, text: str, call: Call, tool: Tool | None) -> str:
         if call.json:
             return text[call.json[0] : call.json[1]]
-        found: dict[str, Any] = {}
         schema = tool.schema if tool else None
         names = property_names(schema)
-        for value in call.values:
+        found: dict[str, Any] = {}
+        before: dict[str, None] = {}
+        for value in self._with_opening_tags(text, call, names):
+            if any(self._ends_in(text, value, opener) for opener in before if opener != value.opener):
+                raise Malformed("a value contains the end of another one")
+            before[value.opener] = None
             for head, raw in self._values(text, value, names, found):
                 key = self.key_among(head, value.opener, names)
-                found[key] = self.read(raw, head, property_schema(schema, key), tool is not None)
+                read = self.read(raw, head, property_schema(schema, key), tool is not None)
+                if found.setdefault(key, read) != read:
+                    raise Malformed(f"the argument {key} is given twice")
         return dumps(found)
 
+    def _ends_in(self, text: str, value: Value, opener: str) -> bool:
+        """Whether a value contains the closing tag of another one, without its opening tag but with a value behind it."""
+        closer = self.tags.values[opener]
+        surplus = text.count(closer, value.start, value.end) > text.count(opener, value.start, value.end)
+        return surplus and self.tags.between[opener].search(text, value.start, value.end) is not None
+
+    def _with_opening_tags(self, text: str, call: Call, names: frozenset[str]) -> list[Value]:
+        """The call's values. One that seems unclosed may contain opening tags.
+
+        This is assumed if all values are complete then, unless the repair of a missing closing tag gives more arguments.
+        """
+        found: list[Value] = []
+        for value in call.values:
+            flat = None if value.closed or value.absent else self._flat(text, value)
+            if flat:
+                given = {self._key(text, one, names) for one in found}
+                repaired = {self.key_among(head, value.opener, names) for head, _ in self._values(text, value, names, given)}
+                flat = flat if repaired <= {self._key(text, one, names) for one in flat} else None
+            found += flat or [value]
+        call.values = found
+        return found
+
+    def _key(self, text: str, value: Value, names: frozenset[str]) -> str:
+        head = self.value_head.match(text, value.start, value.end)
+        return self.key_among(head, value.opener, names) if head else ""
+
+    def _flat(self, text: str, value: Value) -> list[Value] | None:
+        """An unclosed value as values that end at the first closing tag with an opening one, or nothing, behind it."""
+        found: list[Value] = []
+        at, opener = value.start, value.opener
+        while True:
+            head = self.value_head.match(text, at, value.end)
+            end = self.tags.flat_ends[opener].search(text, head.end(), value.end) if head else None
+            if head is None or end is None:
+                return None
+            found.append(Value(opener, at, end.start(), end.end(), closed=True))
+            if end[1] is None:
+                return found
+            at, opener = end.end(), end[1]
+
     def _values(
-        self, text: str, value: Value, names: frozenset[str], found: dict[str, Any]
+        self, text: str, value: Value, names: frozenset[str], given: Iterable[str]
     ) -> Iterator[tuple[re.Match[str], str]]:
         """The value; or several, if a missing closing tag makes one seem to contain those that follow."""
         head = self.value_head.match(text, value.start, value.end)
         if head is None or value.absent:
             return
         if value.closed:
-            yield head, self.trimmed(text[head.end() : value.end])
+            yield head, trimmed(text[head.end() : value.end], self.lines)
             return
-        at, closer = head.end(), self.tags.values[value.opener]
+        at, closer, found = head.end(), self.tags.values[value.opener], {*given, self.key_of(head, value.opener)}
         tokens = re.compile(f"{re.escape(closer)}(?=\\s*(?:{re.escape(value.opener)}|\\Z))|{re.escape(value.opener)}")
         for token in tokens.finditer(text, head.end(), value.end):
             if token.start() < at:
@@ -174,24 +224,22 @@ class TaggedXml:
             following = None if token[0] == closer else self.value_head.match(text, token.end(), value.end)
             if token[0] == closer or (following and self._begins(text, token, following, names, found)):
                 if head:
-                    yield head, self.trimmed(text[at : token.start()], implied=token[0] != closer)
+                    yield head, trimmed(text[at : token.start()], self.lines, implied=token[0] != closer)
                 head, at = following, following.end() if following else token.end()
+                found |= {self.key_of(following, value.opener)} if following else set()
         if head:
-            yield head, self.trimmed(text[at : value.end], implied=True)
+            yield head, trimmed(text[at : value.end], self.lines, implied=True)
 
-    def _begins(self, text: str, tag: re.Match[str], head: re.Match[str], names: frozenset[str], found: dict[str, Any]) -> bool:
+    def value_ends(self, text: str, calls: list[Call]) -> tuple[str, ...]:
+        """The closing tags of all values in these calls."""
+        return tuple({self.tags.values[value.opener]: None for call in calls for value in call.values})
+
+    def _begins(self, text: str, tag: re.Match[str], head: re.Match[str], names: frozenset[str], found: set[str]) -> bool:
         """Whether an opening tag inside an unclosed value begins the next value."""
         key = self.key_of(head, tag[0])
         if names:
             return key in names and key not in found
         return self.strong or text.endswith("\n", 0, tag.start())
-
-    def trimmed(self, raw: str, *, implied: bool = False) -> str:
-        if self.lines:
-            raw = raw.removeprefix("\r").removeprefix("\n")
-        if self.lines or implied:
-            raw = raw.removesuffix("\n").removesuffix("\r")
-        return raw
 
 
 class TagRegion:
@@ -217,19 +265,23 @@ class TagRegion:
     def parse(self, text: str, tools: Tools, /, *, complete: bool) -> RegionResult:
         grammar, scanner = self._grammar, self._scanner
         scanner.finish()
-        calls = tuple(parsed for call in scanner.calls for parsed in grammar.parsed_calls(text, call, tools))
+        ends = grammar.value_ends(text, scanner.calls)
+        rest = text[scanner.stop if scanner.sealed or not scanner.calls else scanner.calls[-1].end :]
+        try:
+            calls = tuple(parsed for call in scanner.calls for parsed in grammar.parsed_calls(text, call, tools))
+        except Malformed as reason:
+            return RegionResult(problem=str(reason), rest=rest, value_ends=ends)
         if not calls:
             return (
                 RegionResult(problem="the text ends before the call has a name") if self._cut_short(scanner) else RegionResult()
             )
-        rest = text[scanner.stop if scanner.sealed else scanner.calls[-1].end :]
         if grammar.refuses(self._opener):
-            return RegionResult(problem=f"{self._opener} is not this dialect's wrapper", rest=rest)
+            return RegionResult(problem=f"{self._opener} is not this dialect's wrapper", rest=rest, value_ends=ends)
         if scanner.wrapped:
             calls = (*calls[:-1], _fixed(calls[-1], "closed_truncated"))
         elif grammar.lacks_opener(self._opener):
             calls = (_fixed(calls[0], "missing_opener"), *calls[1:])
-        return RegionResult(calls, rest=rest)
+        return RegionResult(calls, rest=rest, value_ends=ends)
 
     def _cut_short(self, scanner: TagScanner) -> bool:
         """`<tool_call><function=` and nothing more: the wrapper shows that it is a call."""

@@ -7,6 +7,7 @@ form is quoted is decided elsewhere (`call_validator`, `quoting`).
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
@@ -22,6 +23,8 @@ from toolglot.io.marker_search import Markers, MarkerUnion, NamedMarkers
 _CHUNK = 512
 _MAX_WAIT = 24  # characters that a region waits for a preferred one to end too: about a closing tag
 _RESCANS = 4  # how many times its length a text may be rescanned after failed regions
+_LONGEST_TAG = 40
+_OPEN_TAG = re.compile(r"[<\[][^\s<>\[\]]*+\Z")  # without a token that follows, it could become another token
 _FREE_SCAN = 1024  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
 
 
@@ -205,6 +208,7 @@ class ToolCallScanner:
         self._may_wait = True  # whether the rescan limit allows waiting
         self._final = False  # no more text will come
         self._no_text_yet = True  # only white space since the beginning or the last call
+        self._emitted = ""  # the end of the text so far
         self.examined = 0
 
     def feed(self, text: str) -> list[Piece]:
@@ -224,6 +228,7 @@ class ToolCallScanner:
         text_out, self._text = seen[1:keep], seen[keep - 1 :]
         if self._no_text_yet and text_out and not text_out.isspace():
             self._no_text_yet = False
+        self._emitted = (self._emitted + text_out)[-_LONGEST_TAG:]
         return text_out
 
     def close(self) -> list[Piece]:
@@ -290,11 +295,15 @@ class ToolCallScanner:
         elif self._reasoning is None and marker in config.ends:
             self._reasoning = marker
         elif marker in config.openings:
+            if self._reasoning and marker.startswith(tuple(config.ends[self._reasoning])):
+                self._reasoning = None  # the opener begins with what ends the reasoning
             weak_ok = self._reasoning is None
             openings = [opening for opening in config.openings[marker] if weak_ok or not opening.weak]
             self._regions = [self._candidate(at, one, marker) for at, one in enumerate(openings)]
             self._body, self._length, self._examined_to = [marker], len(marker), len(marker)
-        elif marker not in config.dropped and (marker not in config.closers or not self._no_text_yet):
+        elif _OPEN_TAG.search(self._emitted) or (
+            marker not in config.dropped and (marker not in config.closers or not self._no_text_yet)
+        ):
             self._emit_text(marker)  # a closer without an opener is text, unless it comes first
 
     def _candidate(self, order: int, opening: _Opening, marker: str) -> _Candidate:
@@ -306,6 +315,7 @@ class ToolCallScanner:
         if text:
             if self._no_text_yet and not text.isspace():
                 self._no_text_yet = False
+            self._emitted = (self._emitted + text)[-_LONGEST_TAG:]
             self._pieces.append(TextPiece(text) if self._reasoning is None else ReasoningPiece(text))
 
     # -- regions
