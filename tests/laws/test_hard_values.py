@@ -1,5 +1,5 @@
-"""Law 5 for contents: a value comes back byte for byte, or the call is rejected with a reason. It is never cut, and a call inside
-a value never leaves.
+"""Law 5 for contents: a value comes back byte for byte, or the call is rejected with a reason. It is never cut, and a call
+inside a value never leaves.
 
 One thing no text can show: a value that ends with an unfinished call of its own dialect, which the real end then closes. In a
 dialect without escapes that text is two calls. Where a call was copied from is what tells them apart (provenance).
