@@ -228,7 +228,7 @@ ARGUMENTS = st.fixed_dictionaries(
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(["tagged", "hermes", "jamba", "deepseek_v31"]), st.lists(ARGUMENTS, min_size=1, max_size=3))
 def test_any_calls_are_read_back(name: str, arguments: list[dict[str, Any]]) -> None:
-    unique = list({json.dumps(one): one for one in arguments}.values())
+    unique = list({json.dumps(one, sort_keys=True): one for one in arguments}.values())
     calls = tuple(ToolCall(f"c{at}", "search", json.dumps(one)) for at, one in enumerate(unique))
     prompted = prompt_tools(Request("m", (Message("assistant", calls),), TOOLS), dialect(name))
     found = extract(text(prompted.messages[1]), TOOLS, dialect=name)

@@ -38,7 +38,7 @@ def _render(calls: tuple[ToolCall, ...]) -> str:
 
 DIALECT = Dialect(
     name="beam",
-    grammars=(TaggedXml(_TAGS, ATTRIBUTE, lines=True, strong=True),),
+    grammars=(TaggedXml(_TAGS, ATTRIBUTE, lines="both", strong=True),),
     render_tools=tool_lines(),
     render_calls=_render,
     render_result=PLAIN_RESULT,

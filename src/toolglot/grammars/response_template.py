@@ -348,7 +348,7 @@ class _Translation:
                 name_of=lambda found: found["name"],
             ),
             re.compile(compiled(value.head, {"key": "key"}, f"{self._where}.content_args.tag_pattern")),
-            lines=value.lines,
+            lines="both" if value.lines else "",
             strong=True,
             read=value.read,
         )
