@@ -139,7 +139,7 @@ async def busy_upstream(gateway: Gateway) -> str:
 
 
 async def full_disk(gateway: Gateway) -> str:
-    async with gateway.another('store = "/dev/shm/toolglot-attack/store.sqlite"\nmax_store = 2000') as other:
+    async with gateway.another("max_store = 2000") as other:
         answer = await other.ask("POST", "/v1/responses", {"model": "m", "input": "x" * 100_000})
         notes = answer.headers.get("x-toolglot-notes", "")
         return RIGHT if answer.status == 200 and "store" in notes else f"{answer.status}, notes {notes!r}"
