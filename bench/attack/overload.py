@@ -12,7 +12,7 @@ _TOOL = '{"type":"function","function":{"name":"f","parameters":{"type":"object"
 
 
 async def costly_bodies(gateway: Gateway) -> str:
-    for unit in (b'\\"', b'"', b'"[', b"\\", b"[", b"[{", b'["]",', b'{"a":[', b"1,", b"[],"):
+    for unit in (b'\\"[', b'\\"', b'"', b'"[', b"\\", b"[", b"[{", b'["]",', b'{"a":[', b"1,", b"[],"):
         for start in (b'{"a":"', b'{"a":[', b"["):
             if (answer := await gateway.ask("POST", CHAT, start + unit * 30_000)).status != 400:
                 return f"{unit!r}: {answer.status}"

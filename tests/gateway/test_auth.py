@@ -261,9 +261,9 @@ def test_the_number_of_values_is_limited() -> None:
     check_structure(b'{"text": "' + b"a, [b], " * MAX_VALUES + b'"}', 20)
 
 
-@pytest.mark.parametrize("unit", [b'\\"', b'"', b'"[', b"\\", b'"\\', b"[", b"[{", b"]", b'["]",', b'{"a":['])
+@pytest.mark.parametrize("unit", [b'\\"[', b'\\"', b'"', b'"[', b"\\", b'"\\', b"[", b"[{", b"]", b'["]",', b'{"a":['])
 def test_hostile_bodies_do_not_stop_the_gateway(unit: bytes) -> None:
-    """30,000 of these took minutes."""
+    """30,000 of the first took a minute, because each quote was searched for its end."""
 
     async def work() -> None:
         async with serving(config("http://127.0.0.1:9")) as gateway:
