@@ -132,7 +132,7 @@ class StreamExtractor:
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._events: list[Event] = []
         given = read_any_messages(messages) if nonce is None else ()  # a nonce can't be copied from there
-        self._provenance = Provenance(given, self._tools) if given and self._tools else None
+        self._provenance = Provenance(given, self._tools, dialect) if given and self._tools else None
         self._before = TextBefore()  # decides whether a call is quoted
         self._waiting: list[SettledPiece] = []  # from the first call on that the text behind it decides about
         self._waits_for_end = False  # all of that text decides, not only its beginning

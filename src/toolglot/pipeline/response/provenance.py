@@ -18,6 +18,7 @@ import msgspec
 
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, Toolset, cached_for_toolset
+from toolglot.grammars.dialect import Dialect
 from toolglot.io.json_codec import JSON_ERRORS, decode, encode, loads_object, string_leaves
 from toolglot.pipeline.response.call_validator import validate_call
 from toolglot.pipeline.response.scanned_dialects import scanner_for
@@ -37,10 +38,11 @@ QUOTED_INPUT = "quoted_input"  # the reason code
 class Provenance:
     """The texts that the model was given. They are scanned for the first call that may come from them."""
 
-    def __init__(self, messages: tuple[Message, ...], tools: Toolset) -> None:
+    def __init__(self, messages: tuple[Message, ...], tools: Toolset, dialect: str | Dialect = "auto") -> None:
+        """`dialect`: scanned for too, if it is not among the known ones."""
         self._messages = messages
         self._room = _MAX_SCANNED
-        self._scans = cached_for_toolset(tools, "calls in texts", _Scans)
+        self._scans = cached_for_toolset(tools, ("calls in texts", dialect), _Scans)
 
     def source(self, call: ToolCall, written: str, *, as_block: bool) -> str | None:
         """Where the call comes from, or None. `written`: its text in the reply. `as_block`: marked, at the start of its line.
@@ -86,8 +88,8 @@ class _Calls(msgspec.Struct, frozen=True):
 class _Scans:
     """Scans texts for calls, each once: a conversation brings the same results with every request."""
 
-    def __init__(self, tools: tuple[Tool, ...], _: str) -> None:
-        self._tools = Toolset(tools)
+    def __init__(self, tools: tuple[Tool, ...], key: tuple[str, str | Dialect]) -> None:
+        self._tools, self._dialect = Toolset(tools), key[1]
         names = [tool.full_name for tool in tools]
         words = {max(_WORD.findall(name), key=len, default=name) for name in names}
         self._mention = re.compile("|".join(map(re.escape, words)))
@@ -114,7 +116,7 @@ class _Scans:
         while left and room >= 0:
             part = left.pop()
             room -= len(part)
-            for found in _regions(part, self._tools) if room >= 0 else ():
+            for found in _regions(part, self._tools, self._dialect) if room >= 0 else ():
                 for parsed in found.parsed.calls:
                     call = validate_call(parsed, self._tools, "eager", source=found.dialect).call
                     if call is not None:
@@ -123,8 +125,8 @@ class _Scans:
         return _Calls(frozenset(keys), frozenset(expressions - keys), cut=room < 0), room
 
 
-def _regions(text: str, tools: Toolset) -> list[CallFound]:
-    scanner = ToolCallScanner(scanner_for(tools, "auto", "eager"))
+def _regions(text: str, tools: Toolset, dialect: str | Dialect) -> list[CallFound]:
+    scanner = ToolCallScanner(scanner_for(tools, dialect, "eager"))
     return [piece for piece in [*scanner.feed(text), *scanner.close()] if isinstance(piece, CallFound)]
 
 
