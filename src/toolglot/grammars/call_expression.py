@@ -17,14 +17,14 @@ from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 from toolglot.grammars.python_calls import MAX_CALLS, read_listing
 from toolglot.io.python_literals import PythonCall, UnparsedText, read_call_loosely
 from toolglot.io.python_scanner import PythonScanner
+from toolglot.schema.tool_names import PREFIXES
 
-_PREFIXES = ("functions.", "default_api.", "tools.", "function.", "tool.", "api.")  # that models put before names
 _PRINTED = "print("  # only with `default_api.`, as Gemini writes: any other `print(` is code
 _TYPES = re.compile(
     r"(?:str|string|int|integer|float|number|bool|boolean|list|array|dict|object|any|none|bytes|tuple|set|optional|union)(?:\b|\[).*",
     re.IGNORECASE | re.DOTALL,
 )
-_BEFORE = ("", *_PREFIXES, f"{_PRINTED}default_api.")
+_BEFORE = ("", *PREFIXES, f"{_PRINTED}default_api.")
 _PLACEHOLDER = re.compile(r"\.\.\.|…|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\*\*?\w+|self|/|\*")
 
 

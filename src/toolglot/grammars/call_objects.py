@@ -24,6 +24,7 @@ _ARGUMENTS = (
 _IDS = ("id", "tool_call_id", "call_id")
 _WRAPPERS = ("function", "tool_call", "function_call", "tool", "functionCall", "toolCall")
 CALL_KEYS = frozenset({*_NAMES, *_IDS, "type", "index"})  # they describe a call and are not arguments
+_NO_ARGUMENTS = frozenset({"null", "None", '""', "''"})  # values that mean no arguments
 _MAX_DEPTH = 3  # of nested wrappers
 
 
@@ -51,28 +52,31 @@ def calls_in(text: str, keys: Keys, *, ended: bool, depth: int = 0) -> list[Pars
     if text.startswith(('"', "'")) and depth:  # an object text as a string
         inner = plain_string(text).strip()
         return calls_in(inner, keys, ended=ended, depth=depth + 1) if inner.startswith("{") else []
-    return _object(_fields(text), keys, ended=ended, depth=depth) if text.startswith(("{", "[")) else []
+    return _object(*_fields(text), keys, ended=ended, depth=depth) if text.startswith(("{", "[")) else []
 
 
 def _items(text: str) -> list[Member]:
     try:
         return [Member("", _text(raw), True) for raw in _ARRAY.decode(text)]
     except JSON_ERRORS:
-        return [item for item in members(text) if not item.key]
+        return [item for item in members(text)[0] if not item.key]
 
 
-def _fields(text: str) -> dict[str, Member]:
+def _fields(text: str) -> tuple[dict[str, Member], bool]:
+    """The fields of an object, and whether it has its closing brace."""
     try:
-        return {key: Member(key, _text(raw), True) for key, raw in _OBJECT.decode(text).items()}
+        return {key: Member(key, _text(raw), True) for key, raw in _OBJECT.decode(text).items()}, True
     except JSON_ERRORS:
-        return {field.key: field for field in members(text) if field.key}
+        found, closed = members(text)
+        return {field.key: field for field in found if field.key}, closed
 
 
 def _text(raw: msgspec.Raw) -> str:
     return bytes(raw).decode()
 
 
-def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -> list[ParsedCall]:
+def _object(fields: dict[str, Member], closed: bool, keys: Keys, *, ended: bool, depth: int) -> list[ParsedCall]:
+    """`closed`: the object has its closing brace."""
     if keys.name_is_key and "name" not in fields:
         return [
             _parsed_call(name, member, None, ended=ended)
@@ -95,19 +99,19 @@ def _object(fields: dict[str, Member], keys: Keys, *, ended: bool, depth: int) -
         return []  # a tool's description, not a call
     if member is not None:
         return [_parsed_call(name, member, _id(fields, keys), ended=ended)]
-    return [_flat(name, fields, _id(fields, keys), ended=ended)]
+    return [_flat(name, fields, _id(fields, keys), closed=closed)]
 
 
-def _flat(name: str, fields: dict[str, Member], call_id: str | None, *, ended: bool) -> ParsedCall:
-    """No key for the arguments: they are next to the name, or there are none."""
+def _flat(name: str, fields: dict[str, Member], call_id: str | None, *, closed: bool) -> ParsedCall:
+    """No key for the arguments: they are next to the name, or there are none. Only the closing brace shows which."""
     others = [field for key, field in fields.items() if key not in CALL_KEYS]
     text = "{" + ", ".join(f"{dumps(field.key)}: {field.value}" for field in others) + "}"
-    return ParsedCall(name, text, "", call_id, ("flat_arguments",) if others else (), ended)
+    return ParsedCall(name, text, "", call_id, ("flat_arguments",) if others else (), closed)
 
 
 def _parsed_call(name: str, member: Member, call_id: str | None, *, ended: bool) -> ParsedCall:
-    text = "{}" if member.value in {"", "null", "None"} else member.value
-    return ParsedCall(name, text, "", call_id, (), member.whole or ended)
+    text = "{}" if member.value in _NO_ARGUMENTS else member.value
+    return ParsedCall(name, text, "", call_id, (), bool(text) and (member.whole or ended))
 
 
 def _first(fields: dict[str, Member], preferred: str, others: tuple[str, ...]) -> Member | None:

@@ -141,7 +141,7 @@ class _Body(CallParser):
         """No key and no brace: the text has ended, or the brace is missing before the closing marker."""
         if self.at < len(self.text) and not self.here(self._form.closer):
             return _NOTHING
-        self._closed = self.at < len(self.text)
+        self._closed = self.at < len(self.text) and bool(found)
         self._fix("missing_closer")
         return found
 
@@ -287,7 +287,7 @@ class _Body(CallParser):
             stop = _BARE_END.search(text, at, limit)
             end = stop.start() if stop else limit
             value = text[at:end].strip()
-        if self._form.mark in value:
+        if self._form.mark in value or not value.strip():
             return _NOTHING
         self._fix("unquoted_value")
         self.at, self._closed = end, end < len(text)

@@ -33,7 +33,7 @@ _IDS = ("id", "call_id", "tool_call_id")
 _OTHER_KEYS = {*_IDS, "type", "index", "role", "content", "thought", "thoughts", "reasoning", "explanation", "rationale"}
 _RPC = {"jsonrpc", "id", "method", "params"}  # a call in MCP's JSON-RPC
 _TYPES = {"function", "function_call", "tool", "tool_call", "tool_use"}
-_NO_ARGUMENTS = {"", "null", "None", '""', "''"}  # values that mean no arguments
+_NO_ARGUMENTS = {"null", "None", '""', "''"}  # values that mean no arguments
 _MAX_DEPTH = 6
 # placeholders that someone else is to fill in
 _PLACEHOLDER = re.compile(r"\.{3,}|\u2026|<[^<>]*>|\[[A-Za-z][\w ]*\]|\{\{?[A-Za-z][\w ]*\}?\}")
@@ -205,7 +205,9 @@ class _Frame:
                 return None
             fixes = () if member.closed or cut else ("missing_closer",)
             return ParsedCall(name, raw, fixes=fixes, closed=member.closed or not cut)
-        return self._other_arguments(name, raw, tool, key) if member.closed or not cut else ParsedCall(name, "{}", closed=False)
+        if not raw or (cut and not member.closed):
+            return ParsedCall(name, "{}", closed=False)
+        return self._other_arguments(name, raw, tool, key)
 
     @staticmethod
     def _other_arguments(name: str, raw: str, tool: Tool | None, key: str) -> ParsedCall | None:

@@ -125,9 +125,10 @@ _LAST_WORD = re.compile(r"""["']?([\w.\- ]+)["']?\s*\Z""")
 _QUOTES = " \t\r\n\"'"
 
 
-def members(text: str) -> list[Member]:
-    """The members of an object or an array, even if it is invalid."""
-    return list(_Split(text).members())
+def members(text: str) -> tuple[list[Member], bool]:
+    """The members of an object or an array, even if it is invalid; and whether it has its closing bracket."""
+    split = _Split(text)
+    return list(split.members()), split.ended
 
 
 class _Split:
@@ -139,11 +140,13 @@ class _Split:
         self._start = 1  # of the member, or of its value after the key
         self._key = ""
         self._closed = 0  # where the brackets of the member's value end
+        self.ended = False
 
     def members(self) -> Iterator[Member]:
         text = self._text
         for at, char, depth in _structure(text):
             if depth == 0:
+                self.ended = True
                 yield from self._member(at, whole=True)
                 return
             if char in "}]":

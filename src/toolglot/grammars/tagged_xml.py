@@ -18,6 +18,7 @@ from toolglot.grammars.tag_streaming import TagValueStream
 from toolglot.grammars.value_lines import Lines, trimmed
 from toolglot.io.json_codec import dumps
 from toolglot.schema.coerce_text import is_text, json_or, literal, loose_value, property_names, property_schema, typed_value
+from toolglot.schema.tool_names import PREFIXES
 
 # `name>` and `"name" other="x">`, after a tag that ends in `=`
 EQUALS = re.compile(r"([^<>\n{]{1,300}?)(?P<empty>/?)>")
@@ -28,7 +29,6 @@ BROKEN = re.compile(r"[^<>\n]*[<\n]")
 NO_EQUALS = re.compile(r"[^<>\n{]*[<\n{]")
 _STRING = re.compile(r"""string\s*=\s*["']?(true|false)""")
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
-_PREFIXES = ("functions.", "default_api.", "tools.", "function.")
 
 Read = Callable[
     [str, "re.Match[str]", dict[str, Any] | None, bool], Any
@@ -125,7 +125,8 @@ class TaggedXml:
         name = self.name_of(call.name, tools)
         if self._plausible(name, call, tools):
             arguments = self.arguments(text, call, find_prefixed_tool(name, tools))
-            yield ParsedCall(name, arguments, raw, fixes=missing(call), closed=call.closed)
+            closed = call.closed and (call.tagged or bool(call.values) or call.json is not None)
+            yield ParsedCall(name, arguments, raw, fixes=missing(call), closed=closed)
 
     def _plausible(self, name: str, call: Call, tools: Tools) -> bool:
         if not name or (self.registered and find_prefixed_tool(name, tools) is None):
@@ -159,6 +160,8 @@ class TaggedXml:
             if any(self._ends_in(text, value, opener) for opener in before if opener != value.opener):
                 raise Malformed("a value contains the end of another one")
             before[value.opener] = None
+            if call.closed and not value.absent and self.value_head.match(text, value.start, value.end) is None:
+                raise Malformed("the tag of a value is incomplete")
             for head, raw in self._values(text, value, names, found):
                 key = self.key_among(head, value.opener, names)
                 read = self.read(raw, head, property_schema(schema, key), tool is not None)
@@ -298,7 +301,7 @@ def find_prefixed_tool(name: str, tools: Tools) -> Tool | None:
     """The tool with this name, with or without a common prefix. Its schema types the values."""
     found = tools.get(name)
     if found is None:
-        for prefix in _PREFIXES:
+        for prefix in PREFIXES:
             if name.startswith(prefix):
                 return tools.get(name.removeprefix(prefix))
     return found

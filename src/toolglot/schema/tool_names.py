@@ -1,6 +1,6 @@
 """Finds the registered tool for a name that a model wrote.
 
-A name may have a known prefix or suffix, or differ in case and separators; anything else is another name.
+A name may have a documented prefix or suffix, or differ in case and separators; anything else is another name.
 If two tools match, there is no match.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 
 from toolglot.core.tools import Tool
 
-_PREFIX = re.compile(r"(?:functions?|tools?|default_api|api|namespace|mcp)[.:/]|functions__|mcp__.+?__", re.IGNORECASE)
+PREFIXES = ("functions.", "default_api.")  # that dialects document; any other prefix is another tool's namespace
 _SUFFIX = re.compile(r"\s*(?:<[|｜].*|\(\s*\)|:\d+)\Z", re.DOTALL)
 _MCP = re.compile(r"mcp__.+?__")
 _AROUND = " \t\r\n`\"'"
@@ -109,8 +109,8 @@ def _stripped_forms(word: str) -> Iterator[str]:
     while (suffix := _SUFFIX.search(word)) is not None and suffix.start():
         word = word[: suffix.start()].rstrip(_AROUND)
         yield word
-    while (prefix := _PREFIX.match(word)) is not None and prefix.end() < len(word):
-        word = word[prefix.end() :]
+    while prefix := next((one for one in PREFIXES if word.startswith(one) and word != one), ""):
+        word = word.removeprefix(prefix)
         yield word
 
 

@@ -1,0 +1,115 @@
+"""Arguments that are cut off are not made up: under no policy does a call leave with less than the model was about to write."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolglot import Extraction, StreamExtractor, Tool
+
+TEXT = {"type": "string"}
+TOOLS = [
+    Tool("delete_all", schema={"type": "object", "properties": {}}),
+    Tool("get_weather", schema={"type": "object", "properties": {"city": TEXT, "days": {"type": "integer"}}}),
+    Tool("read_file", schema={"type": "object", "properties": {"path": TEXT}, "required": ["path"]}),
+]
+
+
+def parsed(text: str, dialect: str, policy: str, size: int = 1000) -> Extraction:
+    extractor = StreamExtractor(TOOLS, dialect=dialect, policy=policy)  # type: ignore[arg-type]
+    for at in range(0, len(text), size):
+        extractor.feed(text[at : at + size])
+    extractor.close()
+    return extractor.result()
+
+
+CUT_OFF = [
+    ("hermes", '<tool_call>\n{"name": "delete_all", "arguments": \n</tool_call>'),
+    ("hermes", '<tool_call>\n{"name": "delete_all", "arguments"\n</tool_call>'),
+    ("hermes", '<tool_call>\n{"name": "delete_all", \n</tool_call>'),
+    ("hermes", '<tool_call>\n{"name": "delete_all"\n</tool_call>'),
+    ("hermes", '<tool_call>\n{"name": "delete_all", "arguments": }\n</tool_call>'),
+    ("hermes", '<tool_call>\n{"name": "delete_all", "arguments": {\n</tool_call>'),
+    ("hermes", '<tool_call>\n{"arguments": , "name": "delete_all"}\n</tool_call>'),
+    ("hermes", '<tool_call>\n[{"name": "delete_all", "arguments": ]\n</tool_call>'),
+    ("hermes", '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Par\n</tool_call>'),
+    ("hermes", '<tool_call>\n{"name": "get_weather", "arguments": {"days": 3, "city": \n</tool_call>'),
+    ("tagged", '~~~tool_call\n{"name": "delete_all", "arguments":\n~~~'),
+    ("cohere_command3", '<|START_ACTION|>[\n  {"tool_name": "delete_all", "parameters": \n]<|END_ACTION|>'),
+    ("apertus", '<|tools_prefix|>[{"delete_all": }]<|tools_suffix|>'),
+    ("inkling", '<|message_model|>delete_all<|content_invoke_tool_json|>{"name": "delete_all", "args": <|end_message|>'),
+    ("fenced_json", '```json\n{"name": "delete_all", "arguments": \n```'),
+    ("fenced_json", '```json\n{"name": "delete_all", "arguments":\n}\n```'),
+    ("bare_json", '{"name": "delete_all", "arguments": }'),
+    ("bare_json", '[{"name": "delete_all", "arguments": ]'),
+    ("qwen3_coder", "<tool_call>\n<function=delete_all>\n</tool_call>"),
+    ("qwen3_coder", "<tool_call>\n<function=get_weather>\n<parameter=city\n</function>\n</tool_call>"),
+    ("anthropic_xml", '<function_calls>\n<invoke name="delete_all">\n</function_calls>'),
+    ("glm45", "<tool_call>get_weather\n<arg_key>city</tool_call>"),
+    ("gemma4", "<|tool_call>call:delete_all{<tool_call|>"),
+    ("gemma4", "<|tool_call>call:get_weather{city:}<tool_call|>"),
+    ("gemma4", "<|tool_call>call:get_weather{days:3,city:<tool_call|>"),
+    ("lfm2", "<|tool_call_start|>[get_weather(days=3, city=<|tool_call_end|>"),
+]
+
+
+@pytest.mark.parametrize("policy", ["strict", "balanced", "eager"])
+@pytest.mark.parametrize(("dialect", "text"), CUT_OFF)
+def test_arguments_that_are_cut_off_are_rejected(dialect: str, text: str, policy: str) -> None:
+    for named in (dialect, "auto"):
+        for size in (1000, 3):
+            found = parsed(text, named, policy, size)
+            assert found.calls == []
+    assert [one.code for one in parsed(text, dialect, policy).decisions if one.code.startswith("rejected_")]
+
+
+NO_ARGUMENTS = [
+    '{"name": "delete_all"}',
+    '{"name": "delete_all", "arguments": ""}',
+    '{"name": "delete_all", "arguments": null}',
+    '{"name": "delete_all", "arguments": {}}',
+]
+
+
+@pytest.mark.parametrize("call", NO_ARGUMENTS)
+def test_a_complete_call_may_have_no_arguments(call: str) -> None:
+    for policy in ("strict", "balanced", "eager"):
+        found = parsed(f"<tool_call>\n{call}\n</tool_call>", "hermes", policy)
+        assert [(one.name, one.arguments) for one in found.calls] == [("delete_all", {})]
+
+
+@pytest.mark.parametrize("call", NO_ARGUMENTS)
+def test_the_schema_decides_whether_there_must_be_arguments(call: str) -> None:
+    found = parsed(f"<tool_call>\n{call.replace('delete_all', 'read_file')}\n</tool_call>", "hermes", "balanced")
+    assert [one.code for one in found.decisions] == ["rejected_schema"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        (
+            "qwen3_coder",
+            "<function=read_file>\n<parameter=path>\na\n</parameter>\n<parameter=path>\nb\n</parameter>\n</function>",
+        ),
+        (
+            "glm45",
+            "<tool_call>read_file\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n<arg_key>path</arg_key>\n<arg_value>b</arg_value>\n</tool_call>",
+        ),
+        ("cline_xml", "<read_file>\n<path>a</path>\n<path>b</path>\n</read_file>"),
+        ("gemma4", '<|tool_call>call:read_file{path:<|"|>a<|"|>,path:<|"|>b<|"|>}<tool_call|>'),
+        ("hermes", '<tool_call>\n{"name": "read_file", "arguments": {"path": "a", "path": "b"}}\n</tool_call>'),
+    ],
+)
+def test_an_argument_with_two_values_is_rejected(dialect: str, text: str) -> None:
+    found = parsed(text, dialect, "balanced")
+    assert found.calls == []
+    assert found.decisions
+    same = parsed(text.replace("b<", "a<").replace("\nb\n", "\na\n").replace('"b"', '"a"'), dialect, "balanced")
+    assert [one.arguments for one in same.calls] == [{"path": "a"}]
+
+
+@pytest.mark.parametrize("name", ["mcp__evil__read_file", "evil.read_file", "tools.read_file", "mcp.read_file"])
+def test_a_prefix_that_no_dialect_documents_is_another_tool(name: str) -> None:
+    for policy in ("strict", "balanced", "eager"):
+        found = parsed(f'<tool_call>\n{{"name": "{name}", "arguments": {{"path": "a"}}}}\n</tool_call>', "hermes", policy)
+        assert [one.code for one in found.decisions] == ["rejected_unknown_tool"]
+        assert parsed(f'{name}(path="a")', "call_expression", policy).calls == []
