@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import pytest
@@ -57,13 +56,11 @@ def test_the_call_of_old_and_made_up_ids() -> None:
 
 
 @pytest.mark.parametrize("arguments", ["[1, 2]", '"text"', "42", "not json", [1], 42, True])
-def test_arguments_that_are_not_an_object_are_rejected(arguments: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_arguments_that_are_not_an_object_are_rejected(arguments: Any) -> None:
     bad = {"id": "x", "type": "function", "function": {"name": "secret_plan", "arguments": arguments}}
-    with caplog.at_level(logging.WARNING, "toolglot"):
-        calls = parse_tool_calls([bad, CHAT], "openai")
+    calls = parse_tool_calls([bad, CHAT], "openai")
     assert [call.id for call in calls] == ["call_a"]
     assert [decision.code for decision in calls.decisions] == ["rejected_arguments"]
-    assert [record.getMessage() for record in caplog.records] == ["secret_plan rejected: rejected_arguments"]
 
 
 @pytest.mark.parametrize("arguments", ["", None, "{}", {}, "null"])

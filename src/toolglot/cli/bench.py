@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -64,8 +63,6 @@ def command(only: tuple[str, ...], rounds: int, as_json: bool, **options: Any) -
     Times are CPU time, the best of all runs. The floor is the time to decode and encode the same JSON, without toolglot. The
     calibration loop is a fixed piece of Python code: if it takes twice as long as elsewhere, expect the same of the rest.
     """
-    log = logging.getLogger("toolglot")
-    disabled, log.disabled = log.disabled, True  # one of the calls is rejected thousands of times
     try:
         client = _client(only, **options)
         found = _measure([part for part in PARTS if not only or part in only], rounds)
@@ -76,8 +73,6 @@ def command(only: tuple[str, ...], rounds: int, as_json: bool, **options: Any) -
     except KeyboardInterrupt:
         click.echo("\nstopped", err=True)
         sys.exit(1)
-    finally:
-        log.disabled = disabled
     setting = Setting(__version__, rounds, options["model"])
     if found.parts or replies:
         bold = partial(click.style, bold=True)

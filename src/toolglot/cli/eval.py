@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -160,8 +159,6 @@ def _score_saved(options: dict[str, Any], questions: Sequence[Question]) -> tupl
 async def _ask(options: dict[str, Any], questions: Sequence[Question]) -> tuple[Setting, list[Judged]]:
     if options["model"] is None:
         raise CallerError("which model? -m provider/model, as in ollama/qwen3:8b", "--model")
-    log = logging.getLogger("toolglot")
-    disabled, log.disabled = log.disabled, True  # rejected calls are counted, not logged
     transport = Transports()
     try:
         runner = EvalRunner(
@@ -177,7 +174,6 @@ async def _ask(options: dict[str, Any], questions: Sequence[Question]) -> tuple[
         saved, save = _open_saved(options, setting, questions)
         return setting, await _ask_all(runner, setting, questions, saved, save, options["concurrency"])
     finally:
-        log.disabled = disabled
         await transport.aclose()
 
 

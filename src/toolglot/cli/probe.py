@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from typing import Any
 
@@ -62,8 +61,7 @@ def command(model: str, as_json: bool, **options: Any) -> None:
 
 
 async def _probe(model: str, options: dict[str, Any]) -> Verdict:
-    transport, stats, log = Transports(), ModeStats(), logging.getLogger("toolglot")
-    disabled, log.disabled = log.disabled, True  # the verdict reports rejected calls
+    transport, stats = Transports(), ModeStats()
     try:
         return await probe(
             model,
@@ -77,7 +75,6 @@ async def _probe(model: str, options: dict[str, Any]) -> Verdict:
         )
     finally:
         clear_line()
-        log.disabled = disabled
         await transport.aclose()
         for note in stats.notes:
             click.echo(f"note: {note}", err=True)

@@ -30,6 +30,7 @@ from toolglot.gateway.state import Gateway, log
 
 _TIMEOUTS = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send"})
 _ALL_BUSY = "timeout_pool"
+_NOT_MADE = ("rejected_", "quoted_")  # reason codes that are logged
 _RETRY_AFTER = 1.0  # seconds
 _UNLIMITED = nullcontext()
 _CLOSE_CONNECTION = frozenset({408, 413, 415})  # the rest of the body is not read
@@ -88,6 +89,8 @@ class App:
             if endpoint is not None and endpoint.recorded:
                 record.seconds = record.elapsed()
                 gateway.records.add(record)
+                if rejected := sorted({one.code for one in record.decisions if one.code.startswith(_NOT_MADE)}):
+                    log.warning("%s: calls not made: %s", exchange.request_id, ", ".join(rejected))  # the rest may be private
 
     async def _fail(
         self, exchange: HttpExchange, frontend: Frontend | None, record: Record, error: UpstreamError, param: str = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,8 +13,6 @@ from toolglot.pipeline.convert import write_tools
 from toolglot.pipeline.detect_reply_format import read_any_reply
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
-
-log = logging.getLogger("toolglot")
 
 
 class Calls(list[ToolCall]):
@@ -43,7 +40,6 @@ def parse_tool_calls(response: Any, provider: str = "openai-chat") -> Calls:
             if rejection is None:
                 calls.append(part)
             else:
-                log.warning("%s rejected: %s", part.name, rejection.code)
                 decisions.append(rejection)
     return Calls(calls, decisions)
 

@@ -6,7 +6,6 @@ model output.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
@@ -34,8 +33,6 @@ POLICIES: tuple[str, ...] = get_args(Policy)
 UnsupportedSchemas = Literal["reject", "lenient"]  # calls of a tool with a schema that can't be compiled completely
 CALL_MODES = ("hold", "pass")
 MAX_CALLS = 128  # of one reply
-
-_log = logging.getLogger("toolglot")
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -99,8 +96,7 @@ def validate_call(
 
 
 def reject(call: ToolCall, code: str, why: str) -> Decision:
-    """The decision for a rejected call. Only its name and the code are logged: the rest may be private."""
-    _log.warning("%s: %r", code, preview(call.full_name, 100))
+    """The decision for a rejected call."""
     name = preview(call.full_name, 100) or "a call without a name"
     return Decision(code, f"{name}: {why}", call)
 
