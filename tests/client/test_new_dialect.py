@@ -148,7 +148,7 @@ def test_a_server_shows_the_checkpoints_own_parser() -> None:
     known = profile_of_vllm()
     assert known.dialect is not None
     assert known.dialect.startswith("template:")
-    assert (known.family, known.context_length) == ("qwen2.5", 16384), "what the first question tells is kept"
+    assert (known.family, known.context_length) == ("qwen2.5", 16384), "the facts of the first question are kept"
     text = '<quux_call>{"name": "g", "arguments": {"a": 1}}</quux_call>'
     found = toolglot.extract(text, tools_of("shown"), dialect=known.dialect, policy="strict")
     assert [(call.name, call.arguments) for call in found.calls] == [("g", {"a": 1})]
@@ -158,7 +158,7 @@ def test_a_server_shows_the_checkpoints_own_parser() -> None:
 
 def test_a_known_chat_template_comes_first() -> None:
     assert profile_of_vllm(chat_template="{{ tools }}[TOOL_CALLS]").dialect == "mistral"
-    assert profile_of_vllm(response_template=None).dialect == "hermes", "as the catalog says"
+    assert profile_of_vllm(response_template=None).dialect == "hermes", "as in the catalog"
 
 
 def test_a_parser_that_is_not_supported_is_a_note() -> None:

@@ -212,6 +212,11 @@ def tags_field(pattern: str, **options: Any) -> dict[str, Any]:
             {},
         ),
         (
+            calls_field(open=None, open_pattern=r"<call>\s*(?P<name>\w+)\s*", close="</call>", transform=FUNCTION),
+            "<call>\nget_time\n{}</call>",
+            {},
+        ),
+        (
             calls_field(
                 open=None,
                 open_pattern=r"<call id=(?P<call>\w+) (?P<name>\w+)\s*>\s*",
@@ -260,7 +265,11 @@ def test_other_forms(template: dict[str, Any], text: str, expected: dict[str, An
         (calls_field(open=None), "one of open and open_pattern"),
         (calls_field(open_pattern="<b>"), "one of open and open_pattern"),
         (calls_field(close_pattern="</b>"), "can't both be there"),
-        (calls_field(open=""), "must not be empty"),
+        (calls_field(open=""), "none of them empty"),
+        (calls_field(open=[f"<a{at}>" for at in range(17)]), "expected 1 to 16 texts"),
+        (calls_field(open=None, open_pattern="<a>" + "(?:b|c)" * 20), "more than 16 ways"),
+        (calls_field(open=None, open_pattern="<a>" + "(?:|b)" * 50), "so many"),
+        (calls_field(close=None, close_pattern="<a>" + "(?:b|c)" * 20), "more than 16 ways"),
         (calls_field(open="["), "too short for a marker"),
         (calls_field(open=None, open_pattern=r"(?P<name>\w+):"), "begin with a fixed text"),
         (calls_field(open=None, open_pattern=r"<a>(?P<name>(?:\w+\s?)*)>"), "a repeated group"),
@@ -273,7 +282,7 @@ def test_other_forms(template: dict[str, Any], text: str, expected: dict[str, An
         (calls_field(open=None, open_pattern=r"<a>[b"), "unclosed set"),
         (calls_field(open=None, open_pattern=r"<a>b)"), "unmatched )"),
         (calls_field(open=None, open_pattern="<a>" + "b" * 1000), "longer than"),
-        (calls_field(open=None, open_pattern="<a>" + "(?:" * 20 + ")" * 20), "nested"),
+        (calls_field(open=None, open_pattern="<a>" + "(?:" * 20 + ")" * 20), "so deeply nested groups"),
         (calls_field(open=None, open_pattern=r"<aa>(?P<name>.*?)\w+>", transform=FUNCTION), "must be a fixed text"),
         (calls_field(transform=FUNCTION), "must take the name"),
         (calls_field(transform={"function": {"name": "{content.a.b}", "arguments": "{content}"}}), "must take the name"),

@@ -33,6 +33,7 @@ from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_json import TaggedJson
 from toolglot.grammars.tagged_xml import Read, TaggedXml
 from toolglot.grammars.template_patterns import (
+    MAX_VARIANTS,
     Run,
     Steps,
     Text,
@@ -407,8 +408,8 @@ def _literals(value: Texts, where: str) -> list[str] | None:
     if value is None:
         return None
     texts = [value] if isinstance(value, str) else value
-    if not texts or not all(texts):
-        raise CallerError("a text must not be empty", where)
+    if not texts or not all(texts) or len(texts) > MAX_VARIANTS:
+        raise CallerError(f"expected 1 to {MAX_VARIANTS} texts, none of them empty", where)
     return list(dict.fromkeys(texts))
 
 

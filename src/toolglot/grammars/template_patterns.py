@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from functools import lru_cache
+from itertools import groupby, islice
 
 import msgspec
 
@@ -18,7 +19,8 @@ from toolglot.errors import CallerError
 
 _LONGEST = 1000
 _MAX_DEPTH = 8
-_MAX_VARIANTS = 16
+_MAX_PARTS = 64  # groups and alternatives
+MAX_VARIANTS = 16
 _MAX_NESTED = 60  # characters
 _QUANTIFIER = re.compile(r"(?:\*|\+|\?|\{(\d{0,4})(,?)(\d{0,4})\})([?+]?)")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
@@ -27,7 +29,7 @@ _GROUP = re.compile(r"\((?:\?(?::|P?<([A-Za-z_]\w{0,63})>|(=)))?")
 _HEX = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4}))")
 _CHARACTERS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
 _ANY = "(?s:.)"
-_WORD = r"[\w.-]"  # names may have these too, whatever the pattern says
+_WORD = r"[\w.-]"  # names may have these too, whatever the pattern allows
 _PROBES = [chr(code) for code in range(128)] + ["é", "中", "｜"]  # for deciding whether two kinds of characters overlap
 
 
@@ -46,7 +48,7 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def blank(self) -> bool:
         """Whether it is white space."""
-        return not any(_matches(self.kind, char) for char in _PROBES if not char.isspace())
+        return _is_blank(self.kind)
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -67,6 +69,11 @@ def _matches(kind: str, char: str) -> bool:
     return re.fullmatch(kind, char) is not None
 
 
+@lru_cache(256)
+def _is_blank(kind: str) -> bool:
+    return not any(_matches(kind, char) for char in _PROBES if not char.isspace())
+
+
 # -- parsing
 
 
@@ -85,14 +92,16 @@ class _Parser:
     def __init__(self, pattern: str, where: str) -> None:
         self.pattern, self.where, self.at = pattern, where, 0
         self._names: set[str | None] = set()
+        self._parts = 0
 
     def refused(self, what: str) -> CallerError:
         return CallerError(f"{what} in a pattern is not supported: {self.pattern!r}", self.where)
 
     def options(self, depth: int) -> Steps:
         """Alternatives, up to the end of the group."""
-        if depth > _MAX_DEPTH:
-            raise self.refused("a deeply nested group")
+        self._parts += 1 + self.pattern.count("|", self.at) * (depth == 0)
+        if depth > _MAX_DEPTH or self._parts > _MAX_PARTS:
+            raise self.refused("so many or so deeply nested groups")
         found = [self._sequence(depth)]
         while self.pattern.startswith("|", self.at):
             self.at += 1
@@ -213,10 +222,10 @@ def openings(steps: Steps, where: str) -> list[tuple[str, Steps]]:
     """The fixed texts that the pattern may begin with, each with the steps that follow. Text before them that is not captured
     is not part of the match: it stays text.
     """
-    found = dict.fromkeys(_openings(steps, where))
-    if len(found) > _MAX_VARIANTS:
-        raise CallerError(f"the pattern begins in more than {_MAX_VARIANTS} ways", where)
-    return list(found)
+    found = list(islice(_openings(steps, where), MAX_VARIANTS + 1))  # there may be too many to list
+    if len(found) > MAX_VARIANTS:
+        raise CallerError(f"the pattern begins in more than {MAX_VARIANTS} ways", where)
+    return list(dict.fromkeys(found))
 
 
 def _openings(steps: Steps, where: str) -> Iterator[tuple[str, Steps]]:
@@ -266,8 +275,8 @@ def _ways(steps: Steps, where: str) -> list[tuple[str, ...]]:
         elif isinstance(step, Group):
             inner = [one for option in step.options for one in _ways(option, where)]
             ways = [way + one for way in ways for one in [*inner, *([()] if step.optional else [])]]
-        if len(ways) > _MAX_VARIANTS:
-            raise CallerError(f"the pattern has more than {_MAX_VARIANTS} ways", where)
+        if len(ways) > MAX_VARIANTS:
+            raise CallerError(f"the pattern has more than {MAX_VARIANTS} ways", where)
     return ways
 
 
@@ -322,7 +331,7 @@ def _run(run: Run, rest: Steps, where: str) -> str:
     if not rest:
         return f"{run.kind}{{{run.least}}}" if run.lazy else run.kind + times
     if stops is None:
-        following = next((step for step in rest if isinstance(step, Run)), None)
+        following = _first_run(rest)
         if run.lazy or following is None or (following.least and _overlap(run.kind, following.kind)):
             raise CallerError("what follows text of any length must be a fixed text", where)
         return run.kind + times
@@ -331,26 +340,40 @@ def _run(run: Run, rest: Steps, where: str) -> str:
     return f"(?:(?!{'|'.join(map(re.escape, stops))}){run.kind}){times}"
 
 
+def _first_run(steps: Steps) -> Run | None:
+    """The run that comes first, if nothing else can."""
+    step = steps[0] if steps else None
+    if isinstance(step, Group) and len(step.options) == 1 and not step.optional:
+        return _first_run(step.options[0])
+    return step if isinstance(step, Run) else None
+
+
 def _overlap(one: str, other: str) -> bool:
     return any(_matches(one, char) and _matches(other, char) for char in _PROBES)
 
 
 def _first_texts(steps: Steps) -> list[str] | None:
-    """The fixed texts that may come first, after white space; None: other text may."""
+    """The fixed texts that may come first, after white space; None: other text may, or none."""
+    texts, may_be_empty = _first(steps)
+    return None if may_be_empty else texts
+
+
+def _first(steps: Steps) -> tuple[list[str] | None, bool]:
+    """As above, and whether the steps may be empty or white space."""
     found: list[str] = []
-    for at, step in enumerate(steps):
+    for step in steps:
         if isinstance(step, Text):
-            return [*found, step.text]
+            return [*found, step.text], False
         if isinstance(step, Run) and not (step.blank and not step.least):
-            return None
+            return None, False
         if isinstance(step, Group):
-            inner = [_first_texts(option + steps[at + 1 :]) for option in step.options]
-            if any(one is None for one in inner):
-                return None
-            found += [text for one in inner if one for text in one]
-            if not step.optional:
-                return found
-    return None
+            options = [_first(option) for option in step.options]
+            if any(texts is None for texts, _ in options):
+                return None, False
+            found += [text for texts, _ in options if texts for text in texts]
+            if not step.optional and not any(may_be_empty for _, may_be_empty in options):
+                return found, False
+    return found, True
 
 
 def end_of_run(steps: Steps, where: str) -> str:
