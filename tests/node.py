@@ -72,8 +72,8 @@ def _on_path() -> Node | None:
     program, npm = shutil.which("node"), shutil.which("npm")
     if program is None or npm is None:
         return None
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout  # v20.1.2
-    major = told.strip().removeprefix("v").partition(".")[0]
+    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout  # v20.1.2
+    major = printed.strip().removeprefix("v").partition(".")[0]
     return Node(program, (npm,)) if major.isdigit() and int(major) >= OLDEST else None
 
 
