@@ -14,11 +14,11 @@ DIALECT = Dialect(
     grammars=(
         NamedJson(
             ("<function=", "<function("),
-            r"(?P<name>[^\s>{(\[)]+)\)?[ \t]*(?:\[\])?[ \t]*(?:>\s*)?",
+            r"(?P<name>[^\s>{(\[)]+)\)?[ \t]*(?:\[\])?[ \t]*(?:>\s*)?(?:```\w*\s*)?",
             exact=r"[^\s>{]+>\s*",
             ends=("</function>",),
-            noise=(">",),
-            not_head=r"[^>\n{]*(?:\n|>\s*[^\s{])",
+            noise=(">", "```"),
+            not_head=r"[^>\n{]*(?:\n|>\s*[^\s{`])",
         ),
     ),
     render_tools=tool_lines("", ""),

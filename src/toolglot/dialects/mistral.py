@@ -16,14 +16,15 @@ from toolglot.grammars.tagged_python import TaggedPython
 def _named(not_head: str) -> NamedJson:
     return NamedJson(
         ("[TOOL_CALLS]",),
-        r"\s*(?P<name>[^\s\[\]{}]+)\s*(?:\[CALL_ID\]\s*(?P<id>[^\s\[]+)\s*)?(?:\[ARGS\])?\s*",
+        r"\s*(?P<name>[^\s\[\]{}]+)\s*(?:\[CALL_ID\]\s*(?P<id>[^\s\[]+)\s*)?(?:\[ARGS\]|\[TOOL_CALLS\])?\s*",
         noise=("[/TOOL_CALLS]",),
         not_head=not_head,
+        twice=True,
     )
 
 
 _NAMED = _named(r"\s*(?:[^\s\w.:/-]|[\w.:/-]+\s+[^\s\[{])")
-_LOST = NameFirst(_named(r"[^\[]*\[ARGS\]\s*[^\s{]"), "{}[ARGS]")
+_LOST = NameFirst(_named(r"[^\[]*\[(?:ARGS|TOOL_CALLS)\]\s*[^\s{]"), "{}[ARGS]", "{}[TOOL_CALLS]")
 
 DIALECT = Dialect(
     name="mistral",

@@ -9,6 +9,7 @@ from toolglot.grammars.arrow_calls import ArrowCalls
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import each_call, result_text, tool_lines
 from toolglot.grammars.tagged_json import TaggedJson
+from toolglot.grammars.tagged_python import TaggedPython
 
 _OTHERS = {
     "<toolcall>": "</toolcall>",
@@ -20,6 +21,7 @@ _OTHERS = {
     "<tool-call>": "</tool-call>",
     "<|tool_calls|>": "<|/tool_calls|>",
     "<tool-use>": "</tool-use>",
+    "<tool_code>": "</tool_code>",
 }
 
 DIALECT = Dialect(
@@ -28,6 +30,7 @@ DIALECT = Dialect(
         TaggedJson(("[TOOL_REQUEST]",), ("[END_TOOL_REQUEST]",)),
         *(TaggedJson((opener,), (closer,)) for opener, closer in _OTHERS.items()),
         ArrowCalls(("[TOOL_CALL]",), ("[/TOOL_CALL]",)),
+        TaggedPython("<tool_code>", "</tool_code>"),
     ),
     render_tools=tool_lines(),
     render_calls=each_call("[TOOL_REQUEST]", "[END_TOOL_REQUEST]"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from toolglot.grammars.known_names import find_tool, parameters
+from toolglot.grammars.known_names import find_tool, parameters, spellings
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 from toolglot.grammars.python_calls import MAX_CALLS, read_listing
 from toolglot.io.python_literals import PythonCall, UnparsedText, read_call_loosely
@@ -39,7 +39,8 @@ class CallExpression(msgspec.Struct, frozen=True, dict=True):
         return frozenset(opener[:size] for opener in self.openers for size in range(1, len(opener)))
 
     def for_tools(self, tools: Tools) -> CallExpression:
-        return CallExpression(tuple(dict.fromkeys(f"{prefix}{name}(" for name in tools if name for prefix in _BEFORE)))
+        named = [f"{prefix}{name}(" for name in tools if name for prefix in _BEFORE]
+        return CallExpression(tuple(dict.fromkeys([*named, *(f"{written}(" for written in spellings(tools))])))
 
     def open(self, opener: str, /) -> CallRegion:
         return CallRegion(self, opener)

@@ -105,7 +105,7 @@ def _name(recipient: str, prefix: str, tools: Tools) -> tuple[str, bool]:
         return (name if name in tools else recipient), True
     if name.endswith("json") and name[:-4] in tools:  # the marker between them is missing
         return name[:-4], True
-    return name, bool(prefix) is False or name != recipient
+    return name, bool(prefix) is False or name != recipient or (not tools and "." in name)
 
 
 def _free_text(name: str, text: str, tools: Tools) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolglot.core.tools import Tool
-from toolglot.grammars.known_names import find_tool, parameters, required
+from toolglot.grammars.known_names import find_tool, parameters, required, spellings
 from toolglot.grammars.parsed_call import ParsedCall, Tools, with_fixes
 from toolglot.grammars.python_calls import MAX_CALLS, named
 from toolglot.io.json_codec import JSON_ERRORS, decode, dumps
@@ -234,15 +234,18 @@ class _Frame:
         return ParsedCall(name, "{" + ", ".join(parts) + "}", fixes=("flat_arguments",))
 
     def _by_key(self, fields: dict[str, Member]) -> list[ParsedCall] | None:
-        """`{"f": {"a": 1}}`: the name is the key."""
+        """`{"f": {"a": 1}}`: the name is the key. The arguments may be JSON in a string."""
         found: list[ParsedCall] = []
+        names = spellings(self.tools) if self.tools else {}
         for key, member in fields.items():
-            tool = self.tools.get(key)
-            if tool is None or not self.text.startswith("{", member.start) or not member.closed:
+            name, raw = names.get(key), self.text[member.start : member.end].strip()
+            inner = string_of(raw) if raw[:1] in {'"', "'"} else raw
+            if name is None or not member.closed or inner is None or not (inner[:1] == "{" and inner[-1:] == "}"):
                 return None
-            if not fits([inner.key for inner in members(self.text, member.start + 1, member.end - 1)[0]], tool):
+            if not fits([one.key for one in members(inner, 1, len(inner) - 1)[0]], self.tools[name]):
                 return None
-            found.append(ParsedCall(key, self.text[member.start : member.end], fixes=("name_as_key",)))
+            fixes = ("name_as_key",) if inner is raw else ("name_as_key", "unwrapped_string")
+            found.append(ParsedCall(name, inner, fixes=fixes))
         return found or None
 
     def _text_of(self, member: Member) -> str | None:
@@ -271,7 +274,8 @@ def members(text: str, at: int, stop: int, *, closed: bool = True) -> tuple[list
 def _key(text: str, at: int, stop: int) -> tuple[str | None, int]:
     if at < stop and text[at] in "\"'":
         end = string_end(text, at, stop)
-        return (string_of(text[at:end]), end) if end >= 0 else (None, stop)
+        key = string_of(text[at:end]) if end >= 0 else None
+        return (None if key is None else key.replace("\\_", "_")), end if end >= 0 else stop  # markdown escapes underscores
     bare = _BARE_KEY.match(text, at, stop)
     return (bare[0], bare.end()) if bare is not None else (None, at)
 

@@ -14,6 +14,7 @@ from toolglot.grammars.fences import JSON_WORDS, TOOL_WORDS
 from toolglot.grammars.gemma import LOST_PREFIXES
 from toolglot.grammars.json_calls import arguments_of
 from toolglot.grammars.json_region import Frame, JsonRegion, meanings
+from toolglot.grammars.known_names import spellings
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 
@@ -46,8 +47,10 @@ class NameThenJson:
 
     def __init__(self, *forms: tuple[str, str], tools: Tools | None = None) -> None:
         self._forms = forms
-        parts = [(before, name, after) for name in tools or () if name for before, after in forms]
-        self._parts = {"".join(part): part for part in parts}
+        names = {name: name for name in tools or () if name}
+        written = spellings(tools) if tools else names
+        parts = [(before, one, after) for before, after in forms for one in (names if before else written)]
+        self._parts = {"".join(part): (*part, written[part[1]]) for part in parts}
         self.openers = tuple(self._parts)
 
     def for_tools(self, tools: Tools) -> NameThenJson:
@@ -60,10 +63,10 @@ class NameThenJson:
 class NameThenRegion:
     """From the name to the end of the object, or of the fenced block around it."""
 
-    def __init__(self, before: str, name: str, after: str) -> None:
+    def __init__(self, before: str, written: str, after: str, name: str) -> None:
         self._signs, self._name = before if before in _SIGNS else "", name
         self._fenced = before.startswith(_FENCE)
-        self._region = JsonRegion(_FRAME, before + name + after, after)
+        self._region = JsonRegion(_FRAME, before + written + after, after)
         self.feed = self._region.feed
 
     @property

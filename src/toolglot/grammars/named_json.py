@@ -9,6 +9,7 @@ import msgspec
 
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
 from toolglot.grammars.json_streaming import JsonStream, stream_arguments
+from toolglot.grammars.known_names import spellings
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 
@@ -38,14 +39,16 @@ class NamedJson:
         lost: tuple[str, ...] = (),  # prefixes of a name without its opener, in a section
         not_head: str = r"(?!)",
         naming: Naming = as_written,
+        twice: bool = False,  # the opener may come again between a name and its arguments
     ) -> None:
         self.openers, self.sections, self.ends = (*sections, *openers), frozenset(sections), ends
         self.naming, self.exact = naming, re.compile(exact) if exact else None
         closing = meanings(close=ends) if section_ends else meanings(end=ends)
         tail = meanings(noise=("}", *noise), end=section_ends, head=(*openers, *lost), close=sections) | closing
         stops = (*ends, *section_ends, *openers, *sections)
+        ends_head = [re.escape(stop) + (r"\s*[^\s{]" if twice and stop in openers else "") for stop in stops]
         self.frame = Frame(
-            re.compile("|".join([r"\{", *map(re.escape, stops)])), re.compile(head), re.compile(not_head), tail, Stops(stops)
+            re.compile("|".join([r"\{", *ends_head])), re.compile(head), re.compile(not_head), tail, Stops(stops)
         )
 
     def open(self, opener: str) -> NamedRegion:
@@ -83,7 +86,8 @@ class NamedRegion:
             if cut >= 0:
                 return RegionResult(tuple(calls), rest=text[cut:])
         if not calls:
-            return RegionResult(problem=self._problem(text, tools, complete=complete))
+            problem = self._problem(text, tools, complete=complete)
+            return RegionResult(problem=problem, rest=self._region.rest_of(text) if problem else "")
         return RegionResult(tuple(calls), rest=self._region.rest_of(text))
 
     def _call(self, head: str, value: str, mark: Mark, tools: Tools) -> ParsedCall | None:
@@ -96,7 +100,8 @@ class NamedRegion:
         if not name or not (exact or name in tools):
             return None
         missing = bool(self._grammar.ends) and mark.whole and not mark.closed
-        return ParsedCall(name, value or "{}", "", call_id, ("closed_truncated",) if missing else (), mark.end >= 0)
+        closed = mark.end >= 0 and (bool(value) or mark.closed)  # only an end marker shows that there are no arguments
+        return ParsedCall(name, value or "{}", "", call_id, ("closed_truncated",) if missing else (), closed)
 
     def _problem(self, text: str, tools: Tools, *, complete: bool) -> str | None:
         """Why there is no call although it looks like one."""
@@ -111,19 +116,20 @@ class NamedRegion:
 
 
 class NameFirst:
-    """For calls without their opener, which was in the prompt or is missing: a line begins with a tool's name, as in `form`.
+    """For calls without their opener, which was in the prompt or is missing: a line begins with a tool's name, as in `forms`.
 
-    Without a form, the name is alone on its line and the arguments follow.
+    Without any, the name is alone on its line and the arguments follow.
     """
 
     at_line_start = True
 
-    def __init__(self, grammar: NamedJson, form: str = "", tools: Tools | None = None) -> None:
-        self._grammar, self._form = grammar, form
-        self.openers = tuple((form or "{}\n{{").format(name) for name in tools or ())
+    def __init__(self, grammar: NamedJson, *forms: str, tools: Tools | None = None) -> None:
+        self._grammar, self._forms = grammar, forms
+        names = [name for name in spellings(tools) if "\\" not in name] if tools and not forms else tools or ()
+        self.openers = tuple(form.format(name) for form in forms or ("{}\n{{",) for name in names)
 
     def for_tools(self, tools: Tools) -> NameFirst:
-        return NameFirst(self._grammar, self._form, tools)
+        return NameFirst(self._grammar, *self._forms, tools=tools)
 
     def open(self, opener: str) -> NamedRegion:
         return NamedRegion(self._grammar, opener, opener)

@@ -152,7 +152,8 @@ def _read_bare(text: str, tools: Tools, complete: bool) -> RegionResult:
         return RegionResult()
     if listing.stopped and not begins_line(text, listing.end):
         return RegionResult()
-    if not tools and not (complete and listing.plain and not any(call.fixes for call in listing.calls)):
+    well_formed = listing.plain and not any(call.fixes or not call.closed for call in listing.calls)
+    if not tools and not (well_formed and text.startswith("[") and listing.ended):
         return RegionResult()
     return RegionResult(listing.calls, rest=text[listing.end :])
 

@@ -77,7 +77,8 @@ class TaggedRegion:
             missing = bool(self._grammar.closers) and cut < 0 and not mark.closed
             calls += [with_fixes(call, "closed_truncated") for call in found] if missing else found
         if not calls:
-            return RegionResult(problem=self._problem(text, complete=complete))
+            problem = self._problem(text, complete=complete)
+            return RegionResult(problem=problem, rest=region.rest_of(text) if problem else "")
         return RegionResult(tuple(calls), rest=region.rest_of(text) if rest is None else rest)
 
     def _problem(self, text: str, *, complete: bool) -> str | None:

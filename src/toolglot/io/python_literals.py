@@ -17,12 +17,13 @@ MAX_DEPTH = 64
 _CLOSERS = frozenset(["", ")", "]", "}"])
 _MAX_DIGITS = 4000  # Python does not convert more digits
 
-NAME = re.compile(r"[^\W\d]\w*+(?:(?:::|[.\-/:])\w++)*")
+_LETTERS = r"(?:\w|\\_)"  # markdown escapes underscores
+NAME = re.compile(rf"[^\W\d]{_LETTERS}*+(?:(?:::|[.\-/:]){_LETTERS}++)*")
 _SPACE = re.compile(r"(?:\s++|\#[^\n]*+(?:\n|\Z)|\\\n)*")
 _NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F_]++|0[oO][0-7_]++|0[bB][01_]++|(?:\d[\d_]*+(?:\.[\d_]*+)?|\.\d[\d_]*+)(?:[eE][+-]?\d++)?)(?![\w.])"
 )
-_KEY = re.compile(r"([^\W\d][\w.\-]*+)\s*+=(?![=])\s*+")
+_KEY = re.compile(r"([^\W\d](?:[\w.\-]|\\_)*+)\s*+=(?![=])\s*+")
 _LOOSE_KEY = re.compile(r"""(["']?)([^\W\d][\w.\-]*+)\1\s*+(?:=(?!=)|:(?!:))\s*+""")
 _DICT_KEY = re.compile(r"([^\W\d][\w.\-$]*+)\s*+:(?!:)")
 _WORD = re.compile(r"[^,()\[\]{}\n]++")
@@ -83,7 +84,7 @@ def _read_call(text: str, at: int, *, loose: bool) -> PythonCall | None:
     pairs = reader.arguments(name.end() + 1)
     if pairs is None:
         return None
-    return PythonCall(name[0], pairs, reader.at, tuple(dict.fromkeys(reader.fixes)), reader.closed)
+    return PythonCall(name[0].replace("\\_", "_"), pairs, reader.at, tuple(dict.fromkeys(reader.fixes)), reader.closed)
 
 
 class _Reader:
@@ -151,7 +152,7 @@ class _Reader:
     def _key(self, at: int) -> tuple[str | None, int]:
         found = _KEY.match(self.text, at)
         if found is not None:
-            return found[1], found.end()
+            return found[1].replace("\\_", "_"), found.end()
         found = _LOOSE_KEY.match(self.text, at) if self.loose else None
         if found is None:
             return None, at

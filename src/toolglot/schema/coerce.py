@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from toolglot.core.budget import Budget
-from toolglot.io.json_codec import dumps
+from toolglot.io.json_codec import JSON_ERRORS, decode, dumps
 from toolglot.schema.check import Checker
 from toolglot.schema.evaluate import Evaluator
 from toolglot.schema.fixes import price
@@ -76,6 +76,19 @@ def _readings(value: dict[str, Any], schema: Schema, name: str) -> Iterator[tupl
         order = sorted(value, key=lambda key: int(key[3:]))
         if [int(key[3:]) for key in order] == list(range(len(order))):
             yield {name: value[key] for name, key in zip(known, order, strict=False)}, ("positional_arguments",)
+
+
+def unwrap(value: dict[str, Any], check: Checker, budget: Budget, name: str) -> Repaired | None:
+    """The inner object of a wrapper that satisfies the schema, as every object does if no parameter is required.
+
+    Its keys must all be parameters, and no other keys may be allowed explicitly.
+    """
+    known, schema = check.schema.get("properties"), check.schema
+    if not isinstance(known, dict) or "additionalProperties" in schema or "patternProperties" in schema:
+        return None
+    inner = _unwrapped(value, known, name)
+    whole = inner is not None and inner.keys() <= known.keys() and check.fits(inner, budget)
+    return Repaired(inner, ("unwrapped_arguments",)) if inner is not None and whole else None
 
 
 def _unwrapped(value: dict[str, Any], known: dict[str, Any], name: str) -> dict[str, Any] | None:
@@ -301,12 +314,13 @@ class _Fit:
 
     def to_object(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, str):
-            parsed = read_relaxed(value).value
+            parsed = read_relaxed(_unquoted(value)).value
             return (parsed, "unwrapped_string") if isinstance(parsed, dict) else _NO
         return _only(value, dict)
 
     def to_array(self, value: Any, schema: Schema) -> tuple[Any, str]:
         if isinstance(value, str):
+            value = _unquoted(value)
             if value.strip()[:1] in ("[", "("):
                 parsed = read_relaxed(value).value
                 return (parsed, "unwrapped_string") if isinstance(parsed, list) else _NO
@@ -359,6 +373,15 @@ def _as_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value.strip().lower() if value.strip().lower() in _BOOLEANS else value.strip()
     return None if value is None or isinstance(value, (dict, list)) else dumps(value)
+
+
+def _unquoted(text: str) -> str:
+    """The text in a JSON string, if that is an array or an object: it was escaped once too often."""
+    try:
+        inner = decode(text) if text.strip()[:2] in ('"[', '"{') else None
+    except JSON_ERRORS:
+        inner = None
+    return inner if isinstance(inner, str) else text
 
 
 _NOTHING: Any = object()

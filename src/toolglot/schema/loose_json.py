@@ -195,7 +195,7 @@ class LooseReader:
 
     def _key(self) -> str:
         if self._text[self._at] in CLOSING:
-            return self._string(_AFTER_KEY)
+            return self._string(_AFTER_KEY).replace("\\_", "_")  # markdown escapes underscores
         found = _NAME.match(self._text, self._at)
         if found is None:
             raise Unclear(f"a key is missing before {self._text[self._at : self._at + 20]!r}")

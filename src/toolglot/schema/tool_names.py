@@ -104,7 +104,7 @@ def _short_forms(tool: Tool) -> Iterator[str]:
 
 def _stripped_forms(word: str) -> Iterator[str]:
     """The name, then without its suffixes and prefixes, one at a time."""
-    word = word.strip(_AROUND)
+    word = word.strip(_AROUND).replace("\\_", "_")  # markdown escapes underscores
     yield word
     while (suffix := _SUFFIX.search(word)) is not None and suffix.start():
         word = word[: suffix.start()].rstrip(_AROUND)

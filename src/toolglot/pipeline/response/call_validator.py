@@ -23,7 +23,7 @@ from toolglot.io.json_codec import dumps, loads_object, preview
 from toolglot.pipeline.detect_reply_format import read_any_reply_or_reject
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.schema.check import Checker, checker
-from toolglot.schema.coerce import repair
+from toolglot.schema.coerce import repair, unwrap
 from toolglot.schema.fixes import sentence
 from toolglot.schema.relaxed_json import MAX_SIZE, Reading, read_object, repeats_key, too_deep
 from toolglot.schema.tool_names import ToolNames, called_as
@@ -160,6 +160,8 @@ def _validate(
     read = _arguments(call, policy)
     if not check.fits(read.value, budget, len(call.arguments_json)):
         read = _repair(call, read, check, policy, budget)
+    elif policy != "strict" and len(read.value) == 1 and (inner := unwrap(read.value, check, budget, call.name)) is not None:
+        read = Reading(inner.value, (*read.fixes, *inner.fixes))
     return _verdict(_with_arguments(call, read), (*fixes, *read.fixes), about_schema)
 
 

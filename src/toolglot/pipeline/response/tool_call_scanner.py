@@ -368,7 +368,7 @@ class ToolCallScanner:
         clean = [outcome.size for outcome in with_calls if outcome.clean]
         may_wait = self._may_wait and not clean
         limit = sys.maxsize if may_wait else min(clean or [outcome.size for outcome in with_calls]) + _MAX_WAIT
-        best = min((outcome for outcome in with_calls if outcome.size <= limit), key=lambda outcome: outcome.order)
+        best = min((outcome for outcome in with_calls if outcome.size <= limit), key=lambda one: (not one.clean, one.order))
         return msgspec.structs.replace(best, limit=limit)
 
     def _resolve(self) -> str:
