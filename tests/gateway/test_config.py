@@ -123,7 +123,7 @@ def test_base_urls_and_paths_are_joined(row: str, base: str | None, wire: str | 
         ("dialect:tagged", "dialect:taged", "line 18, [route] ask", "did you mean tagged"),
         ("dialect:tagged", "nativ", "line 18, [route] ask", "did you mean native"),
         ('to = "cloud/*"', 'to = "cloud/*"\npolicy = "lax"', "line 23, [route] policy", "There are: balanced, eager, strict"),
-        ('to = "cloud/*"', 'to = "cloud/*"\ncalls = "keep"', "line 23, [route] calls", "There are: hold, pass"),
+        ('to = "cloud/*"', 'to = "cloud/*"\ncalls = "keep"', "line 23, [route] calls", "There are: hold, off, pass"),
         ("[server]", '[server]\ncors_origins = ["https://a.b/"]', "line 3, [server] cors_origins", "without a path"),
         ("[server]", "[server]\nconnect_timeout = 0", "line 3, [server] connect_timeout", "more than 0"),
         ("[server]", "[server]\nidle_timeout = nan", "line 3, [server] idle_timeout", "more than 0"),
