@@ -124,6 +124,12 @@ def test_the_nonce_shows_that_the_call_is_meant() -> None:
     assert extract(text, TOOLS, messages=given_result(HERMES), nonce="7f3a").calls
 
 
+def test_a_quoted_call_at_the_end_of_reasoning_stays_there() -> None:
+    found = extract(f"<think>It says:\n{HERMES}", TOOLS, messages=given_result(HERMES))
+    assert (found.calls, found.text) == ([], "")
+    assert HERMES in found.reasoning
+
+
 RESULTS = [
     {"role": "tool", "content": [{"type": "text", "text": HERMES}]},
     {"role": "function", "name": "f", "content": HERMES},

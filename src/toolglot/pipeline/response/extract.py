@@ -333,7 +333,7 @@ class StreamExtractor:
         verdicts = [self._verdict(parsed, found, number) for number, parsed in enumerate(found.parsed.calls)]
         if not found.streamed and all(_from_input(verdict) for verdict in verdicts):
             self._blocks.decisions.extend(decision for verdict in verdicts for decision in verdict.decisions)
-            self._blocks.text(found.text)
+            self._blocks.text("" if found.in_reasoning else found.text)  # reasoning has its text already
             return
         for at, (parsed, verdict) in enumerate(zip(found.parsed.calls, verdicts, strict=True)):
             streamed = self._unverified.pop(at, parsed.name) if found.streamed else None
