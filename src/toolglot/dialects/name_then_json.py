@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.name_then_json import NAME_THEN_JSON
+from toolglot.grammars.name_then_json import NAME_IN_LINE, NAME_THEN_JSON
 from toolglot.grammars.render_json import named_calls, result_text, tool_lines
 
 DIALECT = Dialect(
     name="name_then_json",
-    grammars=(NAME_THEN_JSON,),
+    grammars=(NAME_THEN_JSON, NAME_IN_LINE),
     render_tools=tool_lines("", "", wrapped=False),
     render_calls=named_calls("{name}: {arguments}", "\n"),
     render_result=result_text("{name} returned: ", ""),

@@ -10,7 +10,7 @@ import re
 import msgspec
 
 from toolglot.grammars.loose_json import Member, members
-from toolglot.grammars.parsed_call import ParsedCall
+from toolglot.grammars.parsed_call import ParsedCall, with_fixes
 from toolglot.io.json_codec import JSON_ERRORS, decode, dumps
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -49,9 +49,10 @@ def calls_in(text: str, keys: Keys, *, ended: bool, depth: int = 0) -> list[Pars
         return [
             call for item in _items(text) for call in calls_in(item.value, keys, ended=ended or item.whole, depth=depth + 1)
         ]
-    if text.startswith(('"', "'")) and depth:  # an object text as a string
+    if text.startswith(('"', "'")):  # an object text as a string
         inner = plain_string(text).strip()
-        return calls_in(inner, keys, ended=ended, depth=depth + 1) if inner.startswith("{") else []
+        found = calls_in(inner, keys, ended=ended, depth=depth + 1) if inner.startswith("{") else []
+        return [with_fixes(call, "unwrapped_string") for call in found]
     return _object(*_fields(text), keys, ended=ended, depth=depth) if text.startswith(("{", "[")) else []
 
 

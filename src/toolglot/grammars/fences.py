@@ -12,8 +12,8 @@ from functools import cache
 import msgspec
 
 from toolglot.grammars.bare_json import plausible as plausible_json
-from toolglot.grammars.json_calls import read_json_calls
-from toolglot.grammars.parsed_call import ParsedCall, Region, RegionResult, Tools
+from toolglot.grammars.json_calls import read_json_calls, string_of
+from toolglot.grammars.parsed_call import ParsedCall, Region, RegionResult, Tools, with_fixes
 from toolglot.grammars.python_calls import begins_call, only_known, read_listing
 
 _WORD = re.compile(r"[\w+\-]*+")
@@ -80,7 +80,9 @@ class FenceRegion:
         at = _match_end(_LEADING, head, at)
         if at == len(head) or _PARTIAL_COMMENT.match(head, at):
             return None, at
-        json = plausible_json(head[at:]) if head[at] in "{[" else False
+        if head.startswith('"', at) and len(head) > at + 1:
+            at += head[at + 1] in "{["  # the JSON may be in a string
+        json = plausible_json(head[at:].replace("\\", "")) if head[at] in "{[" else False
         code = True if json else self._begins_code(head, at)
         return (True if json or code else None if json is None or code is None else False), at
 
@@ -178,6 +180,8 @@ def _closing(body: str, fence: str, *, long_strings: bool) -> re.Match[str] | No
 
 def _read(body: str, tools: Tools, *, statements: bool) -> tuple[ParsedCall, ...]:
     at = _match_end(_LEADING, body, 0)
+    if body.startswith(('"{', '"['), at) and (inner := string_of(body[at:].strip())) is not None:
+        return tuple(with_fixes(call, "unwrapped_string") for call in _read(inner, tools, statements=statements))
     if body[at : at + 1] in {"{", "["}:
         reading = read_json_calls(body, tools)
         if reading is not None:

@@ -39,6 +39,7 @@ class Frame(msgspec.Struct, frozen=True):
     tail: dict[str, Meaning]
     stops: Stops  # end a value even if it is incomplete
     raw: bool = False  # a value may be any text, up to a stop
+    values: str = "{["  # how other values begin
 
 
 class Mark(msgspec.Struct):
@@ -106,13 +107,13 @@ class JsonRegion:
             self.over = len(text) - at >= _LONGEST_HEAD
             return at + _LONGEST_HEAD if self.over else at
         last = text[found.end() - 1]
-        start = found.end() - 1 if frame.raw or last in "{[" else found.start()
+        start = found.end() - 1 if frame.raw or last in frame.values else found.start()
         if not frame.head.fullmatch(text, at, start):
             self.over = True
             return found.end()
         mark = self.marks[-1]
         mark.value, self.rest = self._offset + start, -1
-        if last in "{[":
+        if last in frame.values:
             self._step, self._value = "value", LooseJson(frame.stops)
         elif frame.raw:
             self._step, mark.raw = "raw", True

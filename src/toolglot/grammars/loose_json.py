@@ -49,6 +49,10 @@ class _Brackets:
         self._open: list[str] = []
         self._count = {"{": 0, "[": 0}
 
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
     def take(self, char: str) -> int:
         """How many are open after this one."""
         if char in self._count:
@@ -64,7 +68,7 @@ class _Brackets:
 
 
 class LooseJson:
-    """Scans one object or array while it streams. Each character is examined once."""
+    """Scans one object, array or string while it streams. Each character is examined once."""
 
     __slots__ = ("_before", "_brackets", "_quote", "_stops", "stopped", "whole")
 
@@ -85,6 +89,9 @@ class LooseJson:
                 if found is None or not found[1]:
                     return found.end() if found else at  # the end, or a lone backslash
                 at, self._quote, self._before = found.end(), "", '"'
+                if not self._brackets.depth:
+                    self.whole = True
+                    return at
                 continue
             token = self._stops.tokens.search(text, at)
             end = token.start() if token else size

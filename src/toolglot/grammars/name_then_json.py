@@ -1,4 +1,4 @@
-"""`get_weather: {"city": "Paris"}`: a tool's name at the start of a line, then its arguments as JSON.
+"""`get_weather: {"city": "Paris"}`: a tool's name at the start of a line or behind a colon, then its arguments as JSON.
 
 Between them there may be a colon, a comma, a dash, an arrow or nothing, and a line break or the start of a fenced block. The
 name may be in backticks or bold, be the info string of a fenced block, or follow the rest of Gemma's markers. The line ends
@@ -43,10 +43,8 @@ _IN_FENCE = re.compile(r"([\s}]*+)(```)?")
 class NameThenJson:
     """`forms`: the text before and after a name where a region opens. Without tools there are no openers."""
 
-    at_line_start = True
-
-    def __init__(self, *forms: tuple[str, str], tools: Tools | None = None) -> None:
-        self._forms = forms
+    def __init__(self, *forms: tuple[str, str], at_line_start: bool = True, tools: Tools | None = None) -> None:
+        self._forms, self.at_line_start = forms, at_line_start
         names = {name: name for name in tools or () if name}
         written = spellings(tools) if tools else names
         parts = [(before, one, after) for before, after in forms for one in (names if before else written)]
@@ -54,7 +52,7 @@ class NameThenJson:
         self.openers = tuple(self._parts)
 
     def for_tools(self, tools: Tools) -> NameThenJson:
-        return NameThenJson(*self._forms, tools=tools)
+        return NameThenJson(*self._forms, at_line_start=self.at_line_start, tools=tools)
 
     def open(self, opener: str, /) -> NameThenRegion:
         return NameThenRegion(*self._parts[opener])
@@ -80,7 +78,7 @@ class NameThenRegion:
             return RegionResult()
         word, end = "" if self._fenced else head["word"], mark.end if mark.end >= 0 else len(text)
         after = (_IN_LINE if word is None else _IN_FENCE).match(text, end)
-        if after is None or (complete and after[2] is None):
+        if after is None or (after[2] is None and (complete or (word is None and text[after.end() :].strip(" \t\r\n.")))):
             return RegionResult()  # other text follows on the line or in the block
         if word is None and not mark.whole and mark.end >= 0:
             return RegionResult()
@@ -98,3 +96,4 @@ NAME_THEN_JSON = NameThenJson(
     *(("", ""), ("`", ""), ("**", ""), (_FENCE, "\n{"), (f"{_FENCE}tool ", "\n{")),
     *((before, "{") for before in LOST_PREFIXES),
 )
+NAME_IN_LINE = NameThenJson(("", " {"), ("", ": {"), ("", '\n{"'), at_line_start=False)

@@ -35,12 +35,13 @@ class TaggedJson:
         self.must_read, self.at_line_start = must_read, at_line_start
         tail = _BETWEEN | meanings(end=closers, head=openers)
         self.frame = Frame(
-            re.compile(r"\S" if must_read else r"[{\[]"),
+            re.compile(r"\S" if must_read else r'[{\["]'),
             re.compile(rf"\s*(?:{re.escape(lead)}\s*)?(?:```\w*\s*)?"),
-            re.compile(r"[ \t]*[^\s{\[]" if must_read else rf"\s*[^\s{{\[`{re.escape(lead[:1])}]"),
+            re.compile(r"[ \t]*[^\s{\[]" if must_read else rf"\s*[^\s{{\[\"`{re.escape(lead[:1])}]"),
             tail,
             Stops((*closers, *openers)),
             must_read,
+            values='{["',
         )
 
     def open(self, opener: str) -> TaggedRegion:
