@@ -88,8 +88,8 @@ class _Outcome(msgspec.Struct, frozen=True):
     limit: int = 0
 
     @property
-    def clean(self) -> bool:  # it has calls, and none needed repair
-        return bool(self.parsed.calls) and not any(call.fixes for call in self.parsed.calls)
+    def clean(self) -> bool:  # it has calls, and none needed repair; one that is cut off is rejected, whatever its repair
+        return bool(self.parsed.calls) and not any(call.fixes and call.closed for call in self.parsed.calls)
 
 
 class ScannerConfig(msgspec.Struct, frozen=True):
