@@ -33,6 +33,7 @@ CUT_OFF = [
     ("hermes", '<tool_call>\n[{"name": "delete_all", "arguments": ]\n</tool_call>'),
     ("hermes", '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Par\n</tool_call>'),
     ("hermes", '<tool_call>\n{"name": "get_weather", "arguments": {"days": 3, "city": \n</tool_call>'),
+    ("poolside_v1", '<tool_call>\n{"name": "delete_all", "arguments": {"x": }}\n</tool_call>'),
     ("tagged", '~~~tool_call\n{"name": "delete_all", "arguments":\n~~~'),
     ("cohere_command3", '<|START_ACTION|>[\n  {"tool_name": "delete_all", "parameters": \n]<|END_ACTION|>'),
     ("apertus", '<|tools_prefix|>[{"delete_all": }]<|tools_suffix|>'),
@@ -55,7 +56,7 @@ CUT_OFF = [
 @pytest.mark.parametrize("policy", ["strict", "balanced", "eager"])
 @pytest.mark.parametrize(("dialect", "text"), CUT_OFF)
 def test_arguments_that_are_cut_off_are_rejected(dialect: str, text: str, policy: str) -> None:
-    for named in (dialect, "auto"):
+    for named in (dialect, "auto", "poolside_v1", "dots"):
         for size in (1000, 3):
             found = parsed(text, named, policy, size)
             assert found.calls == []

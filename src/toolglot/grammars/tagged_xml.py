@@ -318,8 +318,9 @@ def json_calls(text: str) -> Iterator[tuple[str, str]]:
                 yield name, arguments if isinstance(arguments, str) else dumps(arguments)
         return
     found = _BROKEN_CALL.search(text)
-    if found:
-        yield found[1], text[found.end() :].strip().removesuffix("}").strip()
+    arguments = text[found.end() :].strip().removesuffix("}").strip() if found else ""
+    if found and arguments:
+        yield found[1], arguments
 
 
 _BROKEN_CALL = re.compile(r"""["']name["']\s*:\s*["']([^"']+)["']\s*,\s*["'](?:arguments|parameters|args)["']\s*:""")
