@@ -163,16 +163,14 @@ class _Silence:
 
     def __init__(self, limits: Limits) -> None:
         self._longest = limits.first_byte
-        self._since: float | None = None
+        self.since: float | None = None  # None: the last bytes had an event
 
-    def is_over(self, events: list[Event]) -> bool:
-        if events:
-            self._since = None
-            return False
+    def is_over(self) -> bool:
+        """Call it for bytes without an event."""
         now = time.monotonic()
-        if self._since is None:
-            self._since = now
-        return self._longest is not None and now - self._since > self._longest
+        if self.since is None:
+            self.since = now
+        return self._longest is not None and now - self.since > self._longest
 
     @property
     def error(self) -> UpstreamError:
@@ -207,7 +205,9 @@ class Stream:
             rest = [event for event in self._reader.close() if not isinstance(event, Fault)]
             return [*rest, Fault(error.with_traceback(None))]  # the traceback references this frame
         events = self._reader.feed(chunk)
-        if self._silence.is_over(events):
+        if events:
+            self._silence.since = None
+        elif self._silence.is_over():
             self._ended = True
             return [Fault(self._silence.error)]
         return events
@@ -233,7 +233,7 @@ async def open_stream(this: HttpRequest) -> Stream:
             if chunk is None:
                 break
             data = data or chunk
-            if silence.is_over([]):
+            if silence.is_over():
                 raise silence.error
         fault = next((event for event in first if not isinstance(event, Start)), None)
         if isinstance(fault, Fault):

@@ -135,6 +135,7 @@ class Response:
         self._retries = target.call_retries if target.calls == "hold" and self.plan.tools else 0
         self._emitted: list[Event] = []  # kept only where calls may be retried
         self._no_tool: Finish | None = None  # the end of a constrained response without a call
+        self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
         self._has_large_tools = _are_large(self.plan.tools)
@@ -159,7 +160,8 @@ class Response:
             self._stream = await self._open_stream()
             return
         batch = await self._fetch()
-        if self._no_tool is not None:
+        if self._reopens:
+            self._reopens = False
             batch += await self._fetch()
         if not batch or not isinstance(batch[-1], Finish | Fault):
             batch.append(Fault(UpstreamError("the response has no end", 502, "bad_answer")))
@@ -177,8 +179,13 @@ class Response:
     async def __anext__(self) -> list[Event]:
         """The next batch. A broken connection is a Fault; buffered text is emitted before it."""
         while not self._ended:
-            batch = self._ready or await self._receive()
-            self._ready = []
+            batch, self._ready = self._ready, []
+            if not batch:
+                if self._stream is None or (events := await self._stream.next()) is None:
+                    break
+                batch = await self._processed(events)
+                if self._reopens:
+                    batch += await self._reopen()
             if not batch:
                 continue
             if type(batch[-1]) in (Finish, Fault):
@@ -189,26 +196,22 @@ class Response:
             if self._retries:
                 self._emitted += batch
             return batch
+        self._ended = True
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
         if self._stream is not None:
             await self._stream.aclose()
 
-    async def _receive(self) -> list[Event]:
-        events = await self._stream.next() if self._stream is not None else None
-        if events is None:
-            self._ended = True
-            return []
-        is_first = self._no_tool is None
-        batch = await self._processed(events)
-        if is_first and self._no_tool is not None:
-            await self.aclose()
-            try:
-                self._stream = await self._open_stream()
-            except UpstreamError as error:
-                batch.append(Fault(error.with_traceback(None)))
-        return batch
+    async def _reopen(self) -> list[Event]:
+        """Ask for the text answer after `no_tool`. A failure is the end of the response."""
+        self._reopens = False
+        await self.aclose()
+        try:
+            self._stream = await self._open_stream()
+        except UpstreamError as error:
+            return [Fault(error.with_traceback(None))]
+        return []
 
     async def _processed(self, events: list[Event]) -> list[Event]:
         """As `_process`, in a worker thread if a long call, or one with a large schema, may be validated now."""
@@ -234,7 +237,7 @@ class Response:
         batch = self._pipeline.feed(events)
         end = batch[-1] if batch else None
         if isinstance(end, Finish) and self.plan.plain is not None and self._needs_text(end):
-            batch, self._no_tool = batch[:-1], _without_repeats(end)
+            batch, self._no_tool, self._reopens = batch[:-1], _without_repeats(end), True
             self._offset = self._pipeline.blocks
             plan = msgspec.structs.replace(
                 self.plan, request=self.plan.plain, tool_mode=_ANSWER_ONLY, text_dialect=None, plain=None, notes=()

@@ -122,7 +122,7 @@ class _Prefixes:
             end = size - 2
         elif size > at and text[-1] in self._short:
             end = size - 1
-        return self._with_indent(text, end, at) if self._indents else end
+        return self._with_indent(text, end, at) if self._indents and end > at and text[end - 1] in " \t" else end
 
     def _first(self, text: str, at: int) -> int:
         """Where the longest of them begins."""
@@ -131,8 +131,6 @@ class _Prefixes:
 
     def _with_indent(self, text: str, end: int, at: int) -> int:
         """Spaces at the start of a line are buffered together with a marker that may follow."""
-        if end <= at or text[end - 1] not in " \t":
-            return end
         start = _indent(text, end, at)
         return start if start >= 1 and text[start - 1] == "\n" else end
 

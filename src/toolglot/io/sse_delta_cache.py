@@ -64,4 +64,4 @@ def _surroundings(piece: bytes, chunks: PlainChunks) -> tuple[bytes, bytes, Emit
     except JSON_ERRORS:
         return None
     before, found, after = piece.partition(encode(text))
-    return (before + b'"', b'"' + after, emit) if found and found not in after and before.endswith(b":") else None
+    return (before + b'"', b'"' + after, emit) if found and found not in after and before.rstrip().endswith(b":") else None

@@ -131,7 +131,8 @@ class TextBlockExtractor:
             if type(event) is Delta:
                 block = self._blocks.get(event.index)
                 if block is not None:
-                    out.append(Delta(self._index_of(block, out), event.text))
+                    index = self._open_text(block, out) if block.index is None else block.index
+                    out.append(event if index == event.index else Delta(index, event.text))
             elif isinstance(event, Open):
                 self._begin(event, out)
             elif isinstance(event, Close):
@@ -151,12 +152,11 @@ class TextBlockExtractor:
             block.index = self._take_index()
             out.append(msgspec.structs.replace(event, index=block.index))
 
-    def _index_of(self, block: _Block, out: list[StageEvent]) -> int:
-        if block.index is None:
-            block.index = self._take_index()
-            channel = block.opened.channel or self._channel
-            out.append(Open(block.index, "text", channel=channel, extra=self._extra))
-            self._extra = {}
+    def _open_text(self, block: _Block, out: list[StageEvent]) -> int:
+        block.index = self._take_index()
+        channel = block.opened.channel or self._channel
+        out.append(Open(block.index, "text", channel=channel, extra=self._extra))
+        self._extra = {}
         return block.index
 
     def _stop(self, event: Close, out: list[StageEvent]) -> None:
