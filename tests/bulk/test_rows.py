@@ -9,6 +9,7 @@ import pytest
 from toolglot.bulk import rows
 from toolglot.bulk.rows import RowOptions, RowParser
 from toolglot.errors import CallerError
+from toolglot.pipeline.detect_tool_format import read_any_tools
 
 TOOLS = [
     {"name": "get_weather", "schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
@@ -41,9 +42,13 @@ def test_a_row_that_is_wrong_gives_an_error(value: Any) -> None:
 
 def test_a_rows_own_tools_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     parser = RowParser(RowOptions())
-    reads = []
-    read = rows.read_any_tools
-    monkeypatch.setattr(rows, "read_any_tools", lambda tools: reads.append(1) or read(tools))
+    reads: list[Any] = []
+
+    def counted(tools: Any) -> Any:
+        reads.append(tools)
+        return read_any_tools(tools)
+
+    monkeypatch.setattr(rows, "read_any_tools", counted)
     other = [{"name": "other", "schema": {"type": "object"}}]
     found = [parser.parse(1, {"text": CALL, "tools": tools}).decisions for tools in [TOOLS, other] * 5]
     assert found == [["rescued_text"], ["rejected_unknown_tool"]] * 5
