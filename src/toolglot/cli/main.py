@@ -16,6 +16,7 @@ from toolglot.cli.streams import describe_error, discard_output, no_color, prepa
 # command -> help line; the file cli/<command>.py exports `command`
 COMMANDS = {
     "ask": "Ask a model, let it use tools, and stream its answer.",
+    "batch": "Extract the calls from files of recorded replies, on all cores or on a Ray cluster.",
     "bench": "Measure how fast toolglot is on this machine: translating, parsing and validating calls, and asking a model.",
     "eval": "Ask a model questions with known answers, and measure its calls with and without toolglot.",
     "explain": "Show why each call of a recorded run was rescued, fixed or rejected, or why there was none.",

@@ -10,8 +10,7 @@ import click
 from toolglot.cli.ask_view import colour, plain
 from toolglot.cli.completion import complete_dialects
 from toolglot.cli.convert import read_json
-from toolglot.core.extraction import Extraction
-from toolglot.core.messages import ToolCall
+from toolglot.core.extraction import Extraction, call_fields
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.response_template import dialect_from_template
@@ -75,17 +74,12 @@ def _dialect(name: str) -> str | Dialect:
 def as_object(found: Extraction) -> dict[str, Any]:
     decisions = [{"code": one.code, "message": one.message, "call": one.call and one.call.name} for one in found.decisions]
     return {
-        "calls": [_call(call) for call in found.calls],
+        "calls": [call_fields(call) for call in found.calls],
         "text": found.text,
         "reasoning": found.reasoning,
         "decisions": decisions,
         "dialect": found.dialect,
     }
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    fields = {"id": call.id, "name": call.full_name, "arguments": call.arguments, "source": call.source}
-    return {**fields, "raw": call.raw, "fixes": list(call.fixes)} if call.fixes else fields
 
 
 def show(found: Extraction) -> None:
