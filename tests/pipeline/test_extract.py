@@ -35,7 +35,7 @@ MEANT = [
     f"The file doesn't exist. For example, you could write this?\n\n{TAG}",
     f"Would you like me to run this?\n\n{FENCE}",
     f"This is long. {'It goes on. ' * 200}\n\n{EXPRESSION}",
-    f"I'll look:\n\n```\n{TAG}\n```\n\nPlease wait for the result.",
+    f"I'll look.\n\n```\n{TAG}\n```\n\nPlease wait for the result.",
     f"I'll look.\n\n{EXPRESSION}\n\nThe results show several options.",
     f"{JSON}\n\n{'It is sunny. ' * 40}",
     f"{FENCE}\n\nNothing found.\n\nSo:\n\n{FENCE}",

@@ -20,7 +20,8 @@ def place(*pieces: str) -> Place:
     ("text", "fence"),
     [
         ("```json\n", Fence("```", "json")),
-        ("a\n  ~~~~ Python x\n\n", Fence("~~~~", "python x")),
+        ("a\n  ~~~~ Python x\n\n", Fence("~~~~", "python x", above="a")),
+        ("b" * 500 + ":\n\n```\n", Fence("```", above=":")),
         ("- ```\n", Fence("```")),
         ("```\nx\n", Fence("```", only_calls=False)),
         ("```\nx", Fence("```", only_calls=False)),
@@ -50,6 +51,14 @@ def test_code_spans(text: str, inside: bool) -> None:
 )
 def test_comments(text: str, inside: bool) -> None:
     assert place(text).in_comment is inside
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [("> a\n", True), (">>> f()\nb\n", True), ("> a\n\n", False), ("> a\n \nb\n", False), ("a > b\n", False), ("", False)],
+)
+def test_a_quotation_lasts_for_its_paragraph(text: str, inside: bool) -> None:
+    assert place(text).in_quotation is inside
 
 
 def test_lines() -> None:

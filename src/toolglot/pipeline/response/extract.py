@@ -313,7 +313,7 @@ class StreamExtractor:
 
     def _quoted(self, piece: CallFound, after: str, more: bool) -> str | None:
         """The reason if the call is quoted. `after`: the text behind it. `more`: whether further calls follow."""
-        place = self._before.place()
+        place, after = self._before.place(), self._scanner.after_closer(after)
         alone = place.first and not after.strip()
         if piece.weak and not self._tools and (more or not alone):
             return "no tools are registered, and it is not the whole message"

@@ -22,6 +22,7 @@ _QUOTES = frozenset("\"'`\u201c\u201e\u2018\u201a\u00ab\u2039\u300c\u300e\u300a"
 _SPACED_QUOTES = ("\u00ab", "\u2039")  # French writes a space behind them
 _QUOTED_LINES = (">", "|", "#", "+", "-")  # quotations, tables, headings and comments, diffs and lists
 _COLONS = (":", "\uff1a")
+_QUESTIONS = ("?", "\uff1f")
 _INDENTED_CODE = 4  # spaces
 _NOT_CODE = JSON_WORDS | TOOL_WORDS | {"tool_code"}  # info strings of fences
 _FENCE = re.compile(r"(?:`{3,}+|~{3,}+)[ \t]*+([^`\n]*+)")
@@ -85,6 +86,8 @@ def _in_a_line(place: Place, form: Form, after: str) -> str | None:
         return "text follows it on the same line"
     if place.starts_line and len(place.line.expandtabs(4)) >= _INDENTED_CODE and not form.trusted:
         return "in indented code"
+    if place.starts_line and place.in_quotation and not form.trusted and _FENCE.match(form.text) is None:
+        return "it continues a quotation"
     return None
 
 
@@ -94,16 +97,19 @@ def _some(text: str) -> bool:
 
 def _by_what_follows(place: Place, form: Form, after: str) -> str | None:
     """Models often go on as if they had the result, so a short text may follow."""
-    behind, closed_fence = after.strip(), True
+    behind, closed_fence, above = after.strip(), True, ""
     if place.fence is not None:
+        above = place.fence.above
         closing = _FENCE.match(behind)
         behind = behind[closing.end() :].lstrip() if closing is not None and not closing[1] else behind
         closed_fence = not place.fence.info if not form.weak else place.fence.info in _NOT_CODE
         closed_fence = closed_fence and not (form.strict and not form.trusted)
     elif form.weak and not form.entry and (fence := _FENCE.match(form.text)) is not None:
-        closed_fence = fence[1].strip().lower() in _NOT_CODE
+        closed_fence, above = fence[1].strip().lower() in _NOT_CODE, place.above
     if not closed_fence and (behind or form.entry):
         return "inside a code fence that does not end the reply"
+    if behind and above.endswith(_QUESTIONS if place.fence is None else (*_QUESTIONS, *_COLONS)):
+        return "a code fence between a question or a colon and more text"
     if behind[:1].islower() and (form.weak or (after[:1].isspace() and _some(behind))):
         return "the sentence goes on behind it"
     is_explained = len(behind) > _LONG and not place.first and (form.weak or form.strict or place.fence is not None)

@@ -22,17 +22,19 @@ class Fence(msgspec.Struct):
     mark: str
     info: str = ""  # in lower case
     only_calls: bool = True
+    above: str = ""  # the last line before it that is not blank
 
 
 class Place(msgspec.Struct, frozen=True):
     """The place of a call, by the text before it."""
 
     first: bool  # only white space stands before it
-    above: str  # the last line before its line that is not blank; "" if it is long
+    above: str  # the last line before its line that is not blank; only its last character if it is long
     line: str  # the beginning of its line
     last: str  # the character before it on its line
     in_code_span: bool
     in_comment: bool
+    in_quotation: bool  # it continues a paragraph that contains a line with `>`
     fence: Fence | None
 
     @property
@@ -45,7 +47,7 @@ class TextBefore:
 
     __slots__ = (
         *("_above", "_any_text", "_comment", "_comment_tail", "_fence", "_last"),
-        *("_line", "_new", "_run", "_size", "_span", "_waiting"),
+        *("_line", "_new", "_quotation", "_run", "_size", "_span", "_waiting"),
     )
 
     def __init__(self) -> None:
@@ -57,6 +59,7 @@ class TextBefore:
         self._size = 0  # of the current line
         self._last = ""
         self._fence: Fence | None = None
+        self._quotation = False
         self._run = 0  # backticks at the end of the text so far
         self._span = 0  # backticks that opened the code span of this line; 0: none is open
         self._comment = False
@@ -80,7 +83,8 @@ class TextBefore:
         fence = self._fence
         if fence is not None and fence.only_calls and self._line.strip():
             fence = msgspec.structs.replace(fence, only_calls=False)
-        return Place(not self._any_text, self._above, self._line, self._last, self._span > 0, self._comment, fence)
+        span, comment = self._span > 0, self._comment
+        return Place(not self._any_text, self._above, self._line, self._last, span, comment, self._quotation, fence)
 
     def _examine(self) -> None:
         text = "".join(self._new)
@@ -108,13 +112,14 @@ class TextBefore:
         found = _FENCE.fullmatch(self._line.rstrip()) if self._size <= _HEAD else None
         fence = self._fence
         if fence is None:
-            self._fence = Fence(found["mark"], found["info"].strip().lower()) if found is not None else None
+            self._fence = Fence(found["mark"], found["info"].strip().lower(), above=self._above) if found is not None else None
         elif found is not None and found["mark"].startswith(fence.mark) and not found["info"].strip():
             self._fence = None
         elif self._line.strip():
             fence.only_calls = False
+        self._quotation = bool(self._line.strip()) and (self._quotation or self._line.lstrip().startswith(">"))
         if self._last and not self._line.isspace():
-            self._above = self._line.rstrip() if self._size <= _HEAD else ""
+            self._above = (self._line if self._size <= _HEAD else self._last).rstrip()
         self._line, self._last, self._size = "", "", 0
 
     def _spans(self, text: str) -> None:

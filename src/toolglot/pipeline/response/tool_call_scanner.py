@@ -25,6 +25,7 @@ _MAX_WAIT = 24  # characters that a region waits for a preferred one to end too:
 _RESCANS = 4  # how many times its length a text may be rescanned after failed regions
 _LONGEST_TAG = 40
 _OPEN_TAG = re.compile(r"[<\[][^\s<>\[\]]*+\Z")  # without a token that follows, it could become another token
+_CLOSING_TAG = re.compile(r"\s*+</([^\s<>]++)>")
 _FREE_SCAN = 1024  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
 
 
@@ -230,6 +231,11 @@ class ToolCallScanner:
             self._no_text_yet = False
         self._emitted = (self._emitted + text_out)[-_LONGEST_TAG:]
         return text_out
+
+    def after_closer(self, text: str) -> str:
+        """The text behind a call, without a closing tag at its start whose opening tag is a marker: the model left that out."""
+        found = _CLOSING_TAG.match(text)
+        return text[found.end() :] if found is not None and f"<{found[1]}>" in self._config.openings else text
 
     def close(self) -> list[Piece]:
         self._final = True
