@@ -1,9 +1,9 @@
-# make demo | test | check | bench | serve. Everything is set up once: in .venv, and as root on Debian with apt-get.
+# make demo | test | check | bench | fuzz | serve. Everything is set up once: in .venv, and as root on Debian with apt-get.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-ask-full serve clean
+.PHONY: demo test check bench bench-ask-full fuzz serve clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
@@ -58,6 +58,11 @@ bench-ask-full: $(VENV)/.bench  # both models, all ways, all questions: hours
 $(VENV)/.bench: $(VENV)/.test
 	$(BIN)/python -m pip install -q --group bench
 	touch $@
+
+N ?= 100000
+CORPUS ?= .fuzz
+fuzz: $(VENV)/.test  # N inputs; what it finds is in $(CORPUS)/findings, and its counter in $(CORPUS)/total.json
+	$(BIN)/python -m fuzz.run -n $(N) --folder $(CORPUS)
 
 serve: $(VENV)/.local
 	$(BIN)/toolglot serve

@@ -139,6 +139,19 @@ def test_sequential_and_pipelined_requests() -> None:
     asyncio.run(work())
 
 
+def test_pipelined_requests_before_a_half_close_are_all_answered() -> None:
+    async def work() -> None:
+        connection = FakeTransport(echo)
+        connection.protocol.data_received(POST + GET + GET)
+        assert connection.protocol.eof_received()
+        written = await connection.feed()
+        assert written.count(b"HTTP/1.1 200") == 3
+        assert written.count(b"connection: close") == 1
+        assert connection.closed
+
+    asyncio.run(work())
+
+
 def test_reading_pauses_while_pipelined_requests_wait() -> None:
     go = asyncio.Event()
 

@@ -318,8 +318,7 @@ class HttpProtocol(asyncio.Protocol):
         """
         if self.closing or self._read is not None or self._current is None or self._current.started:
             return False
-        for cycle in (self._current, *self._next):
-            cycle.keep_alive = False
+        (self._current, *self._next)[-1].keep_alive = False  # the others would close before its response
         self._probe()
         for delay in _PROBES:
             self.loop.call_later(delay, self._probe)
