@@ -17,6 +17,7 @@ import msgspec
 
 from toolglot.grammars.call_streaming import CallStream, Step
 from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.known_names import spellings
 from toolglot.grammars.parsed_call import RegionResult, Tools
 from toolglot.io.marker_search import Markers, MarkerUnion, NamedMarkers
 
@@ -113,11 +114,11 @@ def scanner_config(dialects: Iterable[Dialect], tools: Tools) -> ScannerConfig:
         return msgspec.structs.replace(base, tools=tools)
     both = openings.keys() & base.openings.keys()
     shared = {one: sorted([*base.openings[one], *openings[one]], key=lambda opening: opening.order) for one in both}
-    tool_markers = NamedMarkers(tools, set(openings).difference(line_start, words), line_start, words)
+    tool_markers = NamedMarkers(spellings(tools), set(openings).difference(line_start, words), line_start, words)
 
     @cache  # one entry per reasoning opener; built when one is found
     def reasoning_markers(begin: str) -> MarkerUnion:
-        strong = NamedMarkers(tools, _strong(openings))
+        strong = NamedMarkers(spellings(tools), _strong(openings))
         return MarkerUnion(_with_others(base.reasoning_markers(begin), strong), strong)
 
     return ScannerConfig(
