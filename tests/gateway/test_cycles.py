@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 import pytest
 
+from tests.cycles import no_cycles
 from tests.pipeline.answering import PARIS, plan_for
 from toolglot.core.events import Fault
 from toolglot.core.fold import unfold
@@ -45,11 +45,6 @@ def test_a_reply_leaves_no_reference_cycles(wire: str, broken: bool) -> None:
     for _ in range(2):  # the first fills caches
         answer(wire, CALLED[wire], broken=broken)
         answer("openai-chat", prose, broken=broken)
-    gc.collect()
-    gc.disable()
-    try:
+    with no_cycles():
         answer(wire, CALLED[wire], broken=broken)
         answer("openai-chat", prose, broken=broken)
-        assert gc.collect() == 0
-    finally:
-        gc.enable()

@@ -171,18 +171,20 @@ VALUES = st.recursive(
 CALLS = st.lists(st.tuples(st.sampled_from(sorted(TOOLS)), st.dictionaries(WORDS, VALUES, max_size=3)), min_size=1, max_size=3)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "xlam"])  # its bare array is tested with bare_json
-@settings(max_examples=60, deadline=None)
-@given(drawn=CALLS, size=st.sampled_from(CUTTINGS), data=st.data())
-def test_parse_of_render(name: str, drawn: list[tuple[str, dict[str, Any]]], size: int, data: st.DataObject) -> None:
+@settings(max_examples=60)
+@given(drawn=CALLS, size=st.sampled_from(CUTTINGS))
+def test_parse_of_render(drawn: list[tuple[str, dict[str, Any]]], size: int) -> None:
     calls = tuple(ToolCall(f"c{at}", tool, json.dumps(value)) for at, (tool, value) in enumerate(drawn))
-    found_calls, content, problems = parse_text(name, dialect_of(name).render_calls(calls), size)
-    assert [(call.name, json.loads(call.arguments)) for call in found_calls] == drawn
-    assert all(call.closed and not call.fixes for call in found_calls)
-    assert not problems
-    for marker in dialect_of(name).dropped:
-        content = content.replace(marker, "")
-    assert not content.strip()
+    for name in NAMES:  # the same calls in all of them: to draw calls takes longer than to parse them
+        if name == "xlam":  # its bare array is tested with bare_json
+            continue
+        found_calls, content, problems = parse_text(name, dialect_of(name).render_calls(calls), size)
+        assert [(call.name, json.loads(call.arguments)) for call in found_calls] == drawn, name
+        assert all(call.closed and not call.fixes for call in found_calls), name
+        assert not problems, name
+        for marker in dialect_of(name).dropped:
+            content = content.replace(marker, "")
+        assert not content.strip(), name
 
 
 @pytest.mark.parametrize(("name", "written"), [("cohere_command3", "7"), ("kimi_k2", "functions.get_time:12")])

@@ -47,17 +47,19 @@ def test_every_kind_is_there(name: str) -> None:
     assert dialect_of(name).weak == (name != "react")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "name_then_json"])  # which accepts only known parameters
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(drawn=CALLS, size=st.sampled_from(CUTTINGS))
-def test_parse_of_render(name: str, drawn: list[tuple[str, dict[str, Any]]], size: int) -> None:
+def test_parse_of_render(drawn: list[tuple[str, dict[str, Any]]], size: int) -> None:
     text = json.dumps(drawn)
     assume("```" not in text and "'''" not in text)  # they do not round trip in weak forms yet
     calls = tuple(ToolCall(f"c{at}", tool, json.dumps(value)) for at, (tool, value) in enumerate(drawn))
-    parsed, content, problems = parse_text(name, dialect_of(name).render_calls(calls), size)
-    assert decoded(parsed) == drawn
-    assert all(call.closed for call in parsed)
-    assert (content.strip(), problems) == ("", [])
+    for name in NAMES:  # the same calls in all of them: to draw calls takes longer than to parse them
+        if name == "name_then_json":  # it accepts only known parameters
+            continue
+        parsed, content, problems = parse_text(name, dialect_of(name).render_calls(calls), size)
+        assert decoded(parsed) == drawn, name
+        assert all(call.closed for call in parsed), name
+        assert (content.strip(), problems) == ("", []), name
 
 
 @settings(max_examples=150, deadline=None)
