@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from toolglot.client.http import HttpTransport, Proxies
 from toolglot.io.json_codec import encode
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
+FEW_FILES = ["sh", "-c", 'ulimit -Sn 128; exec "$@"', "sh", *COMMAND]
 ROUTE = '[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{url}"\n[[route]]\nmodel = "*"\nto = "u/{model}"\n'
 
 
@@ -38,8 +41,10 @@ class Master:
         self.file.write_text(f"[server]\nport = 0\ndetect = false\nworkers = 2\n{rows}")
 
     def workers(self) -> list[int]:
+        """Those that run their own program already: before, the master waits for them."""
         pid = self.process.pid
-        return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return sorted(int(child) for child in children if b"toolglot.gateway.worker" in _command_line(child))
 
     @contextlib.contextmanager
     def only(self, pid: int) -> Any:
@@ -47,6 +52,8 @@ class Master:
         others = [other for other in self.workers() if other != pid]
         for other in others:
             os.kill(other, signal.SIGSTOP)
+            while _state(other) != "T":  # until then it may still take a connection
+                time.sleep(0.001)
         try:
             yield
         finally:
@@ -84,7 +91,7 @@ async def master(folder: Path, play: Callable[[UpstreamRequest], UpstreamRespons
     async with upstream_server(play) as up:
         running = Master(None, "", folder / "toolglot.toml", up)  # type: ignore[arg-type]
         running.configure("m")
-        process = await asyncio.create_subprocess_exec(*COMMAND, "--json", cwd=folder, env=HERE, stdout=subprocess.PIPE)
+        process = await asyncio.create_subprocess_exec(*FEW_FILES, "--json", cwd=folder, env=HERE, stdout=subprocess.PIPE)
         try:
             assert process.stdout is not None
             running.process, running.url = process, json.loads(await process.stdout.readline())["url"]
@@ -111,6 +118,8 @@ def test_two_workers(tmp_path: Path) -> None:
 
 async def _both_serve_and_count_as_one(gateway: Master) -> None:
     one, two = gateway.workers()
+    for worker in (one, two):
+        _may_open_all_files(worker)
     for worker in (one, one, two):
         with gateway.only(worker):
             assert (await gateway.chat())[0] == 200
@@ -175,16 +184,29 @@ def test_workers_end_when_their_master_is_killed(tmp_path: Path) -> None:
                 with gateway.only(worker):  # it has started
                     assert (await gateway.chat())[0] == 200
             gateway.process.kill()
-            await _until(lambda: not any(map(_is_running, workers)))
+            await _until(lambda: all(_state(worker) in ("", "Z") for worker in workers))
 
     run(work())
 
 
-def _is_running(pid: int) -> bool:
+def _may_open_all_files(pid: int) -> None:
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    assert soft == hard > 128
+
+
+def _command_line(pid: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
-        return False
+        return b""
+
+
+def _state(pid: int) -> str:
+    """As in ps: R, S, T (stopped), Z; "" if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 @pytest.mark.parametrize(
@@ -211,12 +233,13 @@ def test_one_worker_has_no_master(tmp_path: Path) -> None:
     async def work() -> None:
         async with upstream_server(lambda request: response_to(request, text("Hello."))) as up:
             (tmp_path / "toolglot.toml").write_text("[server]\nport = 0\n" + ROUTE.format(url=up.url, model="m"))
-            process = await asyncio.create_subprocess_exec(*COMMAND, "--json", cwd=tmp_path, env=HERE, stdout=subprocess.PIPE)
+            process = await asyncio.create_subprocess_exec(*FEW_FILES, "--json", cwd=tmp_path, env=HERE, stdout=subprocess.PIPE)
             assert process.stdout is not None
             url = json.loads(await process.stdout.readline())["url"]
             gateway = Master(process, url, tmp_path / "toolglot.toml", up)
             assert (await gateway.chat())[0] == 200
             assert gateway.workers() == []
+            _may_open_all_files(process.pid)
             process.send_signal(signal.SIGTERM)
             assert await process.wait() == 0
 
