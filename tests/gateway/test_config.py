@@ -21,7 +21,7 @@ from toolglot.gateway.config import Config, read_config
 from toolglot.gateway.config_reload import ConfigReload
 from toolglot.gateway.discover import discover
 from toolglot.gateway.routing import Routing
-from toolglot.gateway.server import make_gateway
+from toolglot.gateway.server import read_source
 from toolglot.gateway.state import Gateway
 
 GOOD = """
@@ -169,7 +169,7 @@ def test_a_reachable_host_needs_keys(host: str, tmp_path: Path) -> None:
     file = tmp_path / "toolglot.toml"
     file.write_text("")
     with pytest.raises(CallerError, match="no keys"):
-        make_gateway(file, host=host)
+        read_source(file, host=host).config()
 
 
 def test_a_client_cannot_choose_a_local_file(tmp_path: Path) -> None:

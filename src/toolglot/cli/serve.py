@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +23,7 @@ Examples:
   toolglot serve                          ./toolglot.toml, or without it the model servers found on this machine
   toolglot serve --config my.toml
   toolglot serve --port 9000
+  toolglot serve --workers 4              four processes on one port
 
 \b
 Exit codes: 0 success, 1 failure, 2 usage error (an invalid configuration, a port in use).
@@ -44,15 +43,16 @@ Point a client at it (NAME is a model that matches a route above; any other name
 @click.option("--config", "path", type=click.Path(path_type=Path), help="The configuration; default: ./toolglot.toml.")
 @click.option("--host", help="The address to listen on; anything but loopback needs keys.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on.")
+@click.option("--workers", type=click.IntRange(1, 256), help="Processes that serve the port; default: 1.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address and the routes as JSON, on one line.")
-def command(path: Path | None, host: str | None, port: int | None, as_json: bool) -> None:
+def command(path: Path | None, host: str | None, port: int | None, workers: int | None, as_json: bool) -> None:
     """Run the gateway: clients of five APIs in front, any model behind. Every tool call is validated.
 
     Without a configuration it serves the embedded models by name, and the models of Ollama, llama.cpp, LM Studio and vLLM
     servers that answer on their default ports on this machine.
     """
     try:
-        from toolglot.gateway.server import listen, make_gateway, make_server, tune_garbage_collector  # noqa: PLC0415
+        from toolglot.gateway import server  # noqa: PLC0415
     except ImportError as error:
         click.echo(f"error: the gateway needs {error.name}: pip install 'toolglot[gateway]'", err=True)
         sys.exit(2)
@@ -62,32 +62,35 @@ def command(path: Path | None, host: str | None, port: int | None, as_json: bool
     if path is not None:
         also_read(str(path))
     try:
-        gateway = make_gateway(path, host, port)
-        config = gateway.live.config
-        listening = listen(config.server.host, config.server.port)
+        source = server.read_source(path, host=host, port=port, workers=workers)
+        config = source.config()
+        server.raise_descriptor_limit(config)
+        several = config.server.workers > 1
+        if several and sys.platform == "win32":
+            raise CallerError("more than 1 is not supported on Windows", "workers")
+        gateway = None if several else server.make_single_gateway(config, path)
+        listening = server.listen(config.server.host, config.server.port)
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     url = f"http://{_shown_host(config.server.host)}:{listening.getsockname()[1]}"
     click.echo(_as_json(url, config) if as_json else _as_text(url, path, config))
     sys.stdout.flush()
-    tune_garbage_collector()
-    _run(make_server(gateway).serve(sockets=[listening]))
+    if gateway is not None:
+        server.run(gateway, listening)
+    else:
+        from toolglot.gateway.master import run_master  # noqa: PLC0415
+
+        click.echo(_per_worker(config), err=True)
+        sys.exit(run_master(config, source, listening))
 
 
-def _run(serving: object) -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn finishes open requests, then raises the signal again
-    try:
-        import uvloop  # noqa: PLC0415
-
-        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
-    except ImportError:  # not available on Windows
-        runner = asyncio.Runner()
-    with runner:
-        try:
-            runner.run(serving)  # type: ignore[arg-type]
-        except KeyboardInterrupt:
-            sys.exit(0)  # uvicorn raises it again once all requests are finished
+def _per_worker(config: Config) -> str:
+    """What the workers do not share."""
+    apart = ["the limits of a key hold per worker"]
+    if config.server.store == "memory":
+        apart.append("a stored response is known to one worker only (set store to a file)")
+    return f"{config.server.workers} workers: {', and '.join(apart)}"
 
 
 def _shown_host(host: str) -> str:

@@ -19,12 +19,11 @@ async def readyz(call: EndpointCall) -> None:
 
 
 async def show_metrics(call: EndpointCall) -> None:
-    call.gateway.metrics.running = call.gateway.gate.running
-    await call.exchange.respond(200, call.gateway.metrics.exposition(), media_type=metrics.MEDIA_TYPE)
+    await call.exchange.respond(200, await call.gateway.overview.metrics(), media_type=metrics.MEDIA_TYPE)
 
 
 async def decisions(call: EndpointCall) -> None:
-    record = call.gateway.records.find(call.path_params["id"])
+    record = await call.gateway.overview.find(call.path_params["id"])
     if record is None or not call.may_see(record):
         raise UpstreamError(f"request {call.path_params['id'][:100]!r} is not in memory", 404, "not_found")
     await call.exchange.json(record.to_dict())

@@ -29,6 +29,7 @@ _TABLES = ("server", "upstream", "route", "model")
 _SECRETS = ("keys", "admin_keys", "api_key")
 _SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
+_MAX_WORKERS = 256
 _TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 MEMORY = "memory"
@@ -45,6 +46,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     host: str = "127.0.0.1"
     port: int = 8484
+    workers: int = 1  # processes that serve the port
     keys: tuple[str, ...] = ()
     admin_keys: tuple[str, ...] = ()  # like keys, and they see the requests of all keys and the metrics
     cors_origins: tuple[str, ...] = ()  # web pages that may use the gateway; "*": all, needs keys
@@ -207,6 +209,8 @@ class _ConfigReader:
     def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:
         if not 0 <= server.port <= 65535:
             raise self._error(f"must be 0 to 65535; got {server.port}", "server", 0, "port")
+        if not 1 <= server.workers <= _MAX_WORKERS:
+            raise self._error(f"must be 1 to {_MAX_WORKERS}; got {server.workers}", "server", 0, "workers")
         for key in _SIZE_KEYS + _TIME_KEYS:
             if not getattr(server, key) > 0:  # also rejects NaN
                 raise self._error("must be more than 0", "server", 0, key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -12,19 +13,30 @@ from toolglot.gateway.config import Config, check_exposure, read_config
 from toolglot.gateway.state import Gateway, log
 
 _INTERVAL = 1.0  # seconds
-_FIXED = ("host", "port", "store", "max_store", "max_header")
+FIXED = ("host", "port", "workers", "store", "max_store", "max_header")
 
 
-def load(path: Path) -> Config:
+def read_text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise CallerError(f"can't be read: {error}", str(path)) from None
-    return read_config(text, str(path))
+
+
+async def reload(path: Path, running: Config) -> tuple[Config, str] | None:
+    """The new configuration and its text; None if it can't be used: the log says why."""
+    try:
+        text = await asyncio.to_thread(read_text, path)
+        config = as_running(read_config(text, str(path)), running)
+    except CallerError as error:
+        log.error("new configuration rejected; still using the previous one: %s", error)
+        return None
+    log.warning("configuration reloaded: %d upstreams, %d routes", len(config.upstreams), len(config.routes))
+    return config, text
 
 
 class ConfigReload:
-    """A background job of the gateway. If the new file can't be used, it logs an error and keeps the old configuration.
+    """A background job of the gateway. If the new file can't be used, the old configuration stays.
 
     A file is read once it is unchanged for an interval: an editor or a copy may still be writing it.
     """
@@ -40,31 +52,27 @@ class ConfigReload:
             return None
         return state.st_ino, state.st_mtime_ns, state.st_size
 
-    async def __call__(self, gateway: Gateway) -> None:
+    async def changes(self) -> AsyncIterator[None]:
         while True:
             await asyncio.sleep(self._interval)
             before, self._seen = self._seen, await asyncio.to_thread(self._stamp)
             if self._seen == before != self._used:
                 self._used = self._seen
-                await self._reload(gateway)
+                yield
 
-    async def _reload(self, gateway: Gateway) -> None:
-        try:
-            config = _as_running(await asyncio.to_thread(load, self._path), gateway.live.config)
-        except CallerError as error:
-            log.error("new configuration rejected; still using the previous one: %s", error)
-            return
-        gateway.use(config)
-        log.warning("configuration reloaded: %d upstreams, %d routes", len(config.upstreams), len(config.routes))
+    async def __call__(self, gateway: Gateway) -> None:
+        async for _ in self.changes():
+            if new := await reload(self._path, gateway.live.config):
+                gateway.use(new[0])
 
 
-def _as_running(new: Config, old: Config) -> Config:
+def as_running(new: Config, old: Config) -> Config:
     """The new configuration with what a running server can't change. A reload never turns authentication off."""
     if old.routes and not new.routes:  # an empty file, or one that is cut off
         raise CallerError("has no routes", "[[route]]")
-    fixed = {name: getattr(old.server, name) for name in _FIXED}
+    fixed = {name: getattr(old.server, name) for name in FIXED}
     if any(getattr(new.server, name) != value for name, value in fixed.items()):
-        log.warning("changes of %s apply after a restart", ", ".join(_FIXED))
+        log.warning("changes of %s apply after a restart", ", ".join(FIXED))
     check_exposure(old.server.host, new.keys)
     if old.keys and not new.keys:
         raise CallerError("has no keys any more; to run without keys, restart the gateway", "[server] keys")

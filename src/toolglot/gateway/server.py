@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 import socket
 import sys
 from contextlib import suppress
@@ -14,14 +15,14 @@ import uvicorn
 
 from toolglot.errors import CallerError
 from toolglot.gateway.app import App
-from toolglot.gateway.config import Config, check_exposure
-from toolglot.gateway.config_reload import ConfigReload, load
+from toolglot.gateway.config import Config, check_exposure, read_config
+from toolglot.gateway.config_reload import ConfigReload, read_text
 from toolglot.gateway.discover import DiscoveryRefresh, discover
 from toolglot.gateway.http_protocol import HttpProtocol
 from toolglot.gateway.state import Gateway, log
 from toolglot.gateway.telemetry import telemetry
 
-_GRACE = 120  # seconds for running requests at shutdown
+GRACE = 120  # seconds for running requests at shutdown
 _BACKLOG = 2048
 _SPARE_DESCRIPTORS = 64
 _GC_THRESHOLD = 5000  # new objects before a collection
@@ -43,7 +44,7 @@ def make_server(gateway: Gateway) -> uvicorn.Server:
             server_header=False,
             proxy_headers=False,
             backlog=_BACKLOG,
-            timeout_graceful_shutdown=_GRACE,
+            timeout_graceful_shutdown=GRACE,
         )
     )
 
@@ -85,20 +86,58 @@ def raise_descriptor_limit(config: Config) -> None:
         log.warning("%d open files are allowed, but the limits need up to %d: raise them with ulimit -n", soft, needed)
 
 
-def make_gateway(path: Path | None, host: str | None = None, port: int | None = None) -> Gateway:
-    """From a file, or from the servers on this machine. Command-line options override the file."""
-    config = load(path) if path is not None else asyncio.run(_discover())
-    config = _with_options(config, host, port)
-    raise_descriptor_limit(config)
+class Source(msgspec.Struct, frozen=True):
+    """Where the configuration comes from: the text of a file, or without one the servers on this machine.
+
+    `options`: of the command line; they override `[server]`.
+    """
+
+    path: str | None = None
+    text: str = ""
+    options: dict[str, str | int] = {}
+
+    def config(self) -> Config:
+        config = asyncio.run(_discover()) if self.path is None else read_config(self.text, self.path)
+        return _with_options(config, self.options)
+
+
+def read_source(path: Path | None, **options: str | int | None) -> Source:
+    given = {name: value for name, value in options.items() if value is not None}
+    return Source(options=given) if path is None else Source(str(path), read_text(path), given)
+
+
+def make_gateway(config: Config) -> Gateway:
     gateway = Gateway(config)
-    gateway.background_jobs.append(DiscoveryRefresh() if path is None else ConfigReload(path))
     if exporter := telemetry(config.server.otel):
         gateway.background_jobs.append(exporter)
     return gateway
 
 
-def _with_options(config: Config, host: str | None, port: int | None) -> Config:
-    options = {key: value for key, value in (("host", host), ("port", port)) if value is not None}
+def make_single_gateway(config: Config, path: Path | None) -> Gateway:
+    """One that follows its configuration by itself. With several processes, their master does that."""
+    gateway = make_gateway(config)
+    gateway.background_jobs.append(DiscoveryRefresh() if path is None else ConfigReload(path))
+    return gateway
+
+
+def run(gateway: Gateway, listening: socket.socket) -> None:
+    """Until a signal; then running requests are finished, and the process exits with 0."""
+    tune_garbage_collector()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn finishes open requests, then raises the signal again
+    try:
+        import uvloop  # noqa: PLC0415
+
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    except ImportError:  # not available on Windows
+        runner = asyncio.Runner()
+    with runner:
+        try:
+            runner.run(make_server(gateway).serve(sockets=[listening]))
+        except KeyboardInterrupt:
+            sys.exit(0)  # uvicorn raises it again once all requests are finished
+
+
+def _with_options(config: Config, options: dict[str, str | int]) -> Config:
     if not options:
         return config
     config = msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, **options))

@@ -15,6 +15,7 @@ from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.model_list import ModelList
+from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
@@ -47,12 +48,17 @@ class Gateway:
         self.history = History()
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
+        self.overview = Overview(self.records, self.metrics, self.history, self.running)
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
         self.live = self._live(config)
 
     def use(self, config: Config) -> None:
         """Applies a configuration from the next request on."""
         self.live = self._live(config)
+
+    async def running(self, owner: str | None) -> int:
+        """Requests in progress; None: of all owners."""
+        return self.gate.running if owner is None else self.gate.running_for(owner)
 
     def _live(self, config: Config) -> Live:
         server = config.server

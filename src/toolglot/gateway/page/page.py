@@ -19,13 +19,10 @@ from toolglot.errors import CallerError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.config import RouteRow
 from toolglot.gateway.http_exchange import too_large
-from toolglot.gateway.page.history import SPANS
 from toolglot.gateway.page.parse_view import MAX_TEXT, ParseRequest, parse
-from toolglot.gateway.records import Record, RecordedCall
 from toolglot.io.json_codec import JSON_ERRORS
 
 _SCRIPTS = ("dom.js", "live.js", "parse.js")
-_MAX_WRITTEN = 400  # characters of a call in the list; the whole is at /toolglot/decisions
 _MAX_BODY = 256 * 1024
 _NO_STORE = (b"cache-control", b"no-store")
 
@@ -81,35 +78,13 @@ async def live(call: EndpointCall) -> None:
     """Query: `after`, the id of the newest request that the page has; `span`, of the history."""
     gateway, server = call.gateway, call.live.config.server
     after, span = call.exchange.query_value("after"), call.exchange.query_value("span")
-    rows = []
-    for record in gateway.records.recent():
-        if record.id == after:
-            break
-        if call.may_see(record):
-            rows.append(_row(record))
-    body = {
-        "rows": rows,
-        "history": gateway.history.to_dict(span if span in SPANS else "hour", None if call.caller.is_admin else call.owner),
-        "running": gateway.gate.running if call.caller.is_admin else gateway.gate.running_for(call.owner),
-        "records": server.record,
-    }
-    await call.exchange.json(body, more=(_NO_STORE,))
-
-
-def _row(record: Record) -> dict[str, Any]:
-    row = record.to_dict()
-    row.pop("content", None)
-    row["calls"] = [msgspec.to_builtins(_shortened(call)) for call in record.calls]
-    return row
-
-
-def _shortened(call: RecordedCall) -> RecordedCall:
-    return msgspec.structs.replace(call, written=call.written and call.written[:_MAX_WRITTEN])
+    seen = await gateway.overview.live(after, span, None if call.caller.is_admin else call.owner)
+    await call.exchange.json({**seen, "records": server.record}, more=(_NO_STORE,))
 
 
 async def show_upstreams(call: EndpointCall) -> None:
     """The routes in order, and the state of each upstream."""
-    failed = call.gateway.history.failed
+    failed = await call.gateway.overview.failed()
     states = await call.live.upstream_states.states()
     upstreams = [{**state, "failed": failed.get(state["name"])} for state in states]
     await call.exchange.json({"routes": list(map(_route, call.live.config.routes)), "upstreams": upstreams}, more=(_NO_STORE,))

@@ -1,0 +1,59 @@
+"""What the gateway shows about its requests: metrics, records, and the live list of the page.
+
+In a single process it is about that process. With several, their master has it (`master.py`), and each worker asks there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from toolglot.gateway.metrics import Metrics
+from toolglot.gateway.page.history import SPANS, History
+from toolglot.gateway.records import Record, RecordedCall, Records
+
+_MAX_WRITTEN = 400  # characters of a call in the list; the whole is at /toolglot/decisions
+
+
+class Overview:
+    """`running`: the requests in progress of an owner; None: of all."""
+
+    def __init__(
+        self, records: Records, metrics: Metrics, history: History, running: Callable[[str | None], Awaitable[int]]
+    ) -> None:
+        self._records, self._metrics, self._history, self._running = records, metrics, history, running
+
+    async def metrics(self) -> bytes:
+        self._metrics.running = await self._running(None)
+        return self._metrics.exposition()
+
+    async def find(self, id: str) -> Record | None:
+        return self._records.find(id)
+
+    async def live(self, after: str, span: str, owner: str | None) -> dict[str, Any]:
+        """The requests after this one, newest first; `owner` None: of all."""
+        running = await self._running(owner)
+        rows = []
+        for record in self._records.recent():
+            if record.id == after:
+                break
+            if owner is None or record.owner == owner:
+                rows.append(_row(record))
+        return {"rows": rows, "history": self._history.to_dict(span if span in SPANS else "hour", owner), "running": running}
+
+    async def failed(self) -> dict[str, dict[str, Any]]:
+        """The last error of each upstream that had one."""
+        return self._history.failed
+
+
+def _row(record: Record) -> dict[str, Any]:
+    row = record.to_dict()
+    row.pop("content", None)
+    row["calls"] = [msgspec.to_builtins(_shortened(call)) for call in record.calls]
+    return row
+
+
+def _shortened(call: RecordedCall) -> RecordedCall:
+    return msgspec.structs.replace(call, written=call.written and call.written[:_MAX_WRITTEN])

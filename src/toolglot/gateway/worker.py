@@ -1,0 +1,121 @@
+"""A worker process: serves the master's port, sends it the record of each request, and asks it for what all workers did.
+
+Started as `python -m toolglot.gateway.worker LISTENING CHANNEL`, two file descriptors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from typing import Any
+
+import msgspec
+
+from toolglot.catalog.user_rows import also_read
+from toolglot.errors import CallerError, UpstreamError
+from toolglot.gateway.config import read_config
+from toolglot.gateway.config_reload import as_running
+from toolglot.gateway.discover import DiscoveryRefresh
+from toolglot.gateway.overview import Overview
+from toolglot.gateway.records import Record
+from toolglot.gateway.server import Source, make_gateway, run
+from toolglot.gateway.state import Gateway, log
+from toolglot.gateway.worker_channel import Answer, Ask, Channel, Count, Counted, Ended, Message, Ready, Reload, receive_start
+
+_ANSWER_SECONDS = 10.0  # for the master
+USAGE_ERROR = 2  # exit code
+
+
+class MasterLink:
+    """A background job of the gateway."""
+
+    def __init__(self, end: socket.socket, source: Source, gateway: Gateway) -> None:
+        self._end, self._source = end, source
+        self._channel: Channel | None = None
+        self._early: list[Message] = []  # until the channel is open
+        gateway.records.observers.append(self._ended)
+        gateway.overview = _AllWorkers(gateway, self)
+
+    def _ended(self, record: Record) -> None:
+        asyncio.get_running_loop().call_soon(self._send, Ended(record))  # once `Records` has bounded its size
+
+    def _send(self, message: Message) -> None:
+        if self._channel is None:
+            self._early.append(message)
+        else:
+            self._channel.send(message)
+
+    async def ask(self, method: str, *arguments: str | None) -> msgspec.Raw:
+        try:
+            if self._channel is None:
+                raise TimeoutError
+            answer: msgspec.Raw = await self._channel.ask(lambda number: Ask(number, method, list(arguments)), _ANSWER_SECONDS)
+        except TimeoutError:
+            raise UpstreamError("the gateway's master process does not answer", 503, "unavailable", 1.0) from None
+        return answer
+
+    async def __call__(self, gateway: Gateway) -> None:
+        channel = self._channel = await Channel.to_master(self._end)
+        for message in (Ready(), *self._early):
+            channel.send(message)
+        async for message in channel.messages():
+            match message:
+                case Reload(text):
+                    self._reload(gateway, text)
+                case Count(id, owner):
+                    channel.send(Counted(id, await gateway.running(owner)))
+                case Answer(id, value):
+                    channel.answered(id, value)
+        log.error("the master process ended: this worker finishes its requests and ends too")
+        signal.raise_signal(signal.SIGTERM)
+
+    def _reload(self, gateway: Gateway, text: str) -> None:
+        try:  # the master has checked the same text
+            gateway.use(as_running(read_config(text, str(self._source.path)), gateway.live.config))
+        except CallerError as error:
+            log.error("a worker can't use the new configuration: %s", error)
+
+
+class _AllWorkers(Overview):
+    """The master's overview."""
+
+    def __init__(self, gateway: Gateway, master: MasterLink) -> None:
+        super().__init__(gateway.records, gateway.metrics, gateway.history, gateway.running)
+        self._master = master
+
+    async def metrics(self) -> bytes:
+        return msgspec.json.decode(await self._master.ask("metrics"), type=str).encode()
+
+    async def find(self, id: str) -> Record | None:
+        here = await super().find(id)
+        return here or msgspec.json.decode(await self._master.ask("find", id), type=Record | None)
+
+    async def live(self, after: str, span: str, owner: str | None) -> dict[str, Any]:
+        return msgspec.json.decode(await self._master.ask("live", after, span, owner), type=dict[str, Any])
+
+    async def failed(self) -> dict[str, dict[str, Any]]:
+        return msgspec.json.decode(await self._master.ask("failed"), type=dict[str, dict[str, Any]])
+
+
+def main(listening: int, channel: int) -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    end = socket.socket(fileno=channel)
+    source = receive_start(end)
+    try:
+        if source.path is not None:
+            also_read(source.path)
+        gateway = make_gateway(source.config())
+    except CallerError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(USAGE_ERROR)
+    if source.path is None:
+        gateway.background_jobs.append(DiscoveryRefresh())
+    gateway.background_jobs.append(MasterLink(end, source, gateway))
+    run(gateway, socket.socket(fileno=listening))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
