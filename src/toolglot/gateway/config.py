@@ -26,7 +26,8 @@ from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
-_SECRETS = ("keys", "admin_keys", "api_key")
+_SECRETS = ("keys", "admin_keys", "api_key", "state")
+_STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
 _TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
@@ -54,6 +55,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
     store: str = MEMORY  # of the Responses API: memory, or a file
     max_store: int = 256 * 1024 * 1024
+    state: str = ""  # address of a Redis that several gateways share
     max_body: int = 32 * 1024 * 1024
     max_header: int = 64 * 1024
     max_depth: int = 128
@@ -109,6 +111,7 @@ class Config(msgspec.Struct, frozen=True):
     admin_keys: tuple[Secret, ...] = ()
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
+    state: Secret | None = None  # the address, which may contain a password
 
     @property
     def connections(self) -> int:
@@ -151,7 +154,7 @@ class _ConfigReader:
         routes = self._rows("route", RouteRow)
         for at, route in enumerate(routes):
             self._check_route(at, route, upstreams)
-        return Config(server, keys, admin_keys, upstreams, tuple(routes))
+        return Config(server, keys, admin_keys, upstreams, tuple(routes), self._state(server.state))
 
     # -- rows
 
@@ -202,6 +205,15 @@ class _ConfigReader:
         if len(found.reveal()) < _SHORTEST_KEY:
             problem = f"key {at} has fewer than {_SHORTEST_KEY} characters, so it could be guessed: try `openssl rand -hex 24`"
             raise self._error(problem, "server", 0, name)
+        return found
+
+    def _state(self, given: str) -> Secret | None:
+        if not given:
+            return None
+        row = Provider("", "", "bearer", "", name="the shared state")
+        found = self._with_line("server", 0, "state", lambda: find_key(row, given, self._environ))
+        if found is not None and not found.reveal().startswith(_STATE_SCHEMES):
+            raise self._error("must begin with redis://, rediss:// (TLS) or unix://", "server", 0, "state")
         return found
 
     def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from toolglot.errors import CallerError
 from toolglot.gateway.config import Config, check_exposure, read_config
+from toolglot.gateway.shared_state import RELOAD
 from toolglot.gateway.state import Gateway, log
 
 _INTERVAL = 1.0  # seconds
-_FIXED = ("host", "port", "store", "max_store", "max_header")
+_FIXED = ("host", "port", "store", "max_store", "max_header", "state")
 
 
 def load(path: Path) -> Config:
@@ -26,12 +29,15 @@ def load(path: Path) -> Config:
 class ConfigReload:
     """A background job of the gateway. If the new file can't be used, it logs an error and keeps the old configuration.
 
-    A file is read once it is unchanged for an interval: an editor or a copy may still be writing it.
+    A file is read once it is unchanged for an interval: an editor or a copy may still be writing it. It is read at once on
+    SIGHUP, or if another gateway with the same shared state has read its own.
     """
 
     def __init__(self, path: Path, interval: float = _INTERVAL) -> None:
         self._path, self._interval = path, interval
         self._used = self._seen = self._stamp()
+        self._wanted: asyncio.Event | None = None  # a reload, at once
+        self._tells = False  # the other gateways about it
 
     def _stamp(self) -> tuple[int, int, int] | None:
         try:
@@ -41,21 +47,44 @@ class ConfigReload:
         return state.st_ino, state.st_mtime_ns, state.st_size
 
     async def __call__(self, gateway: Gateway) -> None:
+        self._wanted = wanted = asyncio.Event()
+        gateway.shared.on_message = self._on_message
+        with suppress(NotImplementedError, RuntimeError, AttributeError, ValueError):  # Windows, or not the main thread
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._on_signal)
         while True:
-            await asyncio.sleep(self._interval)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(wanted.wait(), self._interval)
             before, self._seen = self._seen, await asyncio.to_thread(self._stamp)
-            if self._seen == before != self._used:
-                self._used = self._seen
-                await self._reload(gateway)
+            has_changed = self._seen == before != self._used
+            if not has_changed and not wanted.is_set():
+                continue
+            tells = has_changed or self._tells
+            wanted.clear()
+            self._tells, self._used = False, self._seen
+            if await self._reload(gateway) and tells:
+                await gateway.shared.publish(RELOAD)
 
-    async def _reload(self, gateway: Gateway) -> None:
+    def _on_signal(self) -> None:
+        self._tells = True
+        self._want()
+
+    def _on_message(self, message: bytes) -> None:
+        if message == RELOAD:
+            self._want()
+
+    def _want(self) -> None:
+        if self._wanted is not None:
+            self._wanted.set()
+
+    async def _reload(self, gateway: Gateway) -> bool:
         try:
             config = _as_running(await asyncio.to_thread(load, self._path), gateway.live.config)
         except CallerError as error:
             log.error("new configuration rejected; still using the previous one: %s", error)
-            return
+            return False
         gateway.use(config)
         log.warning("configuration reloaded: %d upstreams, %d routes", len(config.upstreams), len(config.routes))
+        return True
 
 
 def _as_running(new: Config, old: Config) -> Config:

@@ -11,6 +11,7 @@ from toolglot.client.mode_stats import ModeStats
 from toolglot.client.session import Session
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
+from toolglot.errors import CallerError
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config
 from toolglot.gateway.metrics import Metrics
@@ -19,8 +20,12 @@ from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
 from toolglot.gateway.routing import Routing
+from toolglot.gateway.shared_state import LocalState, SharedState
+from toolglot.gateway.shared_store import SharedStore
+from toolglot.gateway.sharing import Sharing
 from toolglot.gateway.store import Store
 from toolglot.gateway.upstream_request import RETRIES
+from toolglot.gateway.usage import Usage
 
 log = logging.getLogger("toolglot.gateway")
 
@@ -33,6 +38,14 @@ class Live(msgspec.Struct, frozen=True):
     session: Session
     model_list: ModelList
     upstream_states: UpstreamStates
+
+
+def _connect(url: str) -> SharedState:
+    try:
+        from toolglot.gateway.redis_state import RedisState  # noqa: PLC0415
+    except ImportError:
+        raise CallerError("needs the package redis: pip install 'toolglot[redis]'", "[server] state") from None
+    return RedisState(url)
 
 
 class Gateway:
@@ -48,6 +61,14 @@ class Gateway:
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
+        self.shared: SharedState = LocalState()
+        self.shared_store: SharedStore | None = None
+        self.usage = Usage()
+        self.records.observers.append(self.usage)
+        if config.state is not None:
+            self.shared = _connect(config.state.reveal())
+            self.shared_store = SharedStore(self.shared, self.store, config.server.max_store)
+            self.background_jobs.append(Sharing(self.records, self.mode_stats, self.usage, self.shared))
         self.live = self._live(config)
 
     def use(self, config: Config) -> None:
@@ -68,5 +89,6 @@ class Gateway:
 
     async def aclose(self) -> None:
         await self.transport.aclose()
+        await self.shared.aclose()
         self.store.close()
         self.mode_stats.flush()

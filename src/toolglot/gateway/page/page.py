@@ -92,6 +92,7 @@ async def live(call: EndpointCall) -> None:
         "history": gateway.history.to_dict(span if span in SPANS else "hour", None if call.caller.is_admin else call.owner),
         "running": gateway.gate.running if call.caller.is_admin else gateway.gate.running_for(call.owner),
         "records": server.record,
+        "problem": gateway.shared.problem,
     }
     await call.exchange.json(body, more=(_NO_STORE,))
 
