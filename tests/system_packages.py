@@ -25,6 +25,11 @@ def find_browser() -> str | None:
     return next((path for path in map(shutil.which, _BROWSERS) if path), None)
 
 
+def find_program(name: str) -> str | None:
+    """Debian's servers are in a directory that not every user's PATH has."""
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
+
+
 def _loads(library: str) -> bool:
     try:
         ctypes.CDLL(library)
@@ -37,6 +42,8 @@ _PRESENT = {
     "chromium": lambda: find_browser() is not None,  # tests of the gateway's page
     "libatomic1": lambda: _loads("libatomic.so.1"),  # the driver of that browser
     "libgomp1": lambda: _loads("libgomp.so.1"),  # embedded models
+    "nginx": lambda: find_program("nginx") is not None,  # in front of two gateways
+    "redis-server": lambda: find_program("redis-server") is not None,  # shared state
     "python3-venv": lambda: find_spec("ensurepip") is not None,  # .venv; Debian's Python comes without
 }
 

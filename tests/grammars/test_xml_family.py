@@ -127,7 +127,7 @@ VALUES = st.recursive(
 @given(data=st.data())
 def test_parse_of_render(data: st.DataObject) -> None:
     words = st.text("ab <>&\"'\n{}[]éü\t,;:=/", max_size=30)
-    drawn = {
+    drawn: dict[str, dict[str, Any]] = {
         "get_weather": {"city": data.draw(words), "days": data.draw(st.integers())},
         "get_time": {},
         "search": {

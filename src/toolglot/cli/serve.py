@@ -81,13 +81,14 @@ def command(path: Path | None, host: str | None, port: int | None, workers: int 
     else:
         from toolglot.gateway.master import run_master  # noqa: PLC0415
 
-        click.echo(_per_worker(config), err=True)
+        if not config.server.state:
+            click.echo(_per_worker(config), err=True)
         sys.exit(run_master(config, source, listening))
 
 
 def _per_worker(config: Config) -> str:
     """What the workers do not share."""
-    apart = ["the limits of a key hold per worker"]
+    apart = ["the limits of a key hold per worker (set state to share them)"]
     if config.server.store == "memory":
         apart.append("a stored response is known to one worker only (set store to a file)")
     return f"{config.server.workers} workers: {', and '.join(apart)}"

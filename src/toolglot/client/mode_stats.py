@@ -39,6 +39,7 @@ _log = logging.getLogger("toolglot")
 
 Counts = tuple[int, int]  # tried, good
 Key = tuple[str, str]  # server, model
+NewCounts = dict[Key, dict[str, Counts]]
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -88,9 +89,10 @@ class ModeStats:
         self._clock = clock
         self._lock = threading.Lock()
         self._entries: dict[Key, Entry] | None = None  # of the file when it was last read, with the new counts
-        self._new: dict[Key, dict[str, Counts]] = {}
+        self._new: NewCounts = {}
         self._unwritten = 0
         self._written = clock()
+        self._is_shared = False  # then the new counts are not for the file
 
     def mode_counts(self, server: str, model: str) -> Mapping[str, ModeCount]:
         with self._lock:
@@ -112,7 +114,7 @@ class ModeStats:
             new = self._new.setdefault(key, {})
             new[tool_mode] = _sum(new.get(tool_mode, (0, 0)), one)
             self._unwritten += 1
-            if self._unwritten >= BATCH or self._clock() - self._written >= PAUSE:
+            if not self._is_shared and (self._unwritten >= BATCH or self._clock() - self._written >= PAUSE):
                 self._write_new()
 
     def flush(self) -> None:
@@ -156,6 +158,47 @@ class ModeStats:
                 entries[key] = Entry(*key, max(entry.seen, entries[key].seen if key in entries else 0.0), tool_modes)
             self._save(entries)
         return len(imported)
+
+    # -- shared by several gateways
+
+    def take_new(self) -> NewCounts:
+        """The counts since the last time, to be shared."""
+        with self._lock:
+            new = self._new
+            self._done()
+            return new
+
+    def merged(self, shared: bytes | None, new: NewCounts) -> bytes:
+        """The shared statistics with new counts. The first to share them begins with its file."""
+        entries, now = self._read() if shared is None else self._decoded(shared), self._clock()
+        for key, tool_modes in new.items():
+            entries[key] = _added(entries.get(key), key, tool_modes, now)
+        return msgspec.json.encode(_File(FORMAT, list(_bounded(entries).values())))
+
+    def use_shared(self, shared: bytes) -> None:
+        """Use the shared statistics, with what was counted meanwhile."""
+        with self._lock:
+            entries, now = self._decoded(shared), self._clock()
+            for key, tool_modes in self._new.items():
+                entries[key] = _added(entries.get(key), key, tool_modes, now)
+            self._entries, self._is_shared = entries, True
+
+    def keep_local(self, new: NewCounts) -> None:
+        """Put back what could not be shared; it goes to the file."""
+        with self._lock:
+            self._is_shared = False
+            for key, tool_modes in new.items():
+                current = self._new.setdefault(key, {})
+                for tool_mode, counts in tool_modes.items():
+                    current[tool_mode] = _sum(current.get(tool_mode, (0, 0)), counts)
+                    self._unwritten += 1
+
+    def _decoded(self, shared: bytes) -> dict[Key, Entry]:
+        try:
+            return _checked(msgspec.json.decode(shared, type=_File), self._clock())
+        except JSON_ERRORS:
+            self._warn("the shared statistics of tool modes are damaged: they start again")
+            return {}
 
     # -- under the lock
 

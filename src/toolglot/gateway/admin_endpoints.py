@@ -6,6 +6,8 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.http_exchange import websocket_not_supported, wrong_method
+from toolglot.gateway.sharing import find_shared_record
+from toolglot.gateway.usage import MAX_DAYS
 
 
 async def healthz(call: EndpointCall) -> None:
@@ -13,9 +15,13 @@ async def healthz(call: EndpointCall) -> None:
 
 
 async def readyz(call: EndpointCall) -> None:
-    """Ready if there is at least one route."""
-    ready = bool(call.live.config.routes)
-    await call.exchange.json({"status": "ready" if ready else "no routes"}, 200 if ready else 503)
+    """Ready if there is at least one route. Without the shared state it still is, with local limits."""
+    if not call.live.config.routes:
+        await call.exchange.json({"status": "no routes"}, 503)
+    elif problem := call.gateway.shared.problem:
+        await call.exchange.json({"status": "degraded", "problem": problem})
+    else:
+        await call.exchange.json({"status": "ready"})
 
 
 async def show_metrics(call: EndpointCall) -> None:
@@ -24,9 +30,20 @@ async def show_metrics(call: EndpointCall) -> None:
 
 async def decisions(call: EndpointCall) -> None:
     record = await call.gateway.overview.find(call.path_params["id"])
+    if record is None and not call.gateway.shared.is_local:
+        record = await find_shared_record(call.gateway.shared, call.path_params["id"])
     if record is None or not call.may_see(record):
         raise UpstreamError(f"request {call.path_params['id'][:100]!r} is not in memory", 404, "not_found")
     await call.exchange.json(record.to_dict())
+
+
+async def usage(call: EndpointCall) -> None:
+    """Query: `days`, 1 unless given. An admin key sees the usage of all keys."""
+    days = call.exchange.query_value("days") or "1"
+    if not days.isdecimal() or not 1 <= int(days[:4]) <= MAX_DAYS:
+        raise UpstreamError(f"days must be 1 to {MAX_DAYS}", 400, "invalid_request_error")
+    owner = None if call.caller.is_admin else call.owner
+    await call.exchange.json({"usage": await call.gateway.overview.usage(int(days[:4]), owner)})
 
 
 # -- Responses
@@ -39,14 +56,16 @@ async def responses_websocket(call: EndpointCall) -> None:
 
 
 async def stored_response(call: EndpointCall) -> None:
-    body = call.gateway.store.body(call.path_params["id"], call.owner)
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
     if body is None:
         raise _not_found(call)
     await call.exchange.respond(200, body)
 
 
 async def delete_response(call: EndpointCall) -> None:
-    if not call.gateway.store.delete(call.path_params["id"], call.owner):
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    if not (call.gateway.store.delete(*where) if shared is None else await shared.delete(*where)):
         raise _not_found(call)
     await call.exchange.json({"id": call.path_params["id"], "object": "response", "deleted": True})
 

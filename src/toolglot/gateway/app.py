@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from toolglot.client.transport import request_owner
@@ -32,7 +32,7 @@ _TIMEOUTS = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", 
 _ALL_BUSY = "timeout_pool"
 _NOT_MADE = ("rejected_", "quoted_")  # reason codes that are logged
 _RETRY_AFTER = 1.0  # seconds
-_UNLIMITED = nullcontext()
+_UNLIMITED: AbstractContextManager[None] = nullcontext()
 _CLOSE_CONNECTION = frozenset({408, 413, 415})  # the rest of the body is not read
 
 
@@ -70,7 +70,10 @@ class App:
             record.owner = caller.owner
             request_owner.set(caller.owner)
             limits = (caller.owner, server.max_concurrent, server.rate, server.burst)
-            with gateway.gate.slot(*limits) if endpoint.limited else _UNLIMITED:
+            shared = _UNLIMITED
+            if endpoint.limited and not gateway.shared.is_local:
+                shared = await gateway.shared.take_slot(*limits)
+            with shared, gateway.gate.slot(*limits) if endpoint.limited else _UNLIMITED:
                 await endpoint.handler(EndpointCall(gateway, live, exchange, frontend, caller, record, path_params))
         except asyncio.CancelledError:
             if not exchange.disconnected:

@@ -22,6 +22,7 @@ from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
 from toolglot.gateway.routing import MAX_NAME, Candidate
+from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.state import Gateway, Live, log
 from toolglot.gateway.store import StoreError
 from toolglot.gateway.upstream_request import Client, Opened, RateLimitTransport, open_response
@@ -112,6 +113,8 @@ async def chat(call: EndpointCall) -> None:
         await _load_model(call, request)
         return
     thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
+    if thread is not None and call.gateway.shared_store is not None:
+        await thread.fetch_history(call.gateway.shared_store)
     upstream_request = thread.with_history(request) if thread is not None else request
     candidates = call.live.routing.candidates(request.model)
     call.exchange.watch_disconnect()
@@ -220,10 +223,16 @@ class ResponsesThread:
         except JSON_ERRORS as error:
             raise CallerError(str(error)) from None
         self._new_messages: tuple[Message, ...] = ()
+        self._fetched: tuple[Message, ...] | None = None
 
     @property
     def stores(self) -> bool:
         return self._fields.store is not False
+
+    async def fetch_history(self, store: SharedStore) -> None:
+        """Before `with_history`, where gateways share their conversations."""
+        if previous := self._fields.previous_response_id:
+            self._fetched = await store.history(previous, self._call.owner)
 
     def with_history(self, request: Request) -> Request:
         """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
@@ -232,7 +241,8 @@ class ResponsesThread:
         previous = self._fields.previous_response_id
         if not previous:
             return request
-        history = self._call.gateway.store.history(previous, self._call.owner)
+        is_shared = self._call.gateway.shared_store is not None
+        history = self._fetched if is_shared else self._call.gateway.store.history(previous, self._call.owner)
         if history is None:
             message = f"previous_response_id: response {previous[:100]!r} not found"
             raise UpstreamError(message, 400, "previous_response_not_found")
@@ -249,9 +259,11 @@ class ResponsesThread:
         messages = (*self._new_messages, Message("assistant", reply.parts))
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
         row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
-        store = self._call.gateway.store
+        store, shared_store = self._call.gateway.store, self._call.gateway.shared_store
         try:
-            if store.in_memory:
+            if shared_store is not None:
+                await shared_store.add(*row)
+            elif store.in_memory:
                 store.add(*row)
             else:
                 await asyncio.to_thread(store.add, *row)

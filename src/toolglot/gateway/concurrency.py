@@ -10,6 +10,16 @@ from toolglot.errors import UpstreamError
 _RETRY_AFTER = 1.0  # seconds
 
 
+def too_many_at_once(max_concurrent: int) -> UpstreamError:
+    message = f"limit of {max_concurrent} concurrent requests for this key reached"
+    return UpstreamError(message, 429, "too_many_at_once", _RETRY_AFTER)
+
+
+def rate_reached(rate: float, seconds: float) -> UpstreamError:
+    """`seconds`: until the next request is allowed."""
+    return UpstreamError(f"limit of {rate:g} requests per second for this key reached", 429, "rate_limit_exceeded", seconds)
+
+
 class _Account:
     """The counters of one key. As a context manager, it is the slot of one request."""
 
@@ -47,9 +57,7 @@ class ConcurrencyGate:
         if account is None:
             account = self._accounts[owner] = _Account(capacity, self._clock())
         if account.running >= max_concurrent:
-            raise UpstreamError(
-                f"limit of {max_concurrent} concurrent requests for this key reached", 429, "too_many_at_once", _RETRY_AFTER
-            )
+            raise too_many_at_once(max_concurrent)
         if rate:
             self._take_token(account, rate, capacity)
         return account
@@ -59,10 +67,5 @@ class ConcurrencyGate:
         account.tokens = min(capacity, account.tokens + (now - account.refilled) * rate)
         account.refilled = now
         if account.tokens < 1:
-            raise UpstreamError(
-                f"limit of {rate:g} requests per second for this key reached",
-                429,
-                "rate_limit_exceeded",
-                (1 - account.tokens) / rate,
-            )
+            raise rate_reached(rate, (1 - account.tokens) / rate)
         account.tokens -= 1

@@ -26,7 +26,8 @@ from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
-_SECRETS = ("keys", "admin_keys", "api_key")
+_SECRETS = ("keys", "admin_keys", "api_key", "state")
+_STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
 _MAX_WORKERS = 256
@@ -56,6 +57,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
     store: str = MEMORY  # of the Responses API: memory, or a file
     max_store: int = 256 * 1024 * 1024
+    state: str = ""  # address of a Redis that several gateways share
     max_body: int = 32 * 1024 * 1024
     max_header: int = 64 * 1024
     max_depth: int = 128
@@ -129,6 +131,16 @@ def read_config(text: str, file: str = "toolglot.toml", environ: Mapping[str, st
     return _ConfigReader(tables, text, file, os.environ if environ is None else environ).config()
 
 
+def state_address(server: Server, environ: Mapping[str, str] = os.environ) -> Secret | None:
+    """Of the shared state. A secret, since it may contain a password; it may name an environment variable."""
+    if not server.state:
+        return None
+    found = find_key(Provider("", "", "bearer", "", name="the shared state"), server.state, environ)
+    if found is not None and not found.reveal().startswith(_STATE_SCHEMES):
+        raise CallerError("must begin with redis://, rediss:// (TLS) or unix://", "state")
+    return found
+
+
 class _ConfigReader:
     def __init__(self, tables: dict[str, Any], text: str, file: str, environ: Mapping[str, str]) -> None:
         self._tables, self._file, self._environ = tables, file, environ
@@ -153,6 +165,7 @@ class _ConfigReader:
         routes = self._rows("route", RouteRow)
         for at, route in enumerate(routes):
             self._check_route(at, route, upstreams)
+        self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
         return Config(server, keys, admin_keys, upstreams, tuple(routes))
 
     # -- rows

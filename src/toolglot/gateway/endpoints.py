@@ -46,6 +46,7 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("GET", "/"): Endpoint(page.show, CHAT),
     ("GET", "/toolglot/live"): Endpoint(page.live, CHAT),
     ("GET", "/toolglot/upstreams"): Endpoint(page.show_upstreams, CHAT),
+    ("GET", "/toolglot/usage"): Endpoint(admin_endpoints.usage, CHAT),
     ("POST", "/toolglot/parse"): Endpoint(page.playground, CHAT, limited=True),
     ("GET", "/healthz"): Endpoint(admin_endpoints.healthz, CHAT, open=True),
     ("GET", "/readyz"): Endpoint(admin_endpoints.readyz, CHAT, open=True),

@@ -23,9 +23,23 @@ from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.records import Records
 from toolglot.gateway.server import GRACE, Source
+from toolglot.gateway.shared_state import LocalState
 from toolglot.gateway.state import log
+from toolglot.gateway.usage import Usage
 from toolglot.gateway.worker import USAGE_ERROR
-from toolglot.gateway.worker_channel import Answer, Ask, Channel, Count, Counted, Ended, Message, Ready, Reload, Start
+from toolglot.gateway.worker_channel import (
+    Answer,
+    Ask,
+    Channel,
+    Count,
+    Counted,
+    Ended,
+    Message,
+    Ready,
+    Reload,
+    ReloadRequest,
+    Start,
+)
 
 _START_SECONDS = 60.0  # for a worker to be ready
 _COUNT_SECONDS = 2.0  # for a worker to say how many requests are in progress
@@ -54,10 +68,12 @@ class Master:
         self._stopping = asyncio.Event()
         self._failed_starts = 0
         self._exit_code = 0
+        self._config_reload: ConfigReload | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._records, metrics, history = Records(), Metrics(), History()
-        self._records.observers += [metrics, history]
-        self._overview = Overview(self._records, metrics, history, self._running)
+        self._records, metrics, history, self._usage = Records(), Metrics(), History(), Usage()
+        self._records.observers += [metrics, history, self._usage]
+        self._counts = LocalState()
+        self._overview = Overview(self._records, metrics, history, self._running, self._report_usage)
 
     async def run(self) -> int:
         """The exit code, once it is stopped and all workers ended."""
@@ -67,9 +83,9 @@ class Master:
         if self._source.path is None:
             loop.add_signal_handler(signal.SIGHUP, lambda: None)  # workers look for servers by themselves
         else:
-            path = Path(self._source.path)
-            loop.add_signal_handler(signal.SIGHUP, lambda: self._do(self._reload(path)))
-            self._do(self._watch(path))
+            self._config_reload = ConfigReload(Path(self._source.path))
+            loop.add_signal_handler(signal.SIGHUP, self._config_reload.request, True)
+            self._do(self._watch(Path(self._source.path), self._config_reload))
         await asyncio.gather(*(self._keep_running() for _ in range(self._config.server.workers)))
         for task in self._tasks:
             task.cancel()
@@ -147,6 +163,8 @@ class Master:
                 worker.channel.answered(id, number)
             case Ask():
                 self._do(self._answer(worker, message))
+            case ReloadRequest() if self._config_reload is not None:
+                self._config_reload.request(publish=False)
             case Ready():
                 worker.ready, self._failed_starts = True, 0
 
@@ -161,6 +179,9 @@ class Master:
                 value = await self._overview.find(id)
             case "live", [str(after), str(span), owner]:
                 value = await self._overview.live(after, span, owner)
+            case "usage", [str(days), owner]:
+                await self._running(None)
+                value = await self._overview.usage(int(days), owner)
             case _:
                 value = await self._overview.failed()
         worker.channel.send(Answer(question.id, msgspec.Raw(msgspec.json.encode(value))))
@@ -173,18 +194,19 @@ class Master:
         numbers = await asyncio.gather(*counts, return_exceptions=True)
         return sum(number for number in numbers if isinstance(number, int))
 
+    async def _report_usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
+        return await self._usage.report(self._counts, days, owner)
+
     # -- configuration and shutdown
 
-    async def _watch(self, path: Path) -> None:
-        async for _ in ConfigReload(path).changes():
-            await self._reload(path)
-
-    async def _reload(self, path: Path) -> None:
-        if new := await reload(path, self._config):
-            self._config, text = new
-            self._source = msgspec.structs.replace(self._source, text=text)
-            for worker in self._workers:
-                worker.channel.send(Reload(text))
+    async def _watch(self, path: Path, changes: ConfigReload) -> None:
+        async for publish in changes.changes():
+            if new := await reload(path, self._config):
+                self._config, text = new
+                self._source = msgspec.structs.replace(self._source, text=text)
+                for worker in self._workers:
+                    worker.channel.send(Reload(text, publish))
+                    publish = publish and not worker.ready  # one is enough
 
     def _stop(self, number: int) -> None:
         """The first signal ends workers gracefully. Another SIGINT ends them at once."""

@@ -18,12 +18,18 @@ _MAX_WRITTEN = 400  # characters of a call in the list; the whole is at /toolglo
 
 
 class Overview:
-    """`running`: the requests in progress of an owner; None: of all."""
+    """`running`: the requests in progress of an owner; None: of all. `report_usage`: of some days and an owner."""
 
     def __init__(
-        self, records: Records, metrics: Metrics, history: History, running: Callable[[str | None], Awaitable[int]]
+        self,
+        records: Records,
+        metrics: Metrics,
+        history: History,
+        running: Callable[[str | None], Awaitable[int]],
+        report_usage: Callable[[int, str | None], Awaitable[list[dict[str, Any]]]],
     ) -> None:
-        self._records, self._metrics, self._history, self._running = records, metrics, history, running
+        self._records, self._metrics, self._history = records, metrics, history
+        self._running, self._report_usage = running, report_usage
 
     async def metrics(self) -> bytes:
         self._metrics.running = await self._running(None)
@@ -46,6 +52,10 @@ class Overview:
     async def failed(self) -> dict[str, dict[str, Any]]:
         """The last error of each upstream that had one."""
         return self._history.failed
+
+    async def usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
+        """Requests and tokens; `owner` None: of all."""
+        return await self._report_usage(days, owner)
 
 
 def _row(record: Record) -> dict[str, Any]:

@@ -80,8 +80,8 @@ def _cut(text: str | None, limit: int = _MAX_TEXT) -> str | None:
     return text if text is None or len(text) <= limit else text[: limit - 3] + "..."
 
 
-def _bound(record: Record) -> int:
-    """Cuts off what is too long, for the texts come from clients and models. Returns the size in bytes."""
+def _bound(record: Record) -> bytes:
+    """Cuts off what is too long, for the texts come from clients and models. Returns it as JSON."""
     for name in ("model", "target", "upstream", "code"):
         setattr(record, name, _cut(getattr(record, name)))
     record.notes = [_cut(note) or "" for note in record.notes[:_MAX_ITEMS]]
@@ -93,9 +93,10 @@ def _bound(record: Record) -> int:
     if record.content is not None and len(record.content) > _MAX_CONTENT:
         record.notes.append(f"the content is not kept: {len(record.content)} bytes, the limit is {_MAX_CONTENT}")
         record.content = None
-    return len(msgspec.msgpack.encode(record))
+    return msgspec.json.encode(record)
 
 
+decode_record = msgspec.json.Decoder(Record).decode
 Observer = Callable[[Record], None]
 
 
@@ -105,6 +106,7 @@ class Records:
         self._records: OrderedDict[str, tuple[Record, int]] = OrderedDict()
         self._bytes = 0
         self.observers: list[Observer] = []
+        self.share: Callable[[str, bytes], None] | None = None  # gets each id and its record, as JSON
 
     def begin(self, id: str, wire: str) -> Record:
         """A record that is visible once it is added."""
@@ -113,7 +115,10 @@ class Records:
     def add(self, record: Record) -> None:
         for observer in self.observers:
             observer(record)
-        size = _bound(record)
+        encoded = _bound(record)
+        size = len(encoded)
+        if self.share is not None:
+            self.share(record.id, encoded)
         self._records[record.id] = record, size
         self._bytes += size
         while len(self._records) > self._max_records or self._bytes > self._max_bytes:

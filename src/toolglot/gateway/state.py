@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 
@@ -11,8 +12,9 @@ from toolglot.client.mode_stats import ModeStats
 from toolglot.client.session import Session
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
+from toolglot.errors import CallerError
 from toolglot.gateway.concurrency import ConcurrencyGate
-from toolglot.gateway.config import Config
+from toolglot.gateway.config import Config, state_address
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.model_list import ModelList
 from toolglot.gateway.overview import Overview
@@ -20,8 +22,12 @@ from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
 from toolglot.gateway.routing import Routing
+from toolglot.gateway.shared_state import LocalState, SharedState
+from toolglot.gateway.shared_store import SharedStore
+from toolglot.gateway.sharing import Sharing
 from toolglot.gateway.store import Store
 from toolglot.gateway.upstream_request import RETRIES
+from toolglot.gateway.usage import Usage
 
 log = logging.getLogger("toolglot.gateway")
 
@@ -36,6 +42,14 @@ class Live(msgspec.Struct, frozen=True):
     upstream_states: UpstreamStates
 
 
+def _connect(url: str) -> SharedState:
+    try:
+        from toolglot.gateway.redis_state import RedisState  # noqa: PLC0415
+    except ImportError:
+        raise CallerError("needs the package redis: pip install 'toolglot[redis]'", "[server] state") from None
+    return RedisState(url)
+
+
 class Gateway:
     """`background_jobs`: coroutine functions that run as long as the server, such as the configuration reload."""
 
@@ -48,8 +62,16 @@ class Gateway:
         self.history = History()
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
-        self.overview = Overview(self.records, self.metrics, self.history, self.running)
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
+        self.shared: SharedState = LocalState()
+        self.shared_store: SharedStore | None = None
+        self.usage = Usage()
+        self.records.observers.append(self.usage)
+        self.overview = Overview(self.records, self.metrics, self.history, self.running, self.report_usage)
+        if address := state_address(config.server):
+            self.shared = _connect(address.reveal())
+            self.shared_store = SharedStore(self.shared, self.store, config.server.max_store)
+            self.background_jobs.append(Sharing(self.records, self.mode_stats, self.usage, self.shared))
         self.live = self._live(config)
 
     def use(self, config: Config) -> None:
@@ -59,6 +81,9 @@ class Gateway:
     async def running(self, owner: str | None) -> int:
         """Requests in progress; None: of all owners."""
         return self.gate.running if owner is None else self.gate.running_for(owner)
+
+    async def report_usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
+        return await self.usage.report(self.shared, days, owner)
 
     def _live(self, config: Config) -> Live:
         server = config.server
@@ -74,5 +99,6 @@ class Gateway:
 
     async def aclose(self) -> None:
         await self.transport.aclose()
+        await self.shared.aclose()
         self.store.close()
         self.mode_stats.flush()

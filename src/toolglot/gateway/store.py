@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,7 @@ from toolglot.gateway.config import MEMORY
 
 _MAX_ROWS = 20_000  # the oldest are deleted first
 _MAX_BYTES = 256 * 1024 * 1024
-_MAX_TURNS = 1000  # of one conversation
+MAX_TURNS = 1000  # of one conversation
 _CLEANUP_INTERVAL = 100  # rows
 
 _TABLE = """
@@ -41,8 +40,14 @@ delete from responses where at <= (
 )
 """
 
-_MESSAGES = msgspec.json.Decoder(tuple[Message, ...])
-_ENCODER = msgspec.json.Encoder()
+decode_messages = msgspec.json.Decoder(tuple[Message, ...]).decode
+encode_messages = msgspec.json.Encoder().encode
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True):
+    previous: str | None
+    messages: bytes  # JSON
+    body: bytes
 
 
 def _connect(place: str) -> sqlite3.Connection:
@@ -93,7 +98,7 @@ class Store:
             self._connection.close()
 
     def add(self, id: str, owner: str, previous: str | None, messages: tuple[Message, ...], body: bytes) -> None:
-        said = _ENCODER.encode(messages)
+        said = encode_messages(messages)
         size = len(said) + len(body)
         if size > self._max_bytes // 2:
             raise StoreError(f"{size} bytes are too many to store one")
@@ -117,18 +122,21 @@ class Store:
         turns: list[tuple[Message, ...]] = []
         next_id: str | None = id
         with self._locked():
-            while next_id is not None and len(turns) < _MAX_TURNS:
+            while next_id is not None and len(turns) < MAX_TURNS:
                 row = self._row(next_id, owner)
                 if row is None:
                     return None
-                next_id = row[0]
-                turns.append(_MESSAGES.decode(row[1]))
+                next_id = row.previous
+                turns.append(decode_messages(row.messages))
         return tuple(message for turn in reversed(turns) for message in turn)
 
     def body(self, id: str, owner: str) -> bytes | None:
+        row = self.row(id, owner)
+        return None if row is None else row.body
+
+    def row(self, id: str, owner: str) -> Row | None:
         with self._locked():
-            row = self._row(id, owner)
-        return None if row is None else bytes(row[2])
+            return self._row(id, owner)
 
     def delete(self, id: str, owner: str) -> bool:
         with self._locked():
@@ -142,6 +150,7 @@ class Store:
             except sqlite3.Error as error:
                 raise StoreError(str(error)) from None
 
-    def _row(self, id: str, owner: str) -> Any:
+    def _row(self, id: str, owner: str) -> Row | None:
         rows = self._connection.execute("select previous, said, body from responses where owner = ? and id = ?", (owner, id))
-        return rows.fetchone()
+        found = rows.fetchone()
+        return None if found is None else Row(*found)

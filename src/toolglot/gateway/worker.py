@@ -22,8 +22,21 @@ from toolglot.gateway.discover import DiscoveryRefresh
 from toolglot.gateway.overview import Overview
 from toolglot.gateway.records import Record
 from toolglot.gateway.server import Source, make_gateway, run
+from toolglot.gateway.shared_state import RELOAD
 from toolglot.gateway.state import Gateway, log
-from toolglot.gateway.worker_channel import Answer, Ask, Channel, Count, Counted, Ended, Message, Ready, Reload, receive_start
+from toolglot.gateway.worker_channel import (
+    Answer,
+    Ask,
+    Channel,
+    Count,
+    Counted,
+    Ended,
+    Message,
+    Ready,
+    Reload,
+    ReloadRequest,
+    receive_start,
+)
 
 _ANSWER_SECONDS = 10.0  # for the master
 USAGE_ERROR = 2  # exit code
@@ -59,18 +72,25 @@ class MasterLink:
 
     async def __call__(self, gateway: Gateway) -> None:
         channel = self._channel = await Channel.to_master(self._end)
+        gateway.shared.on_message = self._on_message
         for message in (Ready(), *self._early):
             channel.send(message)
         async for message in channel.messages():
             match message:
-                case Reload(text):
+                case Reload(text, publish):
                     self._reload(gateway, text)
+                    if publish:
+                        await gateway.shared.publish(RELOAD)
                 case Count(id, owner):
                     channel.send(Counted(id, await gateway.running(owner)))
                 case Answer(id, value):
                     channel.answered(id, value)
         log.error("the master process ended: this worker finishes its requests and ends too")
         signal.raise_signal(signal.SIGTERM)
+
+    def _on_message(self, message: bytes) -> None:
+        if message == RELOAD:
+            self._send(ReloadRequest())
 
     def _reload(self, gateway: Gateway, text: str) -> None:
         try:  # the master has checked the same text
@@ -83,8 +103,8 @@ class _AllWorkers(Overview):
     """The master's overview."""
 
     def __init__(self, gateway: Gateway, master: MasterLink) -> None:
-        super().__init__(gateway.records, gateway.metrics, gateway.history, gateway.running)
-        self._master = master
+        super().__init__(gateway.records, gateway.metrics, gateway.history, gateway.running, gateway.report_usage)
+        self._master, self._shared = master, gateway.shared
 
     async def metrics(self) -> bytes:
         return msgspec.json.decode(await self._master.ask("metrics"), type=str).encode()
@@ -98,6 +118,11 @@ class _AllWorkers(Overview):
 
     async def failed(self) -> dict[str, dict[str, Any]]:
         return msgspec.json.decode(await self._master.ask("failed"), type=dict[str, dict[str, Any]])
+
+    async def usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
+        if not self._shared.is_local:  # it has the counts of all workers and of all gateways
+            return await super().usage(days, owner)
+        return msgspec.json.decode(await self._master.ask("usage", str(days), owner), type=list[dict[str, Any]])
 
 
 def main(listening: int, channel: int) -> None:

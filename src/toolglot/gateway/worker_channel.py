@@ -33,7 +33,10 @@ class Start(Message, frozen=True):
 
 
 class Reload(Message, frozen=True):
+    """`publish`: this worker tells the other gateways with the same shared state."""
+
     text: str
+    publish: bool
 
 
 class Count(Message, frozen=True):
@@ -53,6 +56,10 @@ class Answer(Message, frozen=True):
 
 class Ready(Message, frozen=True):
     pass
+
+
+class ReloadRequest(Message, frozen=True):
+    """Another gateway with the same shared state has read its configuration."""
 
 
 class Ended(Message, frozen=True):
@@ -75,7 +82,7 @@ class Ask(Message, frozen=True):
 
 
 _TO_WORKER = msgspec.json.Decoder(Start | Reload | Count | Answer)
-_TO_MASTER = msgspec.json.Decoder(Ready | Ended | Counted | Ask)
+_TO_MASTER = msgspec.json.Decoder(Ready | ReloadRequest | Ended | Counted | Ask)
 
 
 def receive_start(channel: socket.socket) -> Source:

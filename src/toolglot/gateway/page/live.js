@@ -160,8 +160,8 @@ async function refresh() {
   if (paused || document.hidden) return;
   try {
     const data = await request("toolglot/live?span=" + by("span").value + "&after=" + encodeURIComponent(newest));
-    by("state").className = "state on";
-    by("state").textContent = data.running ? plural(data.running, "request") + " running" : "live";
+    by("state").className = data.problem ? "state off" : "state on";
+    by("state").textContent = data.problem || (data.running ? plural(data.running, "request") + " running" : "live");
     by("recording").hidden = data.records;
     addRecords(data.rows);
     drawModels(data.history);

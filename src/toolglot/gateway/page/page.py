@@ -79,7 +79,7 @@ async def live(call: EndpointCall) -> None:
     gateway, server = call.gateway, call.live.config.server
     after, span = call.exchange.query_value("after"), call.exchange.query_value("span")
     seen = await gateway.overview.live(after, span, None if call.caller.is_admin else call.owner)
-    await call.exchange.json({**seen, "records": server.record}, more=(_NO_STORE,))
+    await call.exchange.json({**seen, "records": server.record, "problem": gateway.shared.problem}, more=(_NO_STORE,))
 
 
 async def show_upstreams(call: EndpointCall) -> None:

@@ -1,0 +1,55 @@
+"""Stored conversations of the Responses API that all gateways see. What can't be shared is in the store of this gateway."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from toolglot.core.messages import Message
+from toolglot.gateway.shared_state import RESPONSES, SharedState
+from toolglot.gateway.store import MAX_TURNS, Row, Store, decode_messages, encode_messages
+
+_DECODER = msgspec.msgpack.Decoder(Row)
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def _id(id: str, owner: str) -> str:
+    return f"{owner} {id}"
+
+
+class SharedStore:
+    def __init__(self, state: SharedState, store: Store, max_bytes: int) -> None:
+        self._state, self._store = state, store
+        self._kind = msgspec.structs.replace(RESPONSES, max_bytes=max_bytes)
+
+    async def add(self, id: str, owner: str, previous: str | None, messages: tuple[Message, ...], body: bytes) -> None:
+        value = _ENCODER.encode(Row(previous, encode_messages(messages), body))
+        if not await self._state.put(self._kind, _id(id, owner), value):
+            await asyncio.to_thread(self._store.add, id, owner, previous, messages, body)
+
+    async def history(self, id: str, owner: str) -> tuple[Message, ...] | None:
+        """All messages up to and including this response; None if it is unknown or belongs to another owner."""
+        turns: list[tuple[Message, ...]] = []
+        next_id: str | None = id
+        while next_id is not None and len(turns) < MAX_TURNS:
+            row = await self._row(next_id, owner)
+            if row is None:
+                return None
+            next_id = row.previous
+            turns.append(decode_messages(row.messages))
+        return tuple(message for turn in reversed(turns) for message in turn)
+
+    async def body(self, id: str, owner: str) -> bytes | None:
+        row = await self._row(id, owner)
+        return None if row is None else row.body
+
+    async def delete(self, id: str, owner: str) -> bool:
+        shared = await self._state.delete(self._kind, _id(id, owner))
+        return self._store.delete(id, owner) or shared
+
+    async def _row(self, id: str, owner: str) -> Row | None:
+        value = await self._state.get(self._kind, _id(id, owner))
+        if value is None:
+            return self._store.row(id, owner)
+        return _DECODER.decode(value)
