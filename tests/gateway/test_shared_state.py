@@ -391,12 +391,13 @@ async def _is(gateway: Process, status: str) -> bool:
 
 
 @needs_redis
-def test_a_reload_of_one_gateway_reloads_the_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("server", ["", "workers = 2"])
+def test_a_reload_of_one_gateway_reloads_the_others(tmp_path: Path, server: str) -> None:
     async def work() -> None:
         async with (
             upstream_server(_hello) as up,
             redis_server(tmp_path) as redis,
-            gateways(tmp_path, up.url, redis.url) as (one, other),
+            gateways(tmp_path, up.url, redis.url, server) as (one, other),
         ):
             path = tmp_path / "gateway1" / "toolglot.toml"
             before = path.stat()

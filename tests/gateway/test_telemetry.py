@@ -120,8 +120,9 @@ def test_a_request_is_a_span_and_metrics_without_contents() -> None:
             assert seen.bounds()["gen_ai.client.operation.duration"][0] == 0.01
             assert seen.bounds()["gen_ai.client.token.usage"][-1] == 67108864
             assert SECRET not in span.to_json() + str(metrics)
+            observers = len(gateway.gateway.records.observers)
             await gateway.stop()
-            assert gateway.gateway.records.observers[2:] == []
+            assert len(gateway.gateway.records.observers) == observers - 1
 
     run(work())
 
