@@ -128,7 +128,8 @@ def test_a_stream_has_the_call(wire: str, gateway: str) -> None:
 
 STOPPED_SOON = """
 import toolglot.gateway.server as serving
-serving._GRACE = 1
+assert serving.GRACE > 1
+serving.GRACE = 1
 from toolglot.cli.main import main
 main()
 """
