@@ -1,7 +1,7 @@
-"""BFCL's questions: `python bench/questions/bfcl.py [--which bfcl | classic] [--draw | --check | --write FILE]`.
+"""BFCL's questions: `python bench/questions/bfcl.py [--which bfcl | classic | live] [--draw | --check | --write FILE]`.
 
-Two draws, of which only ids are kept here (bfcl.json, classic.json); the questions are read out of the wheel of `bfcl-eval`,
-which is fetched once.
+Three draws, of which only ids are kept here (bfcl.json, classic.json, live.json); the questions are read out of the
+wheel of `bfcl-eval`, which is fetched once.
 
 --draw   draw new ids and write them: for a new version of the package, not because a model fails
 --check  draw them again and compare with the committed ones
@@ -60,6 +60,11 @@ DRAWS = {
     "classic": Draw(  # BFCL's own categories only, in the shares of everyday.jsonl
         20261116,
         {"simple_python": 43, "multiple": 43, "parallel": 12, "parallel_multiple": 8, "irrelevance": 24},
+        besides="bfcl",
+    ),
+    "live": Draw(  # live users' questions only
+        20261118,
+        {"live_simple": 30, "live_multiple": 36, "live_parallel": 9, "live_parallel_multiple": 15, "live_irrelevance": 30},
         besides="bfcl",
     ),
 }
