@@ -101,10 +101,10 @@ def test_a_name_that_is_both_means_the_wire_and_other_providers_bring_their_quir
         (lambda: resolve("gpt-5"), "provider/model"),
         (lambda: resolve("opnai/gpt-5"), "did you mean openai"),
         (lambda: wire_format("antropic"), "did you mean anthropic"),
-        (lambda: normalize_model("x", "nowhere"), "There are: anthropic"),
+        (lambda: normalize_model("x", "nowhere"), "There are: alibaba, anthropic"),
         (lambda: normalize_model(None, "ollama"), "a model's name is text"),  # type: ignore[arg-type]
         (lambda: resolve(None), "got None"),  # type: ignore[arg-type]
-        (lambda: wire_format("nope"), "no wire or provider 'nope'. There are: anthropic, deepseek"),
+        (lambda: wire_format("nope"), "no wire or provider 'nope'. There are: alibaba, anthropic, azure"),
     ],
 )
 def test_the_error_for_a_wrong_name_lists_the_right_ones(use: object, message: str) -> None:

@@ -32,6 +32,7 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key: str | None = None
     key_optional: bool = False
     headers: dict[str, str] = {}
+    versioned: bool = True  # paths have a version segment, in `base_url` or behind it
     model_names: str | None = None
     constrains: bool = False  # supports constrained decoding by a JSON Schema, for every model
     schemas: str | None = None  # which JSON Schema keywords it supports: a row of schema/fitting/targets.py

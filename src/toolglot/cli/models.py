@@ -14,6 +14,7 @@ from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families, profile
 from toolglot.catalog.providers import Provider, providers
 from toolglot.cli.completion import complete_providers
+from toolglot.client.address import with_address
 from toolglot.client.detect import detect
 from toolglot.client.embedded import SCHEME, Embedded
 from toolglot.client.http import HttpTransport
@@ -105,9 +106,7 @@ def _detect(name: str, options: dict[str, Any]) -> Profile:
     """The profile with the server's facts. Without an API key it asks anyway: many servers report this to anyone."""
     provider = options["provider"]
     route = resolve(name if provider is None else f"{provider}/{name.removeprefix(f'{provider}/')}")
-    row = route.provider
-    if options["base_url"]:
-        row = msgspec.structs.replace(row, base_url=check_base(options["base_url"]))
+    row = with_address(route.provider, check_base(options["base_url"]) if options["base_url"] else None)
     try:
         headers = auth_headers(row, find_key(row))
     except CallerError:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from toolglot.client.address import with_address
 from toolglot.client.http.url import check_base
 from toolglot.client.keys import auth_headers, find_key, with_key_name
 from toolglot.client.mode_stats import ModeStats, server_name
@@ -139,11 +140,9 @@ class AsyncClient:
         """The route to a model: the catalog's facts, with the caller's base_url and key name."""
         route = resolve(model, wire)
         if route.provider.name != self._main_provider:
-            return route
+            return msgspec.structs.replace(route, provider=with_address(route.provider))
         row = with_key_name(self._api_key, route.provider)
-        if self._base_url is not None:
-            row = msgspec.structs.replace(row, base_url=self._base_url)
-        return msgspec.structs.replace(route, provider=row)
+        return msgspec.structs.replace(route, provider=with_address(row, self._base_url))
 
     async def _open(
         self,

@@ -15,7 +15,7 @@ from toolglot.errors import ToolglotError, UpstreamError
 from toolglot.gateway.config import Config
 from toolglot.gateway.upstream import Upstream
 from toolglot.io.json_codec import JSON_ERRORS, decode
-from toolglot.pipeline.request.route import join_url
+from toolglot.pipeline.request.route import provider_url
 
 _CACHE_SECONDS = 30.0  # seconds to cache an upstream's list
 _LIMITS = Limits(connect=2.0, first_byte=4.0, idle=4.0, body=16 * 1024 * 1024)
@@ -83,7 +83,7 @@ async def fetch_model_names(upstream: Upstream, transport: Transport, limits: Li
 
 async def fetch_listing(upstream: Upstream, transport: Transport, limits: Limits = _LIMITS) -> ModelListing:
     path, key, field = _LISTS[upstream.row.wire]
-    url = join_url(upstream.row.base_url, path)
+    url = provider_url(upstream.row, path)
     try:
         response = await transport.send("GET", url, {**upstream.row.headers, **upstream.headers()}, limits=limits)
         try:

@@ -10,6 +10,7 @@ import msgspec
 from toolglot.catalog.model_names import in_provider_form
 from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import Provider, unknown
+from toolglot.client.address import with_address
 from toolglot.client.embedded import SCHEME, embedded_names
 from toolglot.client.http.url import check_base
 from toolglot.client.keys import Secret, auth_headers, find_key
@@ -58,10 +59,9 @@ def as_upstream(
     environ: Mapping[str, str] | None = None,
 ) -> Upstream:
     key = find_key(row, api_key, environ)
-    if base_url is not None:
-        if not base_url.startswith(f"{SCHEME}:"):
-            check_base(base_url)
-        row = msgspec.structs.replace(row, base_url=base_url.rstrip("/"))
+    row = with_address(row, base_url, environ)
+    if not row.base_url.startswith(f"{SCHEME}:"):
+        check_base(row.base_url)
     if wire is not None and wire != row.wire:
         if find_wire(wire) is None:
             raise CallerError(unknown("wire", wire, list(NAMES)), "wire")

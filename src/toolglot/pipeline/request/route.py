@@ -24,7 +24,7 @@ class Route(msgspec.Struct, frozen=True):
     profile: Profile
 
     def url(self, stream: bool) -> str:
-        return join_url(self.provider.base_url, self.wire.path(self.model, stream))
+        return provider_url(self.provider, self.wire.path(self.model, stream))
 
 
 class WireFormat(msgspec.Struct, frozen=True):
@@ -83,6 +83,13 @@ def normalize_model(name: str, provider: str) -> str:
 
 
 _VERSION = re.compile(r"/v\d+[a-z0-9]*$")
+
+
+def provider_url(row: Provider, path: str) -> str:
+    """The URL of a wire's path at this provider."""
+    if row.versioned:
+        return join_url(row.base_url, path)
+    return f"{row.base_url.rstrip('/')}/{path.lstrip('/').partition('/')[2]}"
 
 
 def join_url(base: str, path: str) -> str:
