@@ -232,6 +232,7 @@ def test_upstream_states() -> None:
                     "calls": "hold",
                     "retries": 1,
                     "weak_forms": None,
+                    "loop_limit": 0,
                 }
                 assert b"k-up" not in msgspec.json.encode(response)
                 count = len(up.requests)

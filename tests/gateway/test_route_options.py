@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.gateway.running import config, run, serving
+from tests.gateway.running import config, request_of, run, serving
 from tests.gateway.scripts import calls, in_turn, question, text, weather
 from tests.gateway.upstream_server import upstream_server
 
@@ -41,5 +41,27 @@ def test_off_passes_native_calls_unchanged(stream: bool) -> None:
             reply = await gateway.reply("openai-chat", question("openai-chat", "openai-chat/m"), stream=stream)
             assert [(call.id, call.arguments) for call in reply.calls] == [("call_1", {"town": "Paris"})]
             assert len(up.requests) == 1
+
+    run(work())
+
+
+@pytest.mark.parametrize(("option", "told"), [("loop_limit = 3", True), ("", False)])
+def test_a_model_that_repeats_a_call_is_told_to_stop(option: str, told: bool) -> None:
+    async def work() -> None:
+        asked = question("openai-chat", "openai-chat/m")
+        for number in range(3):
+            made = {
+                "id": f"c{number}",
+                "type": "function",
+                "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'},
+            }
+            asked["messages"].append({"role": "assistant", "content": None, "tool_calls": [made]})
+            asked["messages"].append({"role": "tool", "tool_call_id": f"c{number}", "content": "timeout"})
+        async with upstream_server(in_turn(text("It is down."))) as up, serving(config(up, route=option)) as gateway:
+            _, _, headers = await gateway.ask("POST", *request_of("openai-chat", asked, stream=False))
+            sent = [message["content"] for message in up.requests[0].body["messages"] if message["role"] == "tool"]
+        assert sent[:2] == ["timeout", "timeout"]
+        assert ("called get_weather 3 times" in sent[2]) is told
+        assert ("loop: get_weather" in headers.get("x-toolglot-notes", "")) is told
 
     run(work())

@@ -56,6 +56,7 @@ class Target(msgspec.Struct, frozen=True):
     server: str = ""  # its name in the mode statistics; "": nothing is counted
     weak_forms: bool | None = None  # scan text for calls without a marker; None: by the model's profile
     schemas: UnsupportedSchemas = "reject"
+    loop_limit: int = 0  # after how many equal calls with equal results the model is told to stop; 0: never
 
     def __repr__(self) -> str:
         return f"<Target {self.route.provider.name}/{self.route.model}>"  # the headers contain the key
@@ -111,6 +112,7 @@ class Session(msgspec.Struct, frozen=True):
             larger_context=larger_context,
             mode_counts=mode_counts,
             weak_forms=target.weak_forms,
+            loop_limit=target.loop_limit,
         )
         return build_http_request(plan, self.transport, target.headers, self.limits)
 

@@ -84,6 +84,7 @@ class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calls: Calls = "hold"
     retries: int = 1
     weak_forms: bool | None = None  # None: by the model's profile
+    loop_limit: int = 0  # after how many equal calls with equal results the model is told to stop; 0: never
 
     @property
     def upstream(self) -> str:
@@ -263,6 +264,8 @@ class _ConfigReader:
             raise self._error(unknown("upstream", name, list(upstreams)), "route", at, "to")
         if route.retries < 0:
             raise self._error("must not be negative", "route", at, "retries")
+        if route.loop_limit < 0 or route.loop_limit == 1:
+            raise self._error("must be 0 (off), or 2 or more", "route", at, "loop_limit")
         if route.ask != "auto":
             self._with_line("route", at, "ask", lambda: read_mode(route.ask, upstreams[name].row))
 

@@ -13,6 +13,7 @@ from toolglot.client.session import Target
 from toolglot.errors import UpstreamError
 from toolglot.gateway.config import Config, RouteRow, Schemas
 from toolglot.gateway.upstream import Upstream
+from toolglot.pipeline.response.call_validator import UnsupportedSchemas
 
 _CACHED_NAMES = 512
 _MAX_LISTED = 30  # names in an error
@@ -71,4 +72,5 @@ def _target(upstream: Upstream, row: RouteRow, model: str, schemas: Schemas) -> 
     """Hosted APIs support native tools, so they need no tool-mode statistics."""
     server = "" if server_kind(upstream.row.name) == "hosted" else server_name(upstream.row)
     options = (row.ask, row.policy, row.calls, row.retries, server, row.weak_forms)
-    return Target(upstream.route(model), upstream.headers(), *options, schemas="lenient" if schemas == "lenient" else "reject")
+    lenient: UnsupportedSchemas = "lenient" if schemas == "lenient" else "reject"
+    return Target(upstream.route(model), upstream.headers(), *options, schemas=lenient, loop_limit=row.loop_limit)

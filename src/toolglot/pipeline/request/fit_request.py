@@ -28,6 +28,7 @@ from toolglot.pipeline.request.prompted_tools import prompt_tools
 from toolglot.pipeline.request.prompts import GENERAL
 from toolglot.pipeline.request.retry_feedback import codes_in
 from toolglot.pipeline.request.route import Route
+from toolglot.pipeline.request.tool_loops import end_tool_loops
 from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode
 from toolglot.pipeline.response.extract import toolset
 from toolglot.pipeline.response.grounding import grounding
@@ -63,10 +64,12 @@ def fit_request(
     larger_context: bool = False,
     mode_counts: ModeCounts = {},  # noqa: B006
     weak_forms: bool | None = None,
+    loop_limit: int = 0,
 ) -> Plan:
     """Plan the request for this model. `larger_context`: request a larger context window, if the API has an option for it.
 
-    `weak_forms`: scan text for calls without a marker; None: by the model's profile.
+    `weak_forms`: scan text for calls without a marker; None: by the model's profile. `loop_limit`: after how many equal calls
+    with equal results the model is told to stop; 0: never.
     """
     caller_tools, choice, messages, single = request.tools, request.choice, request.messages, request.parallel is False
     tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts)
@@ -79,6 +82,8 @@ def fit_request(
     fitting = _Fitting(route, tool_mode, nonce, calls, [])
     if calls and ask == "auto" and tool_mode.kind != "native":
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
+    if loop_limit:
+        request = end_tool_loops(request, loop_limit, fitting.notes)
     kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
     request = _FITS[kind](request, fitting)
     request = _limit_tokens(request, fitting)
