@@ -18,6 +18,7 @@ from toolglot.gateway.http_exchange import HttpExchange, header_text
 from toolglot.gateway.records import Record, RecordedCall, RecordedDecision
 from toolglot.gateway.upstream_request import Opened
 from toolglot.io.json_codec import encode
+from toolglot.pipeline.response.rejected_text import explain_rejected
 from toolglot.wires.ollama.shapes import WIRE as OLLAMA_WIRE
 
 BeforeEnd = Callable[[], Awaitable[None]]
@@ -149,7 +150,7 @@ class ResponseWriter:
         if rejected and self._is_empty and not any(isinstance(event, Open) for event in events):
             stop = Stop("stop", last.stop.raw) if last.stop.reason == "error" else last.stop
             last = msgspec.structs.replace(last, stop=stop)
-            events = [*events[:-1], *unfold_part(self._blocks, Text(_explanation(rejected))), last]
+            events = [*events[:-1], *unfold_part(self._blocks, Text(explain_rejected(rejected))), last]
         if self._frontend is OLLAMA:
             events = [*events[:-1], with_durations(last, self._record)]
         return events
@@ -196,11 +197,6 @@ def with_durations(last: Finish, record: Record) -> Finish:
     prompt = min(total, int((record.first or 0.0) * 1e9))
     durations = {"total_duration": total, "prompt_eval_duration": prompt, "eval_duration": max(1, total - prompt)}
     return msgspec.structs.replace(last, extra=merge_extra({OLLAMA_WIRE: durations}, last.extra))
-
-
-def _explanation(rejected: tuple[Decision, ...]) -> str:
-    reasons = "; ".join(dict.fromkeys(one.message.rstrip(".") for one in rejected))
-    return f"(The model made a tool call that was rejected. {reasons}.)"
 
 
 def _upstream_header(opened: Opened) -> list[tuple[bytes, bytes]]:

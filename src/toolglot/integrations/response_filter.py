@@ -1,0 +1,98 @@
+"""A server's response with the calls recovered and validated, in the same API: bytes in, bytes out, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from toolglot.catalog.profiles import profile
+from toolglot.catalog.providers import provider
+from toolglot.client.exchange import channel, new_call_id
+from toolglot.core.events import Event, Finish
+from toolglot.core.fold import fold, unfold_part
+from toolglot.core.interfaces import ResponseContext, Wire
+from toolglot.core.messages import Text
+from toolglot.core.reply import Decision
+from toolglot.core.request import Request
+from toolglot.errors import ToolglotError
+from toolglot.io.json_codec import encode, loads_object
+from toolglot.pipeline.convert import open_reader
+from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.route import Route, WireFormat
+from toolglot.pipeline.response.call_validator import Policy
+from toolglot.pipeline.response.rejected_text import explain_rejected
+from toolglot.pipeline.response.response_pipeline import ResponsePipeline
+
+_ANY_SERVER = "openai-compatible"
+
+
+class Options(msgspec.Struct, frozen=True):
+    policy: Policy = "balanced"
+    calls: Literal["hold", "pass"] = "hold"
+    weak_forms: bool | None = None  # scan text for calls without a marker; None: by the model's profile
+    on_decision: Callable[[Decision], None] | None = None  # called for each decision, when the response has ended
+
+
+class ResponseFilter:
+    """For one response. Call `whole`, or `feed` for each piece of a stream and then `close`."""
+
+    def __init__(self, wire: Wire, request: Request, options: Options) -> None:
+        route = Route(provider(_ANY_SERVER), wire, request.model, profile(request.model))
+        plan = fit_request(request, route, ask="native", weak_forms=options.weak_forms)
+        self._plan = msgspec.structs.replace(plan, notes=())  # the request itself is not changed
+        self._pipeline = ResponsePipeline(self._plan, policy=options.policy, calls=options.calls, make_id=new_call_id)
+        self._wire, self._request, self._on_decision = wire, request, options.on_decision
+        self._channel = channel(plan)
+        self._reader = open_reader(WireFormat(wire), self._channel)
+        self._writer = wire.writer(ResponseContext(request=request, stream_usage=request.stream_usage), [])
+
+    def whole(self, body: bytes) -> bytes:
+        """A whole response. The same bytes, if nothing is to be changed."""
+        content = loads_object(body.decode(errors="replace"))
+        if content is None:
+            return body
+        events = self._wire.read_events(content, self._channel)
+        before, after = fold(events), fold(self._processed(events))
+        if after.error is not None or (after.parts, after.stop) == (before.parts, before.stop):
+            return body
+        return encode(self._wire.write_reply(after, ResponseContext(request=self._request), []))
+
+    def feed(self, piece: bytes) -> bytes:
+        return self._written(self._reader.feed(piece))
+
+    def close(self) -> bytes:
+        return self._written(self._reader.close()) + self._writer.close()
+
+    def _written(self, events: list[Event]) -> bytes:
+        return b"".join([self._writer.feed(event) for event in self._processed(events)])
+
+    def _processed(self, events: list[Event]) -> list[Event]:
+        out = self._pipeline.feed(events)
+        last = out[-1] if out else None
+        if not isinstance(last, Finish):
+            return out
+        if not self._pipeline.blocks and (text := explain_rejected(last.decisions)):
+            out[-1:] = [*unfold_part(0, Text(text)), last]
+        for decision in self._pipeline.decisions if self._on_decision is not None else ():
+            self._on_decision(decision)  # type: ignore[misc]
+        return out
+
+
+def response_filter(
+    wires: Iterable[tuple[str, Wire]], path: str, body: bytes, options: Options, **more: Any
+) -> ResponseFilter | None:
+    """The filter for a request to this path. None: it has no tools, or can't be read, and its response passes unchanged.
+
+    `wires`: how the paths of each API end. `more`: parts of the request that are not in its body.
+    """
+    wire = next((wire for end, wire in wires if path.rstrip("/").endswith(end)), None)
+    content = loads_object(body.decode(errors="replace")) if wire is not None else None
+    if wire is None or content is None:
+        return None
+    try:
+        request = wire.read_request({**content, **more})
+    except ToolglotError:
+        return None  # the server reports what is wrong with it
+    return ResponseFilter(wire, request, options) if request.tools else None
