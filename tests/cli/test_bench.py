@@ -53,9 +53,9 @@ def test_every_part_has_figures_that_fit_each_other() -> None:
     for part in PARTS:
         for one in found[part]:
             assert one["us"] > 0, one
-            assert ("ratio" in one) == ("floor_us" in one) == (part != "hear")
-            assert ("mb_s" in one) == (part == "hear")
-            if part == "hear":
+            assert ("ratio" in one) == ("floor_us" in one) == (part != "extract")
+            assert ("mb_s" in one) == (part == "extract")
+            if part == "extract":
                 assert one["mb_s"] > 0
             else:
                 assert one["floor_us"] > 0
@@ -63,7 +63,7 @@ def test_every_part_has_figures_that_fit_each_other() -> None:
 
 
 def test_a_table_on_stdout_progress_on_stderr() -> None:
-    done = run("--only", "guard")
+    done = run("--only", "validate")
     assert done.exit_code == 0
     assert "\033" not in done.stdout
     head, _, title, columns, *rows = done.stdout.splitlines()
@@ -74,7 +74,7 @@ def test_a_table_on_stdout_progress_on_stderr() -> None:
     assert done.stderr.splitlines() == ["0/2 warming up", "1/2 measuring", "2/2 measuring"]
 
 
-@pytest.mark.parametrize("only", [["hear"], ["guard", "stream"]])
+@pytest.mark.parametrize("only", [["extract"], ["validate", "stream"]])
 def test_only_narrows(only: list[str]) -> None:
     found = in_json(run("--json", *(word for part in only for word in ("--only", part))))
     assert [part for part in PARTS if part in found] == sorted(only, key=list(PARTS).index)
@@ -98,7 +98,7 @@ def test_a_model_is_asked_and_reported_separately() -> None:
 
 def test_a_model_is_printed_after_the_rest() -> None:
     with upstream(answering, listed=LISTED) as server:
-        done = run("--only", "guard", "--only", "model", "-m", "vllm/m", "--base-url", server.url)
+        done = run("--only", "validate", "--only", "model", "-m", "vllm/m", "--base-url", server.url)
     assert done.stdout.index("Validating a call") < done.stdout.index("Asking vllm/m: the median of 2 requests each")
     assert "2/2 asking vllm/m with a tool" in done.stderr
 
@@ -124,16 +124,16 @@ def test_a_model_that_fails_takes_nothing_from_the_rest() -> None:
 
     with upstream(down, listed=LISTED) as server:
         words = ("-m", "vllm/m", "--base-url", server.url, "--only", "model")
-        alone, beside = run(*words), run(*words, "--only", "guard", "--json")
+        alone, beside = run(*words), run(*words, "--only", "validate", "--json")
     assert (alone.exit_code, alone.stdout) == (1, "")
     assert "error: vllm/m: the model is being fetched" in alone.stderr
     assert beside.exit_code == 1
-    assert len(json.loads(beside.stdout)["guard"]) == 3
+    assert len(json.loads(beside.stdout)["validate"]) == 3
     assert "model" not in json.loads(beside.stdout)
 
 
 def test_refused_calls_are_not_logged_thousands_of_times(caplog: pytest.LogCaptureFixture) -> None:
-    assert run("--only", "guard").exit_code == 0
+    assert run("--only", "validate").exit_code == 0
     assert caplog.records == []
     assert not logging.getLogger("toolglot").disabled
 
@@ -147,7 +147,7 @@ def test_usage_errors_exit_with_2_before_anything_is_measured(monkeypatch: pytes
         (("-m", "olama/qwen"), ("did you mean ollama?", *providers())),
         (("-m", "openai/gpt-x"), ("OPENAI_API_KEY",)),
         (("-m", "vllm/m", "--api-key", "sk-123"), ("name its variable",)),
-        (("-m", "vllm/m", "--only", "guard"), ("add --only model",)),
+        (("-m", "vllm/m", "--only", "validate"), ("add --only model",)),
         (("--base-url", "http://127.0.0.1:1"), ("--base-url: it needs -m",)),
         (("--api-key", "env:HOME"), ("--api-key: it needs -m",)),
         (("--rounds", "0"), ("--rounds",)),

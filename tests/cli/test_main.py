@@ -36,7 +36,7 @@ def test_each_command_has_json_and_documents_its_exit_codes(name: str) -> None:
     assert "Exit codes: 0 " in output
 
 
-@pytest.mark.parametrize("words", [["models"], ["bench", "--only", "guard", "--rounds", "1"]], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [["models"], ["bench", "--only", "validate", "--rounds", "1"]], ids=lambda words: words[0])
 def test_colours_where_they_are_wanted(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "SECONDS", 0.001)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -60,7 +60,7 @@ def test_colours_where_they_are_wanted(words: list[str], monkeypatch: pytest.Mon
         (("ask", "--tools", "my"), ["file"]),
         (("ask", "--record", ""), ["file"]),
         (("explain", "runs"), ["file"]),
-        (("bench", "--only", "gu"), ["guard"]),
+        (("bench", "--only", "va"), ["validate"]),
         (("bench", "-m", "vl"), ["vllm/"]),
         (("eval", "-m", "vl"), ["vllm/"]),
         (("eval", "--ask", "nat"), ["native"]),

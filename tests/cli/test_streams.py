@@ -15,7 +15,7 @@ REQUEST = json.dumps({"model": "m", "messages": [{"role": "user", "content": "\u
 COMMANDS: dict[str, tuple[list[str], str]] = {
     "help": (["--help"], ""),
     "ask": (["ask", "-m", "ollama/x", "--dry-run"], "hi"),
-    "bench": (["bench", "--only", "guard", "--rounds", "1"], ""),
+    "bench": (["bench", "--only", "validate", "--rounds", "1"], ""),
     "convert": (["convert"], REQUEST),
     "convert a stream": (["convert", "--kind", "stream"], 'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n'),
     "demo": (["demo", "--pairs"], ""),

@@ -118,7 +118,7 @@ def test_a_server_with_one_fault_gives_one_finding(answer: Any, code: str, expec
     assert codes(found.findings) == [code], found.findings
     assert expected in found.findings[0].evidence + found.findings[0].advice
     assert found.works is works
-    assert code in found.said or works
+    assert code in found.summary or works
 
 
 def test_a_server_without_a_mistake_and_what_it_is_asked() -> None:
@@ -195,7 +195,7 @@ def test_a_server_that_is_not_there() -> None:
     assert "127.0.0.1:9" in found.findings[0].evidence
     assert "check that the server runs" in found.findings[0].advice
     assert (found.works, found.recommended, len(found.tool_modes)) == (False, None, 1)
-    assert found.said == "Nothing works: not_reachable."
+    assert found.summary == "Nothing works: not_reachable."
 
 
 def test_an_address_where_something_else_answers() -> None:

@@ -64,17 +64,17 @@ def test_a_figure_is_for_one_unit_and_against_its_floor(clock: Clock, monkeypatc
         Subject("b", clock.work(5e-6), "request", floor=floor),
         Subject("c", clock.work(80e-6), "delta", 4, 1000),
     ]
-    monkeypatch.setitem(PARTS, "guard", Part("Guarding", "by hand", lambda: subjects))
-    found = measured(["guard"], 2, lambda _: None)
+    monkeypatch.setitem(PARTS, "validate", Part("Guarding", "by hand", lambda: subjects))
+    found = measured(["validate"], 2, lambda _: None)
     assert found.calibration_us == pytest.approx(100)
-    a, b, c = found.parts["guard"]
+    a, b, c = found.parts["validate"]
     assert [a.us, a.floor_us, a.ratio] == pytest.approx([6, 2, 3])
     assert a.mb_s is None
     assert b.ratio == pytest.approx(2.5)
     assert [c.us, c.mb_s] == pytest.approx([20, 12.5])
     assert (c.floor_us, c.ratio) == (None, None)
     setting = Setting("1.2.3", 2, None)
-    assert as_object(setting, found, [])["guard"] == [
+    assert as_object(setting, found, [])["validate"] == [
         {"name": "a", "unit": "request", "us": a.us, "floor_us": a.floor_us, "ratio": a.ratio},
         {"name": "b", "unit": "request", "us": b.us, "floor_us": b.floor_us, "ratio": b.ratio},
         {"name": "c", "unit": "delta", "us": c.us, "mb_s": c.mb_s},
@@ -95,9 +95,9 @@ def test_a_floor_that_several_share_is_run_once_in_a_round(clock: Clock, monkeyp
     ran: list[str] = []
     floor = Case("floor", partial(ran.append, "floor"))
     subjects = [Subject(name, clock.work(1e-6), "request", floor=floor) for name in "ab"]
-    monkeypatch.setitem(PARTS, "guard", Part("", "", lambda: subjects))
+    monkeypatch.setitem(PARTS, "validate", Part("", "", lambda: subjects))
     monkeypatch.setattr(figures, "measure", lambda cases, *_: [case.run() for case in cases] and _timings(cases))
-    measured(["guard"], 1, lambda _: None)
+    measured(["validate"], 1, lambda _: None)
     assert ran == ["floor"]
 
 

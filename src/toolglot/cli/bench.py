@@ -26,7 +26,7 @@ from toolglot.speed.report import Setting, as_object, as_text
 EXAMPLES = """\b
 Examples:
   toolglot bench                                   everything that needs no model, in about ten seconds
-  toolglot bench --only hear --only guard          only two parts
+  toolglot bench --only extract --only validate    only two parts
   toolglot bench --rounds 20                       more stable figures on a busy machine
   toolglot bench -m ollama/qwen3:8b                also the time a model takes, and toolglot's share of it
   toolglot bench -m local/smollm2 --only model     only that

@@ -95,7 +95,7 @@ def as_text(found: Verdict) -> str:
     if any(tool_mode.due or tool_mode.no_call_due for tool_mode in found.tool_modes):
         parts.append(table(found.tool_modes))
     parts += [_finding(finding) for finding in found.findings]
-    parts.append(click.style(found.said, bold=True, fg="green" if found.works else "red"))
+    parts.append(click.style(found.summary, bold=True, fg="green" if found.works else "red"))
     if found.toml is not None:
         indented = "\n".join(f"  {line}" for line in found.toml.splitlines())
         parts.append(

@@ -32,8 +32,10 @@ PARTS = {
     "stream": Part(
         "Translating a stream", "a reply with text and two calls; the floor decodes and encodes each chunk's JSON", streams
     ),
-    "hear": Part("Extracting calls from text", f"{SIZE / 1000:.0f} KB, one call with a long argument, or none in prose", texts),
-    "guard": Part(
+    "extract": Part(
+        "Extracting calls from text", f"{SIZE / 1000:.0f} KB, one call with a long argument, or none in prose", texts
+    ),
+    "validate": Part(
         "Validating a call", f"by schema, one of {len(TOOLS)} tools; the floor decodes and encodes the arguments", calls
     ),
 }

@@ -41,7 +41,7 @@ def test_a_model_that_does_all_right_has_no_fault() -> None:
     full = [observed(calling(one, "tool_calls") if one.gold else saying("19 degrees"), one) for one in ASKED.values()]
     found = verdict(seen(*full), "native")
     assert (found.works, found.recommended, found.findings, found.toml) == (True, "native", (), None)
-    assert found.said == "It works well in mode native: 7 of 7 right; toolglot uses it by default."
+    assert found.summary == "It works well in mode native: 7 of 7 right; toolglot uses it by default."
     assert (found.tool_modes[0].due, found.tool_modes[0].right_arguments, found.tool_modes[0].no_call_due) == (5, 5, 2)
 
 

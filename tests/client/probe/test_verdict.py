@@ -35,7 +35,7 @@ def test_the_way_with_the_most_right_answers_is_recommended_beyond_chance() -> N
         ("dialect:fenced_json", 4, "works well"),
     ]
     assert found.recommended == "dialect:fenced_json"
-    assert "toolglot uses native by default." in found.said
+    assert "toolglot uses native by default." in found.summary
     most = [observed(calling(one) if at < 3 else saying("no idea"), one) for at, one in enumerate(due)]
     assert verdict(seen(*most, *other), "native").recommended == "native", "one answer more is no proof"
     assert verdict(seen(*most, *other), "dialect:tagged").recommended == "dialect:fenced_json"
@@ -54,7 +54,7 @@ def test_the_row_that_is_recommended_is_taken(model: str, tmp_path: Path) -> Non
 def test_what_was_not_tried_is_not_thought_worse() -> None:
     found = verdict(seen(observed(calling())), "dialect:tagged")
     assert (found.recommended, found.toml) == ("native", None)
-    assert found.said.endswith("toolglot uses dialect:tagged by default, which was not tested.")
+    assert found.summary.endswith("toolglot uses dialect:tagged by default, which was not tested.")
 
 
 def test_of_equal_ways_the_one_that_streams_well_then_the_one_taken_anyway() -> None:

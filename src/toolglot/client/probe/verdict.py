@@ -49,7 +49,7 @@ class Verdict(msgspec.Struct, frozen=True):
     chosen: str | None  # what `ask = "auto"` uses
     tool_modes: tuple[ToolModeResult, ...]
     findings: tuple[Finding, ...]
-    said: str  # the verdict in a sentence
+    summary: str  # the verdict in a sentence
     toml: str | None  # for ./toolglot.toml, where the recommendation differs from `chosen`
     notes: tuple[str, ...] = ()
     source: str = ""
@@ -126,7 +126,7 @@ def verdict(seen: Observations, chosen: str | None = None) -> Verdict:
         chosen=chosen,
         tool_modes=tool_modes,
         findings=found,
-        said=_sentence(best, chosen, found, known),
+        summary=_sentence(best, chosen, found, known),
         toml=f"[[model]]\nname = {dumps(bare_name(seen.model))}\nask = {dumps(best.tool_mode)}" if best and differs else None,
         notes=seen.profile.notes,
         source=seen.profile.source,
