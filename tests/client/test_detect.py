@@ -95,7 +95,9 @@ def test_an_old_llamacpp_without_caps_is_known_by_its_template() -> None:
         "llamacpp", "zorblax-1.5b", {"GET /props": (200, json.dumps(props | {"model_path": "z.gguf"}).encode())}
     )
     assert (known.supports_tools, known.native["llamacpp"], known.dialect) == (True, True, "hermes")
-    assert known.notes == (), "a guess that is corrected is no contradiction"
+    assert known.family == "qwen2.5"
+    assert known.facts["family"] == "GET /props: its chat template"
+    one_note(known, "its chat template is that of qwen2.5: taken for qwen2.5")
     tool_use = {**props, "model_path": "z.gguf", "chat_template_tool_use": "{% if tools %}[TOOL_CALLS]{% endif %}"}
     assert profile_from("llamacpp", "zorblax", {"GET /props": (200, json.dumps(tool_use).encode())}).dialect == "mistral"
 
@@ -110,8 +112,9 @@ def props(**changes: Any) -> Table:
 def test_capabilities_win_over_the_parsed_template() -> None:
     assert profile_from("llamacpp", "zorblax", props(caps={"supports_tools": False})).supports_tools is False
     able = profile_from("llamacpp", "zorblax", props())
-    assert (able.supports_tools, able.tool_format, able.supports_parallel) == (True, "openai", True)
-    one_by_one = profile_from("llamacpp", "mistral", props(caps={"supports_parallel_tool_calls": False}))
+    assert (able.supports_tools, able.tool_format, able.supports_parallel) == (True, "hermes", True)
+    nobodys = {"chat_template": "{% if tools %}<tool_call>{% endif %}{{ message.role }}"}
+    one_by_one = profile_from("llamacpp", "mistral", props(caps={"supports_parallel_tool_calls": False}, **nobodys))
     assert (one_by_one.family, one_by_one.supports_parallel) == ("mistral", False), "z.gguf is nothing that is known"
     one_note(one_by_one, "parallel calls: the server says no, catalog row mistral says yes")
     one_note(one_by_one, "dialect: the server says hermes, catalog row mistral says mistral")
@@ -296,7 +299,7 @@ def test_a_template_is_parsed_once_per_server_response(monkeypatch: pytest.Monke
         for time, times in [(0, 1), (1, 1), (2, 1), (101, 2)]:
             now[0] = time
             known = detected("llamacpp", "zorblax", server.address, answers=answers)
-            assert (known.dialect, len(parsed), len(server.asked)) == ("hermes", times, times)
+            assert (known.dialect, len(parsed), server.asked.count("GET /props?model=zorblax")) == ("hermes", times, times)
 
 
 def test_a_server_is_asked_once_for_a_while() -> None:
@@ -331,4 +334,5 @@ def test_a_profile_tells_every_fact_and_its_origin() -> None:
     facts: Mapping[str, str] = known.facts
     assert {facts[field] for field in ("supports_tools", "dialect", "context_length")} == {"asked the server (POST /api/show)"}
     assert facts["multi_turn"] == "catalog row qwen2.5-coder"
-    assert facts["parameters"] == "its name"
+    assert facts["parameters"] == "asked the server (POST /api/show): general.basename"
+    assert facts["family"] == "POST /api/show: general.basename Qwen2.5-Coder-7B"

@@ -187,6 +187,19 @@ def _source_text(source: str | tuple[str, ...], sources: dict[str, str]) -> str:
     return "; ".join(sources.get(part, part) for part in parts if part)
 
 
+def families_of_template(text: str) -> tuple[str, ...]:
+    """The rows whose texts a chat template contains; the longest texts win, and may be several rows'."""
+    marked = [(sum(map(len, row.template)), row) for row in catalog().rows if row.template]
+    found = [(length, row.name) for length, row in marked if all(text_of in text for text_of in row.template)]
+    longest = max(found, default=(0, ""))[0]
+    return tuple(name for length, name in found if length == longest)
+
+
+def rows_of(model: str) -> tuple[str, ...]:
+    """The catalog rows that match a name, from general to specific."""
+    return tuple(row.name for row in matching(catalog().patterns, bare_name(model)))
+
+
 def families() -> tuple[Profile, ...]:
     """Every row of models.toml as a profile, in file order; the user's rows apply."""
     user_files = stamps()

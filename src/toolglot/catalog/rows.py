@@ -54,6 +54,7 @@ class Row(Facts, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str
     match: tuple[str, ...] = ()  # globs on the bare name, in addition to the row's name; default: the name plus any suffix
     source: str | tuple[str, ...] = ""
+    template: tuple[str, ...] = ()  # texts that together stand in its chat templates and in no other family's
     general: bool = False  # a whole family: a model with no more specific row is guessed from it
     on: dict[Kind, OnServer] = {}
 

@@ -182,7 +182,8 @@ def tool_support(known: Profile) -> str:
 
 def detail(known: Profile) -> str:
     """Each fact on a line, with its origin unless that is the model's row."""
-    lines = [click.style(known.model, bold=True), f"  family   {known.family}", f"  source   {known.source}", ""]
+    evidence = f" ({known.facts['family']})" if "family" in known.facts else ""
+    lines = [click.style(known.model, bold=True), f"  family   {known.family}{evidence}", f"  source   {known.source}", ""]
     values = msgspec.structs.asdict(known)
     for field in ("supports_tools", "native", *values):
         if field in {"model", "family", "source", "facts", "notes"} or field not in values:

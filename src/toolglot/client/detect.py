@@ -116,7 +116,7 @@ class _Query(msgspec.Struct, frozen=True):
                     facts = await self.ask(question)
                     if isinstance(facts, ServerFacts):
                         first = facts
-                        return await self._with_dialect(facts, question)
+                        return await self._with_more(facts, question)
                     first = first or facts
         except TimeoutError:
             return first or NoAnswer(f"no complete response within {within:g} seconds")
@@ -126,11 +126,13 @@ class _Query(msgspec.Struct, frozen=True):
             return NoAnswer(str(error))
         return first or NoAnswer("there is no question for this server")
 
-    async def _with_dialect(self, facts: ServerFacts, question: ServerQuestion) -> ServerFacts:
-        more = await self.ask(question.dialect_from) if question.dialect_from and not facts.missing else None
-        if not isinstance(more, ServerFacts):
-            return facts
-        return msgspec.structs.replace(facts, dialect=more.dialect, notes=(*facts.notes, *more.notes))
+    async def _with_more(self, facts: ServerFacts, question: ServerQuestion) -> ServerFacts:
+        """What the other endpoints add. What the first one shows stays."""
+        for other in () if facts.missing else question.also:
+            more = await self.ask(other)
+            if isinstance(more, ServerFacts):
+                facts = facts.with_more(more)
+        return facts
 
     async def ask(self, question: ServerQuestion) -> ServerFacts | NoAnswer:
         headers = {"accept": "application/json", **self.headers}

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from toolglot.catalog.model_names import billions
 from toolglot.catalog.profile import Profile
-from toolglot.catalog.profiles import DEFAULT_DIALECT, profile
+from toolglot.catalog.profiles import DEFAULT_DIALECT
 from toolglot.catalog.rows import FIELDS
+from toolglot.client.detection.identity import identified
 from toolglot.client.detection.server_facts import ServerFacts
 from toolglot.client.detection.templates import Template
 
@@ -33,31 +33,14 @@ _LABELS = {
 def corrected(known: Profile, server: ServerFacts, kind: str, provider: str | None) -> Profile:
     if server.missing:
         return msgspec.structs.replace(known, notes=(*known.notes, *server.notes))
-    known = _as_loaded(known, server, provider)
+    known = identified(known, server, provider)
     correction = _Correction(known, server, kind)
     if server.template is not None:
         correction.take_template(server.template)
     correction.take("dialect", server.dialect)
     correction.take_tools()
     correction.take("context_length", server.context_length)
-    if known.parameters is None:
-        correction.take("parameters", server.parameters or billions(server.runs))
     return correction.profile()
-
-
-def _as_loaded(known: Profile, server: ServerFacts, provider: str | None) -> Profile:
-    """The profile of the model behind the name: `gpt-4` may be anything. An unknown name is looked up by its weights."""
-    is_unknown = known.source.startswith("guessed: no row")
-    name = server.runs or (server.made_of if is_unknown else "")
-    if not name or name == known.model:
-        return known
-    other = profile(name, provider)
-    if other.family == known.family or other.source.startswith("guessed"):
-        return known
-    note = f"the server runs {name} under this name: taken for {other.family}"
-    if not is_unknown:
-        note += f", not for {known.family}"
-    return msgspec.structs.replace(other, model=known.model, notes=(*known.notes, note))
 
 
 class _Correction:
@@ -128,7 +111,7 @@ class _Correction:
 
     def profile(self) -> Profile:
         source = f"{self.origin}, and {self.known.source}"
-        facts = {field: origin for field, origin in self.facts.items() if origin != source}
+        facts = {field: origin for field, origin in {**self.known.facts, **self.facts}.items() if origin != source}
         notes = dict.fromkeys((*self.notes, *self.server.notes))
         return msgspec.structs.replace(self.known, source=source, facts=facts, notes=tuple(notes), **self.values)
 

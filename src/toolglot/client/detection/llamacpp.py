@@ -1,12 +1,12 @@
-"""llama.cpp: GET /props describes the loaded model: template, capabilities, context window."""
+"""llama.cpp: GET /props describes the loaded model (template, capabilities, window), GET /v1/models how large it is."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from toolglot.client.detection.server_facts import ServerFacts, fields, name, template, tokens, truth
+from toolglot.client.detection.server_facts import ServerFacts, evidence, fields, rows, template, tokens, truth
 
-PROPS = "GET /props"
+PROPS, MODELS = "GET /props", "GET /v1/models"
 
 
 def read_props(body: Any, model: str) -> ServerFacts | None:
@@ -22,5 +22,14 @@ def read_props(body: Any, model: str) -> ServerFacts | None:
         # a separate template for requests with tools takes precedence
         template=template(props.get("chat_template_tool_use")) or template(props.get("chat_template")),
         refuses=("system",) if caps.get("supports_system_role") is False else (),
-        runs=name(props.get("model_path")),
+        names=evidence(model_path=props.get("model_path")),
     )
+
+
+def read_models(body: Any, model: str) -> ServerFacts | None:
+    """`meta` is read from the loaded file. A server with one model shows it under each of its names."""
+    listed = rows(fields(body).get("data"))
+    named = [row for row in listed if row.get("id") == model or model in (row.get("aliases") or ())]
+    row = (named or (listed if len(listed) == 1 else [{}]))[0]
+    count = tokens(fields(row.get("meta")).get("n_params"))
+    return ServerFacts(MODELS, parameters=round(count / 1e9, 3)) if count else None

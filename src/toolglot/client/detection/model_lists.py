@@ -1,12 +1,26 @@
-"""Servers that describe their models in a list: vLLM, LM Studio (three versions), OpenRouter (also by endpoint)."""
+"""Servers that describe their models in a list: vLLM and SGLang, LM Studio (three versions), OpenRouter (also by endpoint)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from toolglot.client.detection.server_facts import ServerFacts, absent, contains, fields, name, rows, text, tokens, truth
+import msgspec
 
-MODELS = "GET /v1/models"
+from toolglot.catalog.model_names import billions
+from toolglot.client.detection.server_facts import (
+    ServerFacts,
+    absent,
+    contains,
+    evidence,
+    fields,
+    name,
+    rows,
+    text,
+    tokens,
+    truth,
+)
+
+MODELS, SGLANG = "GET /v1/models", "GET /get_model_info"
 STUDIO_V0, STUDIO_V1 = "GET /api/v0/models", "GET /api/v1/models"
 ENDPOINTS = "GET /v1/models/{model}/endpoints"
 
@@ -30,7 +44,18 @@ def read_vllm(body: Any, model: str) -> ServerFacts | None:
     if row is None:
         return absent(MODELS, model, _names(rows(listed), "id"), "; --served-model-name sets the names that vLLM accepts")
     base = _row(rows(listed), "id", text(row.get("parent"))) or row
-    return ServerFacts(MODELS, context_length=tokens(base.get("max_model_len")), runs=name(base.get("root")))
+    root = base.get("root")
+    return ServerFacts(
+        MODELS,
+        context_length=tokens(base.get("max_model_len")),
+        names=evidence(root=None if root == model else root),  # SGLang repeats the name that it serves
+    )
+
+
+def read_sglang(body: Any, model: str) -> ServerFacts | None:
+    """Its list only repeats the served name."""
+    path = fields(body).get("model_path")
+    return ServerFacts(SGLANG, names=evidence(model_path=path)) if path else None
 
 
 def read_studio_v0(body: Any, model: str) -> ServerFacts | None:
@@ -39,7 +64,7 @@ def read_studio_v0(body: Any, model: str) -> ServerFacts | None:
         return None
     row = _row(rows(listed), "id", model)
     if row is None:
-        return absent(STUDIO_V0, model, _names(rows(listed), "id"))
+        return None  # the newer list also has the names of loaded instances
     loaded, most = tokens(row.get("loaded_context_length")), tokens(row.get("max_context_length"))
     return _studio(STUDIO_V0, loaded, most, contains(row.get("capabilities"), "tool_use"), text(row.get("type")))
 
@@ -58,7 +83,11 @@ def read_studio_v1(body: Any, model: str) -> ServerFacts | None:
     running = _row(instances, "id", model) or (instances[0] if instances else {})
     loaded = tokens(fields(running.get("config")).get("context_length"))
     tools = truth(fields(row.get("capabilities")).get("trained_for_tool_use"))
-    return _studio(STUDIO_V1, loaded, tokens(row.get("max_context_length")), tools, text(row.get("type")))
+    facts = _studio(STUDIO_V1, loaded, tokens(row.get("max_context_length")), tools, text(row.get("type")))
+    size = billions(text(row.get("params_string")))
+    return msgspec.structs.replace(
+        facts, parameters=size, names=evidence(key=row.get("key"), display_name=row.get("display_name"))
+    )
 
 
 def _studio(endpoint: str, loaded: int | None, most: int | None, tools: bool | None, kind: str) -> ServerFacts:
@@ -89,6 +118,7 @@ def read_openrouter(body: Any, model: str) -> ServerFacts | None:
         MODELS,
         tools=contains(row.get("supported_parameters"), "tools"),
         context_length=tokens(row.get("context_length")),
+        names=evidence(hugging_face_id=row.get("hugging_face_id"), canonical_slug=row.get("canonical_slug")),
         notes=_lacking(row.get("supported_parameters")),
     )
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolglot.client.detection.server_facts import ServerFacts, absent, contains, fields, name, rows, template, text, tokens
+from toolglot.client.detection.server_facts import (
+    ServerFacts,
+    absent,
+    contains,
+    evidence,
+    fields,
+    name,
+    rows,
+    template,
+    text,
+    tokens,
+)
 
 SHOW, TAGS = "POST /api/show", "GET /api/tags"
 
@@ -31,7 +42,14 @@ def read_show(body: Any, model: str) -> ServerFacts | None:
         context_length=length,
         parameters=_billions(info.get("general.parameter_count"), details.get("parameter_size")),
         template=None if unused else template(shown.get("template")),
-        made_of=_made_of(info, details),
+        names=evidence(
+            parent_model=details.get("parent_model"),
+            **{
+                "general.basename": _basename(info),
+                "general.name": info.get("general.name"),
+                "renderer": shown.get("renderer"),
+            },
+        ),
         notes=_window(text(shown.get("parameters")), length),
     )
 
@@ -43,11 +61,9 @@ def _billions(count: Any, size: Any) -> float | None:
     return float(found[1]) * _BILLIONS[found[2].upper()] if found else None
 
 
-def _made_of(info: dict[str, Any], details: dict[str, Any]) -> str:
-    parent = name(details.get("parent_model"))
-    if parent and not parent.startswith("/"):  # a path is a blob: its name is a hash
-        return parent
-    return "-".join(part for key in ("basename", "size_label") if (part := name(info.get(f"general.{key}"))))
+def _basename(info: dict[str, Any]) -> str:
+    parts = (name(info.get(f"general.{key}")) for key in ("basename", "size_label"))
+    return "-".join(part for part in parts if part) if info.get("general.basename") else ""
 
 
 def _window(parameters: str, length: int | None) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ class ServerQuestion(msgspec.Struct, frozen=True):
     at: Literal["root", "version"] = "root"  # next to the version segment of the API, or below it
     query: str = ""
     names_model: bool = False  # {"model": ...} is sent
-    dialect_from: ServerQuestion | None = None  # asked too, if this one is answered: where the server shows the dialect
+    also: tuple[ServerQuestion, ...] = ()  # asked too, if this one is answered: where the server shows more
 
     @property
     def method(self) -> str:
@@ -48,6 +48,7 @@ class ServerQuestion(msgspec.Struct, frozen=True):
 _VERSION = re.compile(r"(?:/api)?(?:/v\d+[a-z0-9]*)?/*$")
 
 _TOKENIZER = ServerQuestion(TOKENIZER, read_tokenizer_info)
+_SGLANG = ServerQuestion(listed.SGLANG, listed.read_sglang)
 
 QUESTIONS: dict[str, tuple[ServerQuestion, ...]] = {
     "ollama": (
@@ -55,8 +56,15 @@ QUESTIONS: dict[str, tuple[ServerQuestion, ...]] = {
         ServerQuestion(ollama.TAGS, ollama.read_tags),
     ),
     # the query selects the model on a server that runs several, and on the embedded one
-    "llamacpp": (ServerQuestion(llamacpp.PROPS, llamacpp.read_props, query="?model={model}"),),
-    "vllm": (ServerQuestion(listed.MODELS, listed.read_vllm, "version", dialect_from=_TOKENIZER),),
+    "llamacpp": (
+        ServerQuestion(
+            llamacpp.PROPS,
+            llamacpp.read_props,
+            query="?model={model}",
+            also=(ServerQuestion(llamacpp.MODELS, llamacpp.read_models, "version"),),
+        ),
+    ),
+    "vllm": (ServerQuestion(listed.MODELS, listed.read_vllm, "version", also=(_TOKENIZER, _SGLANG)),),
     "lmstudio": (
         ServerQuestion(listed.STUDIO_V0, listed.read_studio_v0),
         ServerQuestion(listed.STUDIO_V1, listed.read_studio_v1),

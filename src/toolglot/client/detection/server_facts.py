@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,6 +15,9 @@ _LONGEST = 400  # characters of a name
 _LONGEST_TEMPLATE = 64 * 1024  # three times the longest that is known
 _MOST_COMMENTS = 500  # more is an attempt to waste time
 _MOST_TOKENS = 1 << 40
+_PATH, _SEPARATOR = re.compile(r"[/\\~.]|[A-Za-z]:\\"), re.compile(r"[/\\]")
+_HUB = re.compile(r"models--[^/\\]+?--([^/\\]+)")  # a hub's cache: the folders below are hashes
+_HASH = re.compile(r"(?:sha256[-:])?[0-9a-f]{32,64}")  # the names of Ollama's blobs, and of a hub's snapshots
 
 
 class ServerFacts(msgspec.Struct, frozen=True):
@@ -27,10 +31,19 @@ class ServerFacts(msgspec.Struct, frozen=True):
     parameters: float | None = None  # billions
     template: Template | None = None  # parsed once, when the response is read
     dialect: str | None = None  # if nothing else of the template is known
+    families: tuple[str, ...] = ()  # the same: whose template it is
     refuses: tuple[str, ...] = ()  # in addition to what the template shows
-    runs: str = ""  # the model that is loaded under this name
-    made_of: str = ""  # the name in the weights: used where no catalog row matches the model's name
+    names: tuple[tuple[str, str], ...] = ()  # where it shows which model it runs, the best evidence first: field, name
     notes: tuple[str, ...] = ()
+
+    def with_more(self, other: ServerFacts) -> ServerFacts:
+        """Facts of another endpoint of the same server, where this one has none."""
+        new = {
+            field: value for field in self.__struct_fields__ if not getattr(self, field) and (value := getattr(other, field))
+        }
+        return msgspec.structs.replace(
+            self, **{**new, "names": (*self.names, *other.names), "notes": (*self.notes, *other.notes)}
+        )
 
 
 def fields(value: Any) -> dict[str, Any]:
@@ -48,6 +61,18 @@ def text(value: Any) -> str:
 def name(value: Any) -> str:
     """A name that may be shown: one line, not too long."""
     return "".join(sign for sign in text(value)[:_LONGEST] if sign.isprintable()).strip()
+
+
+def evidence(**shown: Any) -> tuple[tuple[str, str], ...]:
+    """Names of the model by the fields that show them. Of a path only the file is kept, of a blob or a hash nothing."""
+    found = []
+    for field, value in shown.items():
+        path = name(value)
+        in_cache = _HUB.search(path)
+        last = in_cache[1] if in_cache else _SEPARATOR.split(path.rstrip("/\\"))[-1] if _PATH.match(path) else path
+        if last and not _HASH.fullmatch(last):
+            found.append((field, last))
+    return tuple(found)
 
 
 def template(value: Any) -> Template | None:

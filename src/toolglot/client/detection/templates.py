@@ -10,6 +10,7 @@ import re
 
 import msgspec
 
+from toolglot.catalog.profiles import families_of_template
 from toolglot.dialects import all_dialects, find_dialect
 from toolglot.grammars.dialect import TemplateMarkers
 
@@ -45,13 +46,14 @@ class Template(msgspec.Struct, frozen=True):
     refuses: tuple[str, ...] = ()
     reasoning: tuple[str, str] | None = None
     marker: str = ""  # by which the dialect was detected
+    families: tuple[str, ...] = ()  # the catalog rows whose templates have its texts
 
 
 def read_template(text: str) -> Template:
     text = _without_comments(text)
     dialect, marker = _dialect(text)
     takes_tools = _TOOLS.search(text) is not None
-    return Template(dialect, takes_tools, _refuses(text), _reasoning(text, dialect), marker)
+    return Template(dialect, takes_tools, _refuses(text), _reasoning(text, dialect), marker, families_of_template(text))
 
 
 def _without_comments(text: str) -> str:

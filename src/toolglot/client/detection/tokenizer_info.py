@@ -1,6 +1,6 @@
 """vLLM: GET /tokenizer_info, where the server enables it, is the checkpoint's tokenizer_config.json.
 
-Only the dialect is taken from it. Whether calls come back as calls depends on the server's parser, not on the template.
+Only the dialect and the family are taken from it. Whether calls come back as calls depends on the server's parser.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def read_tokenizer_info(body: Any, model: str) -> ServerFacts | None:
     found = template(config.get("chat_template"))
     own = config.get("response_template")
     if (found is not None and found.dialect is not None) or not isinstance(own, dict):
-        return ServerFacts(TOKENIZER, dialect=found.dialect if found else None)
+        families = found.families if found else ()
+        return ServerFacts(TOKENIZER, dialect=found.dialect if found else None, families=families)
     try:
         return ServerFacts(TOKENIZER, dialect=add_template(own))
     except CallerError as error:

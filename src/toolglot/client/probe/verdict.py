@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from toolglot.catalog.model_names import bare_name
+from toolglot.catalog.profile import Profile
 from toolglot.client.probe.findings import findings
 from toolglot.client.probe.observations import Finding, Observation, Observations
 from toolglot.core.reply import Reply
@@ -53,6 +54,12 @@ class Verdict(msgspec.Struct, frozen=True):
     toml: str | None  # for ./toolglot.toml, where the recommendation differs from `chosen`
     notes: tuple[str, ...] = ()
     source: str = ""
+
+
+def identity(known: Profile) -> tuple[str, ...]:
+    """Which evidence led to the profile, where the server was asked."""
+    evidence = known.facts.get("family")
+    return (f"identified as {known.family} by {evidence}",) if evidence else ()
 
 
 def outcome(one: Observation) -> Outcome:
@@ -128,7 +135,7 @@ def verdict(seen: Observations, chosen: str | None = None) -> Verdict:
         findings=found,
         summary=_sentence(best, chosen, found, known),
         toml=f"[[model]]\nname = {dumps(bare_name(seen.model))}\nask = {dumps(best.tool_mode)}" if best and differs else None,
-        notes=seen.profile.notes,
+        notes=(*identity(seen.profile), *seen.profile.notes),
         source=seen.profile.source,
     )
 
