@@ -150,7 +150,7 @@ def test_ollama_reports_a_model_without_tools() -> None:
     assert profile("mistral:7b", "ollama").supports_tools
     assert (known.supports_tools, known.native["ollama"], known.tool_format) == (False, False, "mistral")
     one_note(known, "tools: the server says no, catalog row mistral says yes; the server's value is used")
-    assert choose_mode("auto", known, provider("ollama"), None).name == "dialect:mistral"
+    assert choose_mode("auto", known, provider("ollama"), None).name == "constrained"
     assert "tool" in known.refuses, "its template has no place for results"
 
 

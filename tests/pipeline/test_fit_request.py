@@ -113,14 +113,15 @@ def test_server_tools_are_not_counted() -> None:
 
 def test_no_native_tools_to_a_model_that_can_not_take_them() -> None:
     for choice in (None, Choice("none"), Choice("required")):
-        plan = fitted(known("ollama/x", supports_tools=False), choice=choice)
-        assert plan.request.tools == ()
-        assert any("tool mode: dialect:tagged" in note for note in plan.notes) == (choice != Choice("none"))
+        for server, mode in (("ollama", "constrained"), ("ollama-cloud", "dialect:tagged")):
+            plan = fitted(known(f"{server}/x", supports_tools=False), choice=choice)
+            assert plan.request.tools == ()
+            assert any(f"tool mode: {mode}: " in note for note in plan.notes) == (choice != Choice("none"))
 
 
 def test_calls_of_the_history_are_text_for_such_a_model_even_without_tools() -> None:
     for request in ({"tools": ()}, {"choice": Choice("none")}):
-        plan = fitted(known("ollama/x", supports_tools=False), messages=HISTORY, **request)
+        plan = fitted(known("ollama-cloud/x", supports_tools=False), messages=HISTORY, **request)
         assert plan.request.tools == ()
         assert not any("[" in text for _, text in texts(plan))
         assert [role for role, _ in texts(plan)] == [*["user", "assistant"] * 3, "user"]

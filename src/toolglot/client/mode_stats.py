@@ -14,7 +14,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import msgspec
@@ -36,6 +36,8 @@ _LONGEST_NAME, _LARGEST_FILE, _MOST_MODES = 200, 4 << 20, 32
 _MODE = re.compile(r"native|constrained|dialect:[a-z0-9_]{1,64}")
 _OFF = frozenset({"0", "no", "off", "false"})
 _log = logging.getLogger("toolglot")
+
+AS_TEXT = "rescued_text"
 
 Counts = tuple[int, int]  # tried, good
 Key = tuple[str, str]  # server, model
@@ -70,11 +72,14 @@ def server_name(row: Provider) -> str:
     return f"{row.name}@{hashlib.sha256(host.encode()).hexdigest()[:12]}"
 
 
-def was_good(calls: int, codes: Iterable[str]) -> bool | None:
+def was_good(calls: int, codes: Collection[str], *, declared: bool = False) -> bool | None:
     """Whether the tool mode worked, from the number of accepted calls and the decision codes. None: no call was attempted.
 
-    An ungrounded or repeated call is well-formed: it says nothing about the tool mode.
+    An ungrounded or repeated call is well-formed: it says nothing about the tool mode. `declared`: native tools that
+    were not seen to work before; a call that came as text shows that they don't.
     """
+    if declared and AS_TEXT in codes:
+        return False
     bad = any(code == "missing_call" or (code.startswith("rejected_") and code not in (UNGROUNDED, REPEATED)) for code in codes)
     return calls > 0 and not bad if calls or bad else None
 

@@ -31,7 +31,7 @@ from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route
-from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode
+from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
 from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
@@ -120,7 +120,8 @@ class Session(msgspec.Struct, frozen=True):
         """Count a good or a bad call. A reply without a call says nothing about the tool mode."""
         if self.mode_stats is None or not target.server or not plan.tools:
             return
-        good = was_good(calls, (decision.code for decision in decisions))
+        declared = plan.tool_mode.kind == "native" and is_declared(plan.route.profile, plan.route.provider)
+        good = was_good(calls, [decision.code for decision in decisions], declared=declared)
         if good is not None:
             self.mode_stats.note(target.server, plan.route.model, plan.tool_mode.name, good)
 

@@ -23,13 +23,14 @@ from toolglot.pipeline.request.constrained import constrain
 from toolglot.pipeline.request.context_budget import ContextBudget, context_budget
 from toolglot.pipeline.request.fit_tools import NONE_FILLED, apply_choice, cap_tools, fit_tools
 from toolglot.pipeline.request.history_as_text import HistoryAsText, add_instructions, merge_same_role, system_as_user
+from toolglot.pipeline.request.native_failure import native_failure
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.prompted_tools import prompt_tools
 from toolglot.pipeline.request.prompts import GENERAL
 from toolglot.pipeline.request.retry_feedback import codes_in
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.tool_loops import end_tool_loops
-from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode
+from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode, is_declared, is_queried
 from toolglot.pipeline.response.extract import toolset
 from toolglot.pipeline.response.grounding import grounding
 
@@ -72,7 +73,10 @@ def fit_request(
     with equal results the model is told to stop; 0: never.
     """
     caller_tools, choice, messages, single = request.tools, request.choice, request.messages, request.parallel is False
-    tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts)
+    declared = is_declared(route.profile, route.provider)
+    asked = ask == "auto" and is_queried(route.provider)
+    failure = native_failure(messages, counts_text=declared) if asked else ""
+    tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts, failure)
     if nonce is not None and tool_mode.kind != "dialect":
         raise CallerError(f"a nonce needs a dialect, but the tool mode is {tool_mode.name}", "nonce")
     if ask == "auto" and nonce is None:
@@ -80,7 +84,7 @@ def fit_request(
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
     fitting = _Fitting(route, tool_mode, nonce, calls, [])
-    if calls and ask == "auto" and tool_mode.kind != "native":
+    if calls and ask == "auto" and (tool_mode.kind != "native" or declared):
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
     if loop_limit:
         request = end_tool_loops(request, loop_limit, fitting.notes)

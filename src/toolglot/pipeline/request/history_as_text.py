@@ -18,7 +18,7 @@ from toolglot.io.json_codec import loads_object
 
 ResultsAs = Literal["user", "tool"]
 _SYSTEM = ("system", "developer")
-_GENERATED_ID = re.compile(r"call_[0-9a-f]{24}(?:_\d+)?")  # the format of the client and the gateway
+_GENERATED_ID = re.compile(r"call_[0-9a-ft][0-9a-f]{23}(?:_\d+)?")  # the format of the client and the gateway
 _SIGN = re.compile(r"[<>\[\]|~=]")
 _PLACE = "PLACE-OF-THE-RESULT"
 _NOW = "Now answer the user in a full sentence, with the values above. Make a further call only if something is still missing."

@@ -1,7 +1,10 @@
-"""Choose the tool mode of a request: native tools, a prompted dialect, or constrained decoding.
+"""Choose the tool mode of a request by evidence: native tools, constrained decoding, or a prompted dialect.
 
 In this order: the caller's `ask`; a required tool choice that the server ignores; what worked before with this model on this
-server; the model's profile; a default.
+server; the model's profile. A hosted API is asked natively. Elsewhere a mode counts as seen to work where the row says so for this
+server and the model is not small: what small models make of tools depends on how they are asked far more than on the model. Else
+the server constrains the answer if it can, or the model is prompted. One failed native call decides against native tools that
+are only declared.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ SMALL = 4.0  # billions of parameters: up to this size, models do best without w
 SMALL_MODEL_DIALECT, DEFAULT_DIALECT = "fenced_json", "tagged"
 _MIN_TRIES = 8  # tries of a mode before its statistics count
 _MIN_GAIN = 0.15  # how much better another mode must be
+_FEW_BAD = 0.75  # the share of good calls below which declared native tools are not used
 
 
 class ToolMode(msgspec.Struct, frozen=True):
@@ -50,14 +54,42 @@ class ModeCount(msgspec.Struct, frozen=True):
 ModeCounts = Mapping[str, ModeCount]  # by the name of the mode
 
 
-def choose_mode(name: str, profile: Profile, row: Provider, choice: Choice | None, mode_counts: ModeCounts = {}) -> ToolMode:  # noqa: B006
+def choose_mode(
+    name: str,
+    profile: Profile,
+    row: Provider,
+    choice: Choice | None,
+    mode_counts: ModeCounts = {},  # noqa: B006
+    failure: str = "",
+) -> ToolMode:
+    """`failure`: what shows that native tools failed in this conversation."""
     if name != "auto":
         return read_mode(name, row)
     default = _default_mode(profile, row)
-    ignored = choice is not None and choice.mode == "required" and not row.quirks.tool_choice
-    if ignored and default.kind == "native" and row.constrains:
-        return ToolMode("constrained", why=f"{row.name} ignores tool_choice, but supports constrained decoding")
-    return _better_mode(default, mode_counts, row) or default
+    better = _better_mode(default, mode_counts, row)
+    if better is None and default.kind == "native" and is_queried(row):
+        count = mode_counts.get("native", ModeCount())
+        if is_declared(profile, row) and count.good < _FEW_BAD * count.tried:
+            failure = failure or f"{count.tried - count.good} of {count.tried} native calls failed"
+        if failure:
+            default = _without_native(profile, row, failure)
+    required = choice is not None and choice.mode == "required"
+    if required and row.constrains and (default.kind == "dialect" or (default.kind == "native" and not row.quirks.tool_choice)):
+        ignored = "ignores tool_choice, but " if default.kind == "native" else ""
+        return ToolMode("constrained", why=f"a call is required: {row.name} {ignored}supports constrained decoding")
+    return better or default
+
+
+def is_queried(row: Provider) -> bool:
+    """Whether it is somebody's own server, which may run any model in any way. A hosted API is asked natively."""
+    return server_kind(row.name) not in ("hosted", "openrouter")
+
+
+def is_declared(profile: Profile, row: Provider) -> bool:
+    """Whether native tools are only declared: not measured, and in no row about the model that surely runs."""
+    if profile.ask == "native" or not is_queried(row):
+        return False
+    return profile.family == UNKNOWN or profile.source.startswith("guessed") or "template" in profile.facts.get("family", "")
 
 
 def read_mode(name: str, row: Provider) -> ToolMode:
@@ -79,24 +111,41 @@ def read_mode(name: str, row: Provider) -> ToolMode:
 
 
 def _default_mode(profile: Profile, row: Provider) -> ToolMode:
-    """The mode of the profile, or the best guess."""
+    """The mode of the profile, or what the evidence allows."""
     if profile.ask is not None and (profile.ask != "constrained" or row.constrains):
         tool_mode = read_mode(profile.ask, row)
         return ToolMode(tool_mode.kind, tool_mode.dialect, f"best for {profile.family} (see `toolglot models {profile.model}`)")
     kind = server_kind(row.name)
-    if profile.family == UNKNOWN:
-        return ToolMode("native", why="unknown model: using the server's native tools")
-    if profile.native.get(kind, profile.supports_tools):
-        return ToolMode("native", why=f"{profile.family} supports tools on {kind}")
-    if profile.dialect is not None:
+    takes_tools = profile.native.get(kind, profile.supports_tools)
+    if not is_queried(row):
+        if takes_tools or profile.family == UNKNOWN:
+            return ToolMode("native", why=f"{row.name} is a hosted API")
+        return _prompted(profile, f"{profile.family} does not support tools on {kind}")
+    if profile.family == UNKNOWN and kind not in profile.native and "family" not in profile.facts:
         return ToolMode(
-            "dialect",
-            profile.dialect,
-            f"{profile.family} does not support tools on {kind}; it writes {profile.dialect}",
+            "native", why="unknown model on a server that was not asked; one failed call decides against native tools"
         )
+    if not takes_tools:
+        return _without_native(profile, row, f"{profile.family} does not support tools on {kind}")
+    if profile.parameters is not None and profile.parameters <= SMALL:
+        return _without_native(profile, row, f"native tools are not measured for a {profile.family} of {profile.parameters:g}B")
+    if not is_declared(profile, row):
+        return ToolMode("native", why=f"{profile.family} supports tools on {kind}")
+    return ToolMode("native", why=f"{row.name} declares tools for this model; one failed call decides against native tools")
+
+
+def _without_native(profile: Profile, row: Provider, reason: str) -> ToolMode:
+    if row.constrains:
+        return ToolMode("constrained", why=f"{reason}; {row.name} can constrain the answer")
+    return _prompted(profile, reason)
+
+
+def _prompted(profile: Profile, reason: str) -> ToolMode:
+    if profile.dialect is not None:
+        return ToolMode("dialect", profile.dialect, f"{reason}; it writes {profile.dialect}")
     small = profile.parameters is not None and profile.parameters <= SMALL
     general = SMALL_MODEL_DIALECT if small else DEFAULT_DIALECT
-    return ToolMode("dialect", general, f"{profile.family} does not support tools on {kind}; {general} is the default")
+    return ToolMode("dialect", general, f"{reason}; {general} is the default")
 
 
 def _better_mode(default: ToolMode, mode_counts: ModeCounts, row: Provider) -> ToolMode | None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
 
 from toolglot.core.events import Open, StageEvent, WholeCall
+
+
+# Made for a call that was read from text. The client sends the id back, so the conversation shows how the model wrote its calls.
+TEXT_ID = re.compile(r"call_t[0-9a-f]{23}(?:_\d+)?")
 
 
 class AssignIds:
@@ -38,10 +43,15 @@ class AssignIds:
         numbered = f"{name}_{self._counts[native]}"
         self._counts[native] += 1
         first = call_id or numbered
-        unique = self._make_id() if self._make_id is not None and first == numbered else first
+        unique = self._made(native) if self._make_id is not None and first == numbered else first
         suffix = 0
         while unique in self._ids:
             suffix += 1
-            unique = self._make_id() if self._make_id is not None else f"{first}_{suffix}"
+            unique = self._made(native) if self._make_id is not None else f"{first}_{suffix}"
         self._ids.add(unique)
         return unique
+
+    def _made(self, native: bool) -> str:
+        made = self._make_id() if self._make_id is not None else ""
+        as_text = f"{made[:5]}t{made[6:]}"
+        return as_text if not native and TEXT_ID.fullmatch(as_text) else made
