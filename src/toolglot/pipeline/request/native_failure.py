@@ -1,7 +1,7 @@
 """Whether native tools failed in a conversation, by its messages alone: so every request and every gateway decides the same.
 
-A call that the model wrote as text instead has an id that says so (`call_ids.py`). A call that repeats one whose result is there
-shows that the model does not understand the history that its template writes.
+A call that the model wrote as text instead has an id that says so (`call_ids.py`). A call that repeats one with a result shows
+that the model does not understand the history that its template writes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Choose the tool mode of a request by evidence: native tools, constrained decoding, or a prompted dialect.
 
 In this order: the caller's `ask`; a required tool choice that the server ignores; what worked before with this model on this
-server; the model's profile. A hosted API is asked natively. Elsewhere a mode counts as seen to work where the row says so for this
-server and the model is not small: what small models make of tools depends on how they are asked far more than on the model. Else
-the server constrains the answer if it can, or the model is prompted. One failed native call decides against native tools that
-are only declared.
+server; the model's profile. A hosted API is asked natively. Elsewhere native tools count as seen to work where the row says so
+for this server and the model is not small: what a small model makes of tools depends on how it is asked far more than on the
+model. Else the server constrains the answer if it can, or the model is prompted. One failed native call decides against
+native tools that are only declared.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def choose_mode(
     row: Provider,
     choice: Choice | None,
     mode_counts: ModeCounts = {},  # noqa: B006
+    *,
     failure: str = "",
 ) -> ToolMode:
     """`failure`: what shows that native tools failed in this conversation."""
