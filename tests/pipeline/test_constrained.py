@@ -193,7 +193,7 @@ def test_a_model_that_copies_examples_gets_none() -> None:
     for model, expected in (("llamacpp/qwen2.5-coder-0.5b", True), ("local/smollm2", False)):
         prompt = plan_for(model, ask="constrained").request.messages[0].parts[0]
         assert isinstance(prompt, Text)
-        assert ("Example:" in prompt.text) is expected
+        assert ("Examples:" in prompt.text) is expected
         assert "no_tool" in prompt.text
 
 

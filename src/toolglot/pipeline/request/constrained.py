@@ -35,6 +35,8 @@ from toolglot.schema.fitting import TARGETS, Target, fit_schema
 CALL_DIALECT = DIALECT.name
 WRAPPER = "calls"  # the key of the list, for servers that need an object at the root of a schema
 _AFTER_RESULTS = "If this answers the user, answer {no_tool}."
+_WHEN_NONE = "If none of these tools does what the user asks for, or a value that it needs is missing, answer {none}."
+_WITHOUT_CALL = ("Hello!", "What are tools good for?")  # examples
 _MAX_CALLS = 8  # per answer: a small model under a grammar may not stop
 # the history: calls in the format of the answer, results as text
 _DIALECT = msgspec.structs.replace(
@@ -161,17 +163,18 @@ def no_tool(tools: tuple[Tool, ...]) -> str:
 
 
 def _prompt(tools: tuple[Tool, ...], form: AnswerForm) -> str:
+    """Whether to call comes first: a small model that reads the form of a call first makes one."""
     lines = "\n".join(tool_object(tool, wrapped=False) for tool in tools)
-    rules = ['Answer with a JSON list of the tool calls that are needed now: [{"name": "...", "arguments": {...}}].']
+    none, rules, examples = dumps([{"name": no_tool(tools)}]), [], ""
+    if not form.required:
+        rules.append(_WHEN_NONE.format(none=none))
+        if form.example:
+            examples = "".join(f"\nuser: {said}\nassistant: {none}" for said in _WITHOUT_CALL)
+    rules.append('Answer with a JSON list of the tool calls that are needed now: [{"name": "...", "arguments": {...}}]')
     if form.several:
         rules.append("If the user asks for several things, the list has a call for each.")
     rules.append("Take every value from the conversation.")
-    if not form.required:
-        none = dumps([{"name": no_tool(tools)}])
-        rules.append(f"If no tool is needed, answer {none}.")
-        if form.example:
-            rules.append(f"\nExample:\nuser: Hello!\nassistant: {none}")
-    return f"# Tools\n\n{lines}\n\n" + "\n".join(rules)
+    return f"# Tools\n\n{lines}\n\n" + "\n".join(rules) + (f"\n\nExamples:{examples}" if examples else "")
 
 
 class ConstrainedExtractor:

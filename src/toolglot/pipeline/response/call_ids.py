@@ -9,7 +9,7 @@ import msgspec
 
 from toolglot.core.events import Open, StageEvent, WholeCall
 
-# Made for a call that was read from text. The client sends the id back, so the conversation shows how the model wrote its calls.
+# The id of a call that was read from text. The client sends it back, so the conversation shows how the model wrote its calls.
 TEXT_ID = re.compile(r"call_t[0-9a-f]{23}(?:_\d+)?")
 
 
