@@ -35,7 +35,7 @@ from toolglot.evaluation.questions import Question
 from toolglot.evaluation.score import Called, Outcome, score, summary
 
 ROOT = Path(__file__).parents[2]
-ALIAS, TURNS, LIMIT = "house", 6, 256
+ALIAS, TURNS, LIMIT = "house", 6, 160
 WAYS = ("gateway", "streamed", "script", "grounded")
 MEASURES = ("valid", "right_tool", "right_arguments", "final", "false_calls", "right")
 Body = dict[str, Any]
@@ -213,7 +213,7 @@ def by_script(question: Question, address: str, *, grounded: bool) -> tuple[list
 
 def run(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
-    asked = questions(options.half, options.count)
+    asked = [one for one in questions(options.half) if options.kind in ("", one.tags[0])][: options.count]
     scored: list[tuple[Question, Outcome]] = []
     cpu: list[float] = []
     name = f"{options.model}.{options.half}.{options.way}{options.label}"
@@ -262,6 +262,7 @@ def main() -> None:
     parser.add_argument("--half", choices=("tune", "report"), default="tune")
     parser.add_argument("--way", choices=WAYS, default="gateway")
     parser.add_argument("--count", type=int)
+    parser.add_argument("--kind", default="", help="questions of this first tag only")
     parser.add_argument("--label", default="", help="of a variant, in the names of its files")
     parser.add_argument("--until", type=float, default=float("inf"), help="ask nothing after this time, in seconds since 1970")
     parser.add_argument("--out", type=Path, default=ROOT / ".bench" / "served")

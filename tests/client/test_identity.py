@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,13 @@ import pytest
 
 from tests.client.detecting import detected, one_note, profile_from
 from tests.client.discovery_server import recorded
+from tests.client.running import DIRECT
 from tests.llamacpp import LlamaServer, serving
 from toolglot.catalog.profile import Profile
+from toolglot.client.async_client import AsyncClient
+from toolglot.client.detect import ANSWERS
+from toolglot.client.http import HttpTransport
+from toolglot.client.transport import Answer
 
 PROPS, MODELS = "GET /props", "GET /v1/models"
 QWEN = "llamacpp/qwen2.5-coder-1.5b"
@@ -39,7 +46,7 @@ def llamacpp(name: str, *, file: str, template: str | None = None, sized: bool =
 def test_llamacpp_by_the_loaded_file(name: str) -> None:
     known = llamacpp(name, file="/models/Qwen2.5-Coder-1.5B-Instruct-Q4_K_M.gguf")
     assert (known.model, known.parameters, known.ask) == (name, 1.5, "constrained")
-    assert known.family.startswith("qwen2.5-coder")
+    assert known.family == "qwen2.5-coder"
     assert known.facts["family"] == "GET /props: model_path Qwen2.5-Coder-1.5B-Instruct-Q4_K_M.gguf"
     assert known.facts["parameters"] == "asked the server (GET /props): model_path"
 
@@ -56,7 +63,7 @@ def test_llamacpp_by_the_name_where_nothing_else_says_it() -> None:
     nobodys = "{% if tools %}{{ tools }}{% endif %}{{ message.role }}"
     known = llamacpp("qwen2.5-coder-1.5b", file="model.gguf", template=nobodys)
     assert (known.facts["family"], known.parameters) == ("its name", 1.777)
-    assert known.family.startswith("qwen2.5-coder")
+    assert known.family == "qwen2.5-coder"
     unknown = llamacpp("zorblax", file="model.gguf", template=nobodys)
     assert (unknown.family, unknown.parameters) == ("unknown", 1.777)
     assert llamacpp("zorblax", file="model.gguf", template=nobodys, sized=False).parameters is None
@@ -156,7 +163,10 @@ def anonymous(smollm2_path: Path, tmp_path_factory: pytest.TempPathFactory) -> A
         yield server
 
 
-@pytest.mark.parametrize("name", ["smollm2", "house", "gpt-4", "qwen2.5-coder:7b", "gemma-3-27b"])
+FIVE = ("smollm2", "house", "gpt-4", "qwen2.5-coder:7b", "gemma-3-27b")
+
+
+@pytest.mark.parametrize("name", FIVE)
 def test_a_real_model_under_five_names(name: str, llamacpp_server: LlamaServer, anonymous: LlamaServer) -> None:
     by_file = detected("llamacpp", name, llamacpp_server.address)
     by_template = detected("llamacpp", name, anonymous.address)
@@ -165,3 +175,34 @@ def test_a_real_model_under_five_names(name: str, llamacpp_server: LlamaServer, 
     assert by_template.parameters == 0.135
     assert "model_path" in by_file.facts["family"]
     assert by_template.facts["family"] == "GET /props: its chat template"
+
+
+def test_an_alias_changes_neither_plan_nor_result(llamacpp_server: LlamaServer, anonymous: LlamaServer) -> None:
+    city = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tools = [{"name": "get_weather", "description": "The weather in a city.", "parameters": city}]
+    sent: list[Any] = []
+
+    class Recorder(HttpTransport):
+        async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", **options: Any) -> Answer:
+            if body:
+                sent.append({key: value for key, value in json.loads(body).items() if key != "model"})
+            return await super().send(method, url, headers, body, **options)
+
+    async def reply(name: str, server: LlamaServer) -> tuple[Any, ...]:
+        client = AsyncClient(f"llamacpp/{name}", base_url=server.address, transport=Recorder(proxies=DIRECT))
+        options = {"temperature": 0, "seed": 7, "max_tokens": 60}
+        try:
+            found = await client.complete("What is the weather in Paris?", tools=tools, **options)
+        finally:
+            await client.aclose()
+        return [(call.name, call.arguments_json) for call in found.calls], found.text, found.notes[:2]
+
+    async def work() -> list[tuple[Any, ...]]:
+        ANSWERS.clear()
+        return [await reply(name, server) for server in (llamacpp_server, anonymous) for name in FIVE]
+
+    found = asyncio.run(work())
+    assert [name for name, _ in found[0][0]] == ["get_weather"]
+    assert all(one == found[0] for one in found)
+    assert all(one == sent[0] for one in sent[:: len(sent) // 10])
+    assert sent[0]["response_format"]["type"] == "json_schema"

@@ -339,7 +339,7 @@ def test_without_local_servers_the_embedded_models_are_served(monkeypatch: pytes
         routing = Routing(await _discovered())
         assert routing.candidates("local/smollm2")[0].name == "local/smollm2"
         assert routing.candidates("local")[0].name == "local/local"
-        assert routing.candidates("local")[0].target.route.profile.family == "qwen2.5-coder-0.5b"
+        assert routing.candidates("local")[0].target.route.profile.family == "qwen2.5-coder"
         with pytest.raises(UpstreamError, match="no route matches model 'gpt-anything'"):
             routing.candidates("gpt-anything")
 
