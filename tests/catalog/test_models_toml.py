@@ -129,6 +129,6 @@ def test_what_was_measured_is_in_the_row() -> None:
     coder = profile("qwen2.5-coder:1.5b", "llamacpp")
     assert coder.native == {"llamacpp": False}
     assert coder.ask == "constrained"
-    assert "60 questions: constrained 100 %" in coder.source
+    assert "measured with 0.5B and 1.5B" in coder.source
     assert profile("qwen2.5-coder:1.5b", "vllm").ask is None
     assert "60 questions: constrained" not in profile("qwen2.5-coder:1.5b", "vllm").source

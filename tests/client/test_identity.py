@@ -195,7 +195,8 @@ def test_an_alias_changes_neither_plan_nor_result(llamacpp_server: LlamaServer, 
             found = await client.complete("What is the weather in Paris?", tools=tools, **options)
         finally:
             await client.aclose()
-        return [(call.name, call.arguments_json) for call in found.calls], found.text, found.notes[:2]
+        assert any("constrained: best for smollm2, known by GET /props: " in note for note in found.notes), found.notes
+        return [(call.name, call.arguments_json) for call in found.calls], found.text
 
     async def work() -> list[tuple[Any, ...]]:
         ANSWERS.clear()
@@ -203,6 +204,8 @@ def test_an_alias_changes_neither_plan_nor_result(llamacpp_server: LlamaServer, 
 
     found = asyncio.run(work())
     assert [name for name, _ in found[0][0]] == ["get_weather"]
-    assert all(one == found[0] for one in found)
-    assert all(one == sent[0] for one in sent[:: len(sent) // 10])
+    for one in found:
+        assert one == found[0]
+    for one in sent[:: len(sent) // len(found)]:
+        assert one == sent[0]
     assert sent[0]["response_format"]["type"] == "json_schema"

@@ -86,6 +86,11 @@ def is_queried(row: Provider) -> bool:
     return server_kind(row.name) not in ("hosted", "openrouter")
 
 
+def known_by(profile: Profile) -> str:
+    """The evidence for the model's family."""
+    return profile.facts.get("family", "its name")
+
+
 def is_declared(profile: Profile, row: Provider) -> bool:
     """Whether native tools are only declared: not measured, and in no row about the model that surely runs."""
     if profile.ask == "native" or not is_queried(row):
@@ -115,7 +120,7 @@ def _default_mode(profile: Profile, row: Provider) -> ToolMode:
     """The mode of the profile, or what the evidence allows."""
     if profile.ask is not None and (profile.ask != "constrained" or row.constrains):
         tool_mode = read_mode(profile.ask, row)
-        return ToolMode(tool_mode.kind, tool_mode.dialect, f"best for {profile.family} (see `toolglot models {profile.model}`)")
+        return ToolMode(tool_mode.kind, tool_mode.dialect, f"best for {profile.family}, known by {known_by(profile)}")
     kind = server_kind(row.name)
     takes_tools = profile.native.get(kind, profile.supports_tools)
     if not is_queried(row):
@@ -129,10 +134,14 @@ def _default_mode(profile: Profile, row: Provider) -> ToolMode:
     if not takes_tools:
         return _without_native(profile, row, f"{profile.family} does not support tools on {kind}")
     if profile.parameters is not None and profile.parameters <= SMALL:
-        return _without_native(profile, row, f"native tools are not measured for a {profile.family} of {profile.parameters:g}B")
+        return _without_native(profile, row, _unmeasured(profile))
     if not is_declared(profile, row):
-        return ToolMode("native", why=f"{profile.family} supports tools on {kind}")
+        return ToolMode("native", why=f"{profile.family}, known by {known_by(profile)}, supports tools on {kind}")
     return ToolMode("native", why=f"{row.name} declares tools for this model; one failed call decides against native tools")
+
+
+def _unmeasured(profile: Profile) -> str:
+    return f"native tools are not measured for {profile.family}, known by {known_by(profile)}, with {profile.parameters:g}B"
 
 
 def _without_native(profile: Profile, row: Provider, reason: str) -> ToolMode:
