@@ -18,7 +18,7 @@ from toolglot.catalog.profile import Profile
 from toolglot.client.async_client import AsyncClient
 from toolglot.client.detect import ANSWERS
 from toolglot.client.http import HttpTransport
-from toolglot.client.transport import Answer
+from toolglot.client.http.answer import HttpAnswer
 
 PROPS, MODELS = "GET /props", "GET /v1/models"
 QWEN = "llamacpp/qwen2.5-coder-1.5b"
@@ -183,14 +183,16 @@ def test_an_alias_changes_neither_plan_nor_result(llamacpp_server: LlamaServer, 
     sent: list[Any] = []
 
     class Recorder(HttpTransport):
-        async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", **options: Any) -> Answer:
+        async def send(
+            self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", **options: Any
+        ) -> HttpAnswer:
             if body:
                 sent.append({key: value for key, value in json.loads(body).items() if key != "model"})
             return await super().send(method, url, headers, body, **options)
 
     async def reply(name: str, server: LlamaServer) -> tuple[Any, ...]:
         client = AsyncClient(f"llamacpp/{name}", base_url=server.address, transport=Recorder(proxies=DIRECT))
-        options = {"temperature": 0, "seed": 7, "max_tokens": 60}
+        options: dict[str, Any] = {"temperature": 0, "seed": 7, "max_tokens": 60}
         try:
             found = await client.complete("What is the weather in Paris?", tools=tools, **options)
         finally:
