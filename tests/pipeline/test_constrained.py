@@ -209,3 +209,18 @@ def test_the_plain_request_asks_the_same_without_the_schema() -> None:
     assert (plain.tools, plain.choice, plain.output) == ((), None, output)  # the caller's schema counts here
     texts = ["".join(part.text for part in message.parts if isinstance(part, Text)) for message in plain.messages]
     assert texts == ["Hello\n\nThe result of get_weather is: sunny"]
+
+
+def test_a_model_may_reason_before_the_schema() -> None:
+    plan = plan_for("vllm/qwen3-8b", ask="constrained")
+    assert plan.route.profile.reasoning == ("<think>", "</think>")
+    for thoughts in (
+        "<think>\nParis [1] it is.\n</think>\n\n",
+        "Paris [1] it is.</think>",
+    ):  # the template may write the opener
+        found = reply(plan, text(thoughts + f"[{CALL}]"))
+        assert ([call.arguments_json for call in found.calls], found.reasoning, found.text) == ([PARIS], "Paris [1] it is.", "")
+        none = reply(plan, text(thoughts + NO_TOOL))
+        assert (none.calls, none.reasoning, none.text) == ([], "Paris [1] it is.", "")
+    plain = reply(plan_for("vllm/house", ask="constrained"), text(f"[{CALL}]"))
+    assert (len(plain.calls), plain.reasoning) == (1, "")

@@ -11,6 +11,7 @@ from toolglot.catalog.profile import Profile
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.request import Output, Request
 from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.io.json_codec import dumps
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route, resolve
@@ -377,3 +378,30 @@ def test_a_tiny_model_gets_a_token_limit(model: str, given: int | None, sent: in
     plan = fit_request(request, resolve(model))
     assert plan.request.max_tokens == sent
     assert any("may not stop" in note for note in plan.notes) == (given != sent)
+
+
+@pytest.mark.parametrize(
+    ("request_options", "names", "none", "most"),
+    [
+        ({}, ["get_weather", "get_time"], True, 8),
+        ({"choice": Choice("required")}, ["get_weather", "get_time"], False, 8),
+        ({"choice": Choice("required", ("get_time",))}, ["get_time"], False, 8),
+        ({"parallel": False}, ["get_weather", "get_time"], True, 1),
+        ({"choice": Choice("required", ("get_time",)), "parallel": False}, ["get_time"], False, 1),
+    ],
+)
+def test_every_choice_goes_through_the_same_schema(
+    request_options: dict[str, Any], names: list[str], none: bool, most: int
+) -> None:
+    tools = (Tool("get_weather", schema={"type": "object"}), Tool("get_time", schema={"type": "object"}))
+    for model in ("llamacpp/qwen2.5-coder-0.5b", "ollama/gemma3-4b"):
+        request = Request("m", messages=HELLO, tools=tools, **request_options)
+        plan = fit_request(
+            request, resolve(model), ask="auto" if model.startswith("llama") or "choice" in request_options else "constrained"
+        )
+        assert plan.tool_mode.kind == "constrained"
+        assert plan.request.output is not None
+        schema = dumps(plan.request.output.schema)
+        assert [name for name in ("get_weather", "get_time") if f'"{name}"' in schema] == names
+        assert ('"no_tool"' in schema, f'"maxItems":{most}' in schema.replace(" ", "")) == (none, True)
+        assert (plan.plain is not None) is none

@@ -192,6 +192,7 @@ class ConstrainedExtractor:
         self.whole_calls: dict[int, ToolCall] = {}
         self.budget = Budget()
         self.schemas: UnsupportedSchemas = "reject"
+        self.reasoning: tuple[str, str] | None = None  # its markers, where the server lets the model think before the schema
 
     def feed(self, text: str) -> list[Event]:
         if not self._text_only:
@@ -217,6 +218,9 @@ class ConstrainedExtractor:
         return self._drain()
 
     def _parse(self, text: str) -> list[Event]:
+        opener, closer = self.reasoning if self.reasoning and not text.lstrip().startswith(("[", "{")) else ("", "")
+        thoughts, found, rest = text.rpartition(closer) if closer else ("", "", text)
+        text = rest if found else text
         try:
             answer = decode(text)
         except JSON_ERRORS:  # truncated, or the server ignores the schema
@@ -227,7 +231,8 @@ class ConstrainedExtractor:
             text = "" if self.no_tool else dumps(answer[WRAPPER]) if wrapped else text.strip()
         parser = StreamExtractor(self._tools, dialect=CALL_DIALECT, policy=self._policy)
         parser.budget, parser.schemas = self.budget, self.schemas
-        self._events = [*parser.feed(text), *parser.close()]
+        reasoning = parser.add_reasoning(thoughts.strip().removeprefix(opener).strip()) if found else []
+        self._events = [*reasoning, *parser.feed(text), *parser.close()]
         self.whole_calls = parser.whole_calls
         return list(self._events)
 

@@ -63,6 +63,7 @@ class ResponsePipeline:
         if plan.tool_mode.kind == "constrained":
             self._constrained = ConstrainedExtractor(views.callable, policy)
             self._constrained.budget, self._constrained.schemas = self._budget, self._schemas
+            self._constrained.reasoning = plan.route.profile.reasoning
             return TextBlockExtractor(self._constrained)
         is_native = plan.tool_mode.kind == "native"
         tools = views.shown if is_native else views.callable
