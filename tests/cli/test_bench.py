@@ -93,7 +93,7 @@ def test_a_model_is_asked_and_reported_separately() -> None:
         assert one["own_share"] == pytest.approx(one["own_cpu_ms"] / one["end_ms"])
         assert one["events"] == 5
         assert one["own_cpu_ms"] > 0
-    assert [bool(body.get("tools")) for body in server.asked] == [False] * 3 + [True] * 3
+    assert ["response_format" in body for body in server.asked] == [False] * 3 + [True] * 3
 
 
 def test_a_model_is_printed_after_the_rest() -> None:

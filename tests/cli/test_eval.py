@@ -175,7 +175,7 @@ def test_strict_repairs_nothing() -> None:
 def test_by_default_it_uses_the_mode_of_the_client() -> None:
     with upstream(scripted, listed=LISTED) as server:
         done = run("-m", "vllm/m", "--base-url", server.url, "--questions", "q.jsonl", "--only", "right", "--json")
-        assert (in_json(done)["ask"], in_json(done)["tool_mode"]) == ("auto", "native")
+        assert (in_json(done)["ask"], in_json(done)["tool_mode"]) == ("auto", "constrained")
         asked = run(
             "-m", "vllm/m", "--base-url", server.url, "--questions", "q.jsonl", "--only", "quiet", "--ask", "tagged", "--json"
         )
@@ -188,14 +188,14 @@ def test_a_measurement_neither_uses_nor_changes_the_mode_statistics(monkeypatch:
     with upstream(scripted, listed=LISTED) as server:
         known = ModeStats()
         name = server_name(msgspec.structs.replace(providers()["vllm"], base_url=server.url))
-        for good, tool_mode in ((False, "native"), (True, "constrained")):
+        for good, tool_mode in ((True, "native"), (False, "constrained")):
             for _ in range(20):
                 known.note(name, "m", tool_mode, good)
         known.flush()
         before = known.path.read_bytes()
         done = run("-m", "vllm/m", "--base-url", server.url, "--questions", "q.jsonl", "--only", "right", "--json")
-    assert in_json(done)["tool_mode"] == "native"
-    assert "tools" in server.asked[0]
+    assert in_json(done)["tool_mode"] == "constrained"
+    assert "tools" not in server.asked[0]
     assert known.path.read_bytes() == before
 
 
