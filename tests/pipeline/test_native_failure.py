@@ -27,10 +27,10 @@ def made_id(source: str) -> str:
     return event.call.id
 
 
-def turn(call_id: str, city: str, *, is_error: bool = False) -> tuple[Message, Message]:
+def turn(call_id: str, city: str, result: str = "12", *, is_error: bool = False) -> tuple[Message, Message]:
     call = ToolCall(call_id, "get_weather", f'{{"city": "{city}"}}')
     return Message("assistant", (call,)), Message(
-        "tool", (ToolResult(call_id, "get_weather", (Text("12"),), is_error=is_error),)
+        "tool", (ToolResult(call_id, "get_weather", (Text(result),), is_error=is_error),)
     )
 
 
@@ -54,9 +54,12 @@ def cases() -> Iterator[tuple[str, tuple[Message, ...], str]]:
     yield "another call", (user(), *rome, *paris), ""
     yield "the same call", (user(), *rome, *again), REPEATED
     yield "later", (user(), *rome, *paris, *again), REPEATED
-    yield "made, not answered yet", (user(), *rome, again[0]), REPEATED
+    yield "made, not answered yet", (user(), *rome, again[0]), ""
+    yield "with another result", (user(), *rome, *turn("b", "Rome", "13")), ""
+    yield "with a client's reminder between", (user(), *rome, user("Reminder."), *again), REPEATED
     yield "after an error", (user(), *turn("a", "Rome", is_error=True), *again), ""
-    yield "asked for again", (user(), *rome, user("And now?"), *again), ""
+    answer = Message("assistant", (Text("12 degrees"),))
+    yield "asked for again", (user(), *rome, answer, user("And now?"), *again), ""
     yield "in one turn", (user(), Message("assistant", (*rome[0].parts, *again[0].parts)), rome[1]), ""
 
 

@@ -1,10 +1,12 @@
 """Whether native tools failed in a conversation, by its messages alone: so every request and every gateway decides the same.
 
-A call that the model wrote as text instead has an id that says so (`call_ids.py`). A call that repeats one with a result shows
-that the model does not understand the history that its template writes.
+A call that the model wrote as text instead has an id that says so (`call_ids.py`). A call that is repeated although its result
+is there and stays the same shows that the model does not understand the history that its template writes.
 """
 
 from __future__ import annotations
+
+import msgspec
 
 from toolglot.core.messages import Message, ToolCall, ToolResult
 from toolglot.pipeline.response.call_ids import TEXT_ID
@@ -14,20 +16,22 @@ AS_TEXT, REPEATED = "a call came as text instead", "a call with a result was mad
 
 
 def native_failure(messages: tuple[Message, ...], *, counts_text: bool) -> str:
-    """What failed, or an empty string. `counts_text`: a call as text is a failure; not for models that were seen to work."""
-    answered: set[str] = set()
-    seen: dict[tuple[str, str], str] = {}  # calls since the user last wrote, with their ids
+    """What failed, or an empty string. `counts_text`: a call as text is a failure; not for models that are known to work."""
+    calls: dict[str, ToolCall] = {}
+    results: set[tuple[str, str, bytes]] = set()  # since the user last wrote
+    before = ""
     for message in messages:
-        if message.role == "user" and not message.rejected:
-            answered, seen = set(), {}
+        if message.role == "user" and before != "tool" and not message.rejected:  # clients add reminders behind a result
+            results.clear()
+        before = message.role
         for part in message.parts:
-            if isinstance(part, ToolResult) and not part.is_error:
-                answered.add(part.call_id)
-            elif isinstance(part, ToolCall) and message.role == "assistant":
+            if isinstance(part, ToolCall) and message.role == "assistant":
                 if counts_text and TEXT_ID.fullmatch(part.id):
                     return AS_TEXT
-                key = call_key(part)
-                if seen.get(key) in answered:
+                calls[part.id] = part
+            elif isinstance(part, ToolResult) and not part.is_error and part.call_id in calls:
+                result = (*call_key(calls.pop(part.call_id)), msgspec.json.encode(part.parts))
+                if result in results:
                     return REPEATED
-                seen[key] = part.id
+                results.add(result)
     return ""
