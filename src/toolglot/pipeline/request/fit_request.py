@@ -84,7 +84,7 @@ def fit_request(
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
     fitting = _Fitting(route, tool_mode, nonce, calls, [])
-    if calls and ask == "auto" and (tool_mode.kind != "native" or declared):
+    if calls and ask == "auto" and (tool_mode.kind != "native" or is_queried(route.provider)):
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
     if loop_limit:
         request = end_tool_loops(request, loop_limit, fitting.notes)
