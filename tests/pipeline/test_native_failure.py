@@ -82,7 +82,8 @@ def test_the_conversation_is_switched_and_stays_switched() -> None:
         assert later.tool_mode.name == "constrained"
         assert later.request.tools == ()
         assert not any(isinstance(part, ToolCall | ToolResult) for message in later.request.messages for part in message.parts)
-        assert later.notes[0].startswith(("tool mode: constrained: a call",))
+        assert later.notes[0].startswith("tool mode: constrained: a call")
+        assert later.grounding is not None, "it may be small"
 
 
 def test_a_model_that_was_seen_to_work_is_only_switched_by_a_repeat() -> None:

@@ -94,7 +94,8 @@ def fit_request(
     request = _fit_context(request, fitting, larger=larger_context)
     text_dialect = None if not calls else tool_mode.dialect if tool_mode.kind == "dialect" else route.profile.dialect or "auto"
     tool_mode = tool_mode if calls else _NO_CALLS
-    checked = calls and _is_small(route.profile, SMALL) and (choice is None or choice.mode == "auto")
+    any_size = tool_mode.kind == "constrained" and declared and route.profile.parameters is None
+    checked = calls and (any_size or _is_small(route.profile, SMALL)) and (choice is None or choice.mode == "auto")
     return Plan(
         request,
         route,
