@@ -15,6 +15,7 @@ from toolglot.core.request import Request
 from toolglot.errors import CallerError
 from toolglot.io.request_validation import require_list, require_object, wrong_type
 from toolglot.pipeline.detect_tool_format import read_any_tools
+from toolglot.pipeline.request.declared_tools import with_declared_tools
 from toolglot.pipeline.request.pair_results import pair_results
 from toolglot.pipeline.request.route import WireFormat, wire_format
 from toolglot.pipeline.response.restore_names import RestoreNames, restore_reply
@@ -65,7 +66,7 @@ def _notes_list(notes: Notes | None) -> Notes:
 
 
 def read_request(payload: Any, source_format: WireFormat) -> Request:
-    return source_format.wire.read_request(require_object(payload, "request"))
+    return with_declared_tools(source_format.wire.read_request(require_object(payload, "request")))
 
 
 def with_defaults(request: Request, wire: str, target_format: Wire) -> Request:
