@@ -56,13 +56,13 @@ def test_another_wire_gets_them_as_tools_and_the_same_wire_gets_the_block_alone(
     wire: str, body: dict[str, Any], name: str
 ) -> None:
     sent = convert(body, wire, "openai-chat")
-    assert [tool["function"]["name"] for tool in sent["tools"]] == [name]  # type: ignore[call-overload]
+    assert [tool["function"]["name"] for tool in sent["tools"]] == [name]
     assert convert(body, wire, wire) == body
 
 
 def test_a_tool_that_is_in_both_is_sent_once() -> None:
     sent = convert(responses(ADDED, ADDED, tools=[FUNCTION]), "openai-responses", "openai-chat")
-    assert len(sent["tools"]) == 1  # type: ignore[call-overload]
+    assert len(sent["tools"]) == 1
 
 
 @pytest.mark.parametrize(

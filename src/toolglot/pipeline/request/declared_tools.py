@@ -1,4 +1,4 @@
-"""Tools that are declared inside the conversation instead of in `tools`: their calls are valid, and other wires get them as tools.
+"""Tools that are declared inside the conversation, not in `tools`: their calls are valid, and other wires get them as tools.
 
 Each wire says which of its own blocks declare tools (`Wire.declared_tools`). They are marked, so that the same wire, which
 sends the block itself, does not send them twice.

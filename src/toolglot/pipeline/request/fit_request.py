@@ -20,6 +20,7 @@ from toolglot.core.tools import Choice, Tool
 from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import dumps
+from toolglot.pipeline.request.billing_line import without_billing_line
 from toolglot.pipeline.request.constrained import constrain
 from toolglot.pipeline.request.context_budget import ContextBudget, context_budget
 from toolglot.pipeline.request.fit_tools import NONE_FILLED, apply_choice, cap_tools, fit_tools
@@ -91,7 +92,7 @@ def fit_request(
     if calls and ask == "auto" and tool_mode.kind != "native":
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
     kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
-    request = _fit_images(request, fitting)
+    request = _fit_images(_without_billing_line(request, fitting), fitting)
     request = _FITS[kind](request, fitting)
     request = _limit_tokens(request, fitting)
     request = _fit_context(request, fitting, larger=larger_context)
@@ -131,6 +132,14 @@ def _drifts(tool_mode: ToolMode, profile: Profile) -> bool:
 
 def _is_small(profile: Profile, most: float) -> bool:
     return profile.parameters is not None and profile.parameters <= most
+
+
+def _without_billing_line(request: Request, fitting: _Fitting) -> Request:
+    messages = request.messages if fitting.route.provider.billing_line else without_billing_line(request.messages)
+    if messages is request.messages:
+        return request
+    fitting.notes.append("system prompt: Claude Code's billing line left out, because it differs in each request")
+    return msgspec.structs.replace(request, messages=messages)
 
 
 def _fit_images(request: Request, fitting: _Fitting) -> Request:

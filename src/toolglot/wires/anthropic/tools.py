@@ -48,7 +48,7 @@ def _read_tool(obj: Body) -> Tool:
 
 
 def declared_tools(block: Body) -> tuple[Tool, ...]:
-    """`tool_addition` with a definition, also in the `tool_changes` of a `compaction` block. A reference declares nothing new."""
+    """`tool_addition` with a definition, also in the `tool_changes` of a `compaction` block. A reference declares nothing."""
     changes = block.get("tool_changes") if block.get("type") == "compaction" else [block]
     found: list[Tool] = []
     for change in changes if isinstance(changes, list) else ():
