@@ -141,8 +141,17 @@ def test_a_mode_set_by_the_caller_is_not_noted() -> None:
 # -- choice
 
 
+def route_without_choice(*, constrains: bool = False) -> Route:
+    """A server that ignores tool choices."""
+    route = known("ollama/x")
+    quirks = msgspec.structs.replace(route.provider.quirks, tool_choice=False)
+    return msgspec.structs.replace(
+        route, provider=msgspec.structs.replace(route.provider, constrains=constrains, quirks=quirks)
+    )
+
+
 def test_a_forbidden_choice_offers_no_tool_where_the_server_ignores_it() -> None:
-    plan = fitted(known("ollama/x"), choice=Choice("none"), messages=HISTORY)
+    plan = fitted(route_without_choice(), choice=Choice("none"), messages=HISTORY)
     assert (plan.request.tools, plan.request.choice, plan.text_dialect) == ((), None, None)
     assert plan.notes == ("tool choice: none; no tools are sent, because ollama ignores it",)
     kept = fitted(known(), choice=Choice("none"))
@@ -150,16 +159,10 @@ def test_a_forbidden_choice_offers_no_tool_where_the_server_ignores_it() -> None
 
 
 def test_a_forced_choice_is_constrained_where_the_server_can() -> None:
-    plan = fitted(known("ollama/x"), choice=Choice("required", ("get_time",)))
+    plan = fitted(route_without_choice(constrains=True), choice=Choice("required", ("get_time",)))
     assert plan.tool_mode.name == "constrained"
     assert plan.request.output is not None
     assert "get_weather" not in str(plan.request.output.schema)
-
-
-def route_without_choice() -> Route:
-    """A server that ignores tool choices, without constrained decoding."""
-    route = known("ollama/x")
-    return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, constrains=False))
 
 
 def test_else_a_forced_choice_is_in_the_prompt_and_only_that_tool_is_sent() -> None:

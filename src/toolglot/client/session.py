@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from toolglot.catalog.profiles import server_kind
-from toolglot.client.call_retry import Retried, may_be_quotes, may_retry, rejections, retry_calls
+from toolglot.client.call_retry import Retried, may_be_quotes, may_retry, no_call, rejections, retry_calls
 from toolglot.client.detect import detect
 from toolglot.client.exchange import HttpRequest, Stream, build_http_request, fetch_events, new_call_id, open_stream
 from toolglot.client.keys import without_key
@@ -293,7 +293,7 @@ class Response:
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.decisions)
         self.rejected = rejections(last.decisions)
-        missing = (*self.rejected, *may_be_quotes(last.decisions))
+        missing = (*self.rejected, *may_be_quotes(last.decisions)) or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
         if not self._retries or not missing or not may_retry(last, self._request):

@@ -35,7 +35,7 @@ from toolglot.pipeline.request.images_as_text import count_images, images_as_tex
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.prompted_tools import prompt_tools
 from toolglot.pipeline.request.prompts import GENERAL
-from toolglot.pipeline.request.retry_feedback import codes_in
+from toolglot.pipeline.request.retry_feedback import MISSING, codes_in
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode
 from toolglot.pipeline.response.extract import toolset
@@ -119,9 +119,12 @@ def fit_request(
 
 
 def _constrained_retry(tool_mode: ToolMode, route: Route, messages: tuple[Message, ...]) -> ToolMode:
-    """After a malformed call in a prompted dialect, retry with constrained decoding."""
-    if tool_mode.kind == "dialect" and route.provider.constrains and messages and codes_in(messages[-1]) & _MALFORMED:
+    """After a malformed call in a prompted dialect, or words where a call was required, retry with constrained decoding."""
+    codes = codes_in(messages[-1]) if messages and route.provider.constrains else frozenset()
+    if tool_mode.kind == "dialect" and codes & _MALFORMED:
         return ToolMode("constrained", why="the previous call was malformed")
+    if MISSING in codes:
+        return ToolMode("constrained", why="a call is required, and the model answered in words")
     return tool_mode
 
 
