@@ -153,10 +153,9 @@ def _session(call: EndpointCall) -> Session:
 
 
 def _client(call: EndpointCall) -> Client:
-    """With the vendor's beta header, because some request fields need it."""
-    name = call.frontend.forwarded_header
-    value = call.exchange.header(name)[:_MAX_FORWARDED_HEADER] if name is not None else ""
-    return Client(call.frontend.wire.name, {name.decode(): value} if name is not None and value else {})
+    """With the vendor's version and beta headers, because some request fields need them."""
+    sent = ((name, call.exchange.header(name)[:_MAX_FORWARDED_HEADER]) for name in call.frontend.forwarded_headers)
+    return Client(call.frontend.wire.name, {name.decode(): value for name, value in sent if value})
 
 
 def _context(call: EndpointCall, request: Request) -> ResponseContext:

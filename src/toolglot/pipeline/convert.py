@@ -51,6 +51,7 @@ def convert(
         reply = source_format.wire.read_reply(require_object(payload, "response"), None)
         if reply.error is not None:
             return target_format.wire.write_error(reply.error)[1]
+        notes.extend(reply.notes)
         reply = restore_reply(reply, read_any_tools(tools), source_format.wire.names)
         return target_format.wire.write_reply(reply, ResponseContext(model=model), notes)
     if kind == "tools":
