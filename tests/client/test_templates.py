@@ -1,6 +1,8 @@
-"""Chat templates by their markers. The fixtures are our own and minimal: the markers of the real ones, nothing else."""
+"""Chat templates by their markers. Most are our own and minimal: the markers of the real ones, nothing else."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from toolglot.core.messages import ToolCall
 from toolglot.dialects import all_dialects
 from toolglot.grammars.dialect import Dialect
 
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "templates"  # real ones
 LOOP = "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content }}{% endfor %}"
 TOOLS = "{% if tools %}{% for tool in tools %}{{ tool | tojson }}{% endfor %}{% endif %}"
 
@@ -84,7 +87,10 @@ OLD_OLLAMA = (
         (TOOLS + LOOP + "{{ '\n<TOOLCALL>[' }}", "nemotron_v2", True, ()),
         (TOOLS + LOOP + "{{ '<｜tool▁sep｜>' + name }}", "deepseek_v31", True, ()),
         (GEMMA2, None, False, ("system", "tool", "alternation")),
-        (MISTRAL, "mistral", True, ("alternation",)),
+        (MISTRAL, "mistral", True, ("late_system", "alternation")),
+        ((FIXTURES / "qwen3.6.jinja").read_text(), "qwen3_coder", True, ("late_system",)),
+        ((FIXTURES / "mistral-small-3.1.jinja").read_text(), "mistral", True, ("late_system", "alternation")),
+        ((FIXTURES / "phi-3-mini.jinja").read_text(), None, False, ("tool",)),
         (PHI4, None, False, ("tool",)),
         (DSML, "deepseek_v32", True, ()),
         (DSML.replace("function_calls", "tool_calls"), "deepseek_v4", True, ()),

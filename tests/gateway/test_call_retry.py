@@ -8,6 +8,7 @@ import pytest
 from tests.gateway.running import WIRES, config, request_of, run, serving
 from tests.gateway.scripts import calls, in_turn, question, response_to, text, weather
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, streamed, upstream_server, whole
+from toolglot.gateway.config import read_config
 
 GOOD = weather({"city": "Paris"}, id="call_good")
 BAD = weather({"town": "Paris"}, id="call_bad")
@@ -175,5 +176,37 @@ def test_no_retry_where_calls_are_not_allowed(choice: str | None) -> None:
             reply = await gateway.reply("openai-chat", body, stream=False)
             assert reply.calls == []
             assert len(up.requests) == 1
+
+    run(work())
+
+
+CHOICES = ("required", {"type": "function", "function": {"name": "get_weather"}})
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("provider", ["vllm", "ollama", "llamacpp"])
+def test_words_where_a_call_is_required_are_answered_by_a_retry_under_a_schema(provider: str, *, stream: bool) -> None:
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        is_constrained = "response_format" in request.body
+        answer = '[{"name": "get_weather", "arguments": {"city": "Paris"}}]' if is_constrained else "It is sunny."
+        return response_to(request, text(answer))
+
+    async def work() -> None:
+        async with upstream_server(play) as up:
+            configuration = read_config(
+                f'[server]\nport = 0\ndetect = false\n[[upstream]]\nname = "u"\nprovider = "{provider}"\n'
+                f'base_url = "{up.url}"\n'
+                '[[route]]\nmodel = "*"\nto = "u/qwen3:8b"\n'
+            )
+            async with serving(configuration) as gateway:
+                for choice in CHOICES:
+                    up.requests = []
+                    sent = {**question("openai-chat", "m"), "tool_choice": choice}
+                    reply = await gateway.reply("openai-chat", sent, stream=stream)
+                    assert [(call.name, call.arguments) for call in reply.calls] == [("get_weather", {"city": "Paris"})]
+                    assert reply.stop is not None
+                    assert reply.stop.reason == "calls"
+                    assert [one.body.get("tool_choice") for one in up.requests] == [choice, None]
+                    assert up.requests[0].body["tools"]
 
     run(work())

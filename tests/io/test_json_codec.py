@@ -36,6 +36,11 @@ def test_any_value_can_be_encoded(value: Any, text: str) -> None:
     assert encode(value) == text.encode()
 
 
+def test_what_some_readers_take_for_the_end_of_a_line_is_escaped() -> None:
+    assert encode({"a\u2028": "b\u2029\x85c"}) == b'{"a\\u2028":"b\\u2029\\u0085c"}'
+    assert dumps("a\u2028") == '"a\u2028"'
+
+
 @pytest.mark.parametrize(
     ("data", "value"),
     [

@@ -16,9 +16,14 @@ from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Fault, Finish
 from toolglot.core.fold import fold, unfold
 from toolglot.core.interfaces import ResponseContext
-from toolglot.core.messages import ToolCall
-from toolglot.core.reply import Reply
+from toolglot.core.messages import Message, Reasoning, Text, ToolCall
+from toolglot.core.reply import Reply, Stop
+from toolglot.core.request import Request
+from toolglot.io.json_codec import encode
+from toolglot.pipeline.request.request_bytes import write_request_bytes
+from toolglot.pipeline.request.route import wire_format
 from toolglot.pipeline.response.restore_names import restore_reply
+from toolglot.wires import NAMES
 
 
 def folded(wire: str, data: bytes, size: int | None = None) -> Reply:
@@ -95,3 +100,21 @@ def test_a_stream_cut_short_is_a_fault_in_legal_order(case: str, wire: str) -> N
         assert isinstance(found[-1], Finish | Fault)
         if isinstance(found[-1], Finish):  # only an optional end marker (`[DONE]`, a blank line) was missing
             assert _essence(fold(found)).parts == _essence(whole).parts
+
+
+@pytest.mark.parametrize("wire", NAMES)
+def test_nothing_that_ends_a_line_for_some_reader_is_written_raw(wire: str) -> None:
+    """Line and paragraph separators: Python's splitlines ends lines there, and so do the SDKs that use it."""
+    odd = "a\u2028b\u2029c\x85d"
+    call = ToolCall("c1", "f", '{"x": "' + odd + '"}')
+    reply = Reply("r", "m", (Reasoning(odd), Text(odd), call), Stop("calls"))
+    context = ResponseContext("r", "m", 1)
+    writer = the_wire(wire).writer(context, [])
+    data = b"".join([*(writer.feed(event) for event in unfold(reply)), writer.close()])
+    whole = encode(the_wire(wire).write_reply(reply, context, []))
+    request = Request("m", (Message("user", (Text(odd),)), Message("assistant", (call,))))
+    sent = write_request_bytes(request, wire_format(wire), [])
+    for written in (data, whole, sent):
+        text = written.decode()
+        assert not set("\u2028\u2029\x85") & set(text)
+    assert fold(events(wire, iter([data]))).text == odd

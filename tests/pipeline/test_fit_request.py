@@ -8,7 +8,7 @@ import pytest
 from tests.pipeline.answering import CITY, HELLO, PARIS, TIME, TOOLS, WEATHER, plan_for
 from toolglot import CallerError, prepare
 from toolglot.catalog.profile import Profile
-from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.messages import Media, Message, Text, ToolCall, ToolResult
 from toolglot.core.request import Output, Request
 from toolglot.core.tools import Choice, Tool, Toolset
 from toolglot.io.json_codec import dumps
@@ -143,8 +143,17 @@ def test_a_mode_set_by_the_caller_is_not_noted() -> None:
 # -- choice
 
 
+def route_without_choice(*, constrains: bool = False) -> Route:
+    """A server that ignores tool choices."""
+    route = known("ollama/x")
+    quirks = msgspec.structs.replace(route.provider.quirks, tool_choice=False)
+    return msgspec.structs.replace(
+        route, provider=msgspec.structs.replace(route.provider, constrains=constrains, quirks=quirks)
+    )
+
+
 def test_a_forbidden_choice_offers_no_tool_where_the_server_ignores_it() -> None:
-    plan = fitted(known("ollama/x"), choice=Choice("none"), messages=HISTORY)
+    plan = fitted(route_without_choice(), choice=Choice("none"), messages=HISTORY)
     assert (plan.request.tools, plan.request.choice, plan.text_dialect) == ((), None, None)
     assert plan.notes == ("tool choice: none; no tools are sent, because ollama ignores it",)
     kept = fitted(known(), choice=Choice("none"))
@@ -152,16 +161,10 @@ def test_a_forbidden_choice_offers_no_tool_where_the_server_ignores_it() -> None
 
 
 def test_a_forced_choice_is_constrained_where_the_server_can() -> None:
-    plan = fitted(known("ollama/x"), choice=Choice("required", ("get_time",)))
+    plan = fitted(route_without_choice(constrains=True), choice=Choice("required", ("get_time",)))
     assert plan.tool_mode.name == "constrained"
     assert plan.request.output is not None
     assert "get_weather" not in str(plan.request.output.schema)
-
-
-def route_without_choice() -> Route:
-    """A server that ignores tool choices, without constrained decoding."""
-    route = known("ollama/x")
-    return msgspec.structs.replace(route, provider=msgspec.structs.replace(route.provider, constrains=False))
 
 
 def test_else_a_forced_choice_is_in_the_prompt_and_only_that_tool_is_sent() -> None:
@@ -204,15 +207,75 @@ def test_parallel_calls_are_switched_off_where_the_model_can_not() -> None:
 # -- turns
 
 
-def test_earlier_turns_are_text_for_a_model_that_is_poor_at_several() -> None:
-    plan = fitted(known(multi_turn="poor", dialect="hermes"), messages=HISTORY)
-    turns = texts(plan)
-    assert [role for role, _ in turns] == ["user", "assistant", "user", "assistant", "user", "assistant", "tool"]
-    assert turns[1][1].startswith("I look.\n<tool_call>")
-    assert "sunny" in turns[2][1]
-    assert turns[5:] == [("assistant", "[ToolCall]"), ("tool", "[ToolResult]")]
-    assert plan.notes == ("history: 1 calls and 1 results written as text",)
-    assert fitted(known(multi_turn="poor"), messages=HISTORY[:3]).request.messages == HISTORY[:3]
+@pytest.mark.parametrize("multi_turn", ["poor", "good", "excellent"])
+def test_native_calls_stay_native_in_every_turn(multi_turn: str) -> None:
+    """Calls of earlier turns as text would change the prompt's beginning with each new question."""
+    assert fitted(known(multi_turn=multi_turn, dialect="hermes"), messages=HISTORY).request.messages == HISTORY
+
+
+def test_a_later_system_message_becomes_a_part_of_a_user_turn() -> None:
+    late = Message("system", (Text("Be brief."),))
+    first = (Message("system", (Text("A"),)), Message("developer", (Text("B"),)))
+    plan = fitted(known(refuses=("late_system",)), messages=(*first, HISTORY[0], late, *HISTORY[1:4], late, HISTORY[4]))
+    folded = "<system>\nBe brief.\n</system>"
+    assert texts(plan) == [
+        ("system", "A\n\nB"),
+        ("user", f"Weather in Paris?\n\n{folded}"),
+        ("assistant", "I look.[ToolCall]"),
+        ("tool", "[ToolResult]"),
+        ("assistant", "Sunny."),
+        ("user", f"{folded}\n\nAnd in Rome?"),
+    ]
+    assert any("system messages: 2 later ones" in note for note in plan.notes)
+    untouched = (*first[:1], *HISTORY)
+    assert fitted(known(refuses=("late_system",)), messages=untouched).request.messages is untouched
+
+
+def test_where_turns_alternate_an_assistant_stands_between_results_and_a_user() -> None:
+    messages = (*HISTORY[:3], *HELLO)
+    assert [role for role, _ in texts(fitted(known(refuses=("alternation",)), messages=messages))] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+
+
+# -- what the server takes
+
+
+IMAGE = Media("image", "image/png", "iVBORw0KGgo=")
+
+
+def test_images_become_text_for_a_model_that_sees_none() -> None:
+    messages = (
+        Message("user", (Text("Look"), IMAGE)),
+        Message("assistant", (ToolCall("c1", "get_weather", PARIS),)),
+        Message("tool", (ToolResult("c1", "get_weather", (IMAGE,)),)),
+    )
+    for vision in (None, True):
+        assert fitted(known(vision=vision), messages=messages).request.messages == messages
+    plan = fitted(known(vision=False), messages=messages)
+    assert not any(isinstance(part, Media) for message in plan.request.messages for part in message.parts)
+    assert "does not see images" in plan.request.messages[2].parts[0].text  # type: ignore[union-attr]
+    assert [one.code for one in plan.decisions] == ["image_left_out"]
+    assert plan.given == messages
+
+
+@pytest.mark.parametrize(
+    ("most", "asked", "sent"), [(8192, 64_000, 7680), (8192, 100, 100), (64, 64_000, 512), (None, 64_000, 64_000)]
+)
+def test_max_tokens_is_cut_to_what_the_window_leaves(most: int | None, asked: int, sent: int) -> None:
+    plan = fitted(known(context_length=most), max_tokens=asked)
+    assert plan.request.max_tokens is not None
+    assert sent - 250 <= plan.request.max_tokens <= sent
+    assert any("max_tokens" in note for note in plan.notes) == (asked != sent)
+
+
+def test_max_tokens_is_cut_to_the_most_that_a_model_gives() -> None:
+    plan = fitted(known(max_output=4096), max_tokens=9000)
+    assert (plan.request.max_tokens, plan.notes) == (4096, ("max_tokens: 4096, the most that fam gives",))
 
 
 @pytest.mark.parametrize("ask", ["native", "dialect:hermes", "constrained"])

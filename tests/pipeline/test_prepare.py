@@ -77,8 +77,8 @@ def test_a_schema_for_the_answer_is_left_as_it_is() -> None:
 def test_what_can_not_be_translated_is_noted() -> None:
     notes = prepare("hi", "anthropic/claude-x", [TOOL], seed=7, max_tokens=5).notes
     assert any("seed" in note for note in notes)
-    notes = prepare("hi", "ollama/x", [TOOL], tool_choice="required").notes
-    assert any("tool_choice" in note for note in notes)
+    notes = prepare("hi", "ollama-cloud/x", [TOOL], tool_choice="required", ask="native").notes
+    assert any("tool choice" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from toolglot.catalog.profile import Profile
@@ -74,7 +75,10 @@ def test_constrained_mode_needs_server_support() -> None:
 
 def test_a_forced_choice_that_the_server_ignores_is_constrained() -> None:
     forced = Choice("required")
-    assert tool_mode(known(), "ollama", forced).name == "constrained"
+    row = provider("ollama")
+    ignores = msgspec.structs.replace(row, quirks=msgspec.structs.replace(row.quirks, tool_choice=False))
+    assert choose_mode("auto", known(), ignores, forced).name == "constrained"
+    assert tool_mode(known(), "ollama", forced).name == "native"  # sent, and retried under a schema where it is ignored
     assert tool_mode(known(), "openai", forced).name == "native"
     assert tool_mode(known(), "ollama", Choice("auto")).name == "native"
     assert tool_mode(known(), "ollama", Choice("none")).name == "native"

@@ -167,7 +167,8 @@ def test_a_bad_shape_is_refused_with_its_place(body: Body, where: str) -> None:
         (Thinking("minimal"), {"thinkingLevel": "MINIMAL"}, []),
         (Thinking("high", show=False), {"includeThoughts": False, "thinkingLevel": "HIGH"}, []),
         (Thinking(budget=-1), {"thinkingBudget": -1}, []),
-        (Thinking("xhigh"), {"thinkingLevel": "HIGH"}, ["thinking effort xhigh: gemini's highest is HIGH"]),
+        (Thinking("xhigh"), {"thinkingLevel": "XHIGH"}, []),
+        (Thinking("max"), {"thinkingLevel": "XHIGH"}, ["thinking effort max: gemini's highest is XHIGH"]),
         (
             Thinking("low", 512),
             {"thinkingBudget": 512},

@@ -103,7 +103,7 @@ def test_odd_calls() -> None:
         ("MALFORMED_FUNCTION_CALL", "error"),
         ("OTHER", "error"),
         ("CONTINUATION", "pause"),
-        ("LANGUAGE", "other"),
+        ("LANGUAGE", "filter"),
         ("BRAND_NEW", "other"),
     ],
 )

@@ -29,6 +29,8 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     native: dict[str, bool] = {}  # by kind of server (ollama, llamacpp, vllm, lmstudio, openrouter, hosted): accepts `tools`
     ask: str | None = None  # the tool mode that works best, if known: native | dialect:<name> | constrained
     reasoning: tuple[str, str] | None = None  # the markers before and after its reasoning in text
-    refuses: tuple[str, ...] = ()  # what its chat template rejects: system, tool, alternation
+    refuses: tuple[str, ...] = ()  # what its chat template rejects: system, late_system, tool, alternation
+    vision: bool | None = None  # whether it sees images; None: unknown
+    max_output: int | None = None  # the most output tokens of a request, if there is a limit besides the window
     facts: dict[str, str] = {}  # field -> its source, where that is not `source`
     notes: tuple[str, ...] = ()  # contradictions and warnings

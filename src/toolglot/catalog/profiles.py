@@ -34,8 +34,8 @@ UNKNOWN = "unknown"  # the family of a model that no row matches
 # The format that a model without native tools is prompted with, if its row names none.
 DEFAULT_DIALECT = "tagged"
 
-# A guessed profile is never better than this: field -> (best value, value used instead).
-_AT_MOST = {"multi_turn": ("excellent", "good")}
+# What a guess does not claim: field -> (value, value used instead).
+_AT_MOST = {"multi_turn": ("excellent", "good"), "vision": (False, None)}
 
 
 class Catalog(msgspec.Struct, frozen=True):

@@ -38,6 +38,7 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schemas: str | None = None  # which JSON Schema keywords it supports: a row of schema/fitting/targets.py
     default_context: int | None = None  # tokens, if it silently truncates longer prompts unless configured
     default_model: str | None = None  # the model that the provider's name alone selects, as in `local`
+    billing_line: bool = False  # takes Claude Code's billing line out of the system prompt itself
     quirks: Quirks = Quirks()
 
 

@@ -16,7 +16,7 @@ from toolglot.errors import CallerError
 Kind = Literal["ollama", "llamacpp", "vllm", "lmstudio", "openrouter", "hosted"]
 Positive = Annotated[int, Meta(ge=1)]
 Ask = Annotated[str, Meta(pattern=r"^(native|constrained|dialect:[a-z0-9_]+)$")]
-Refused = Literal["system", "tool", "alternation"]
+Refused = Literal["system", "late_system", "tool", "alternation"]
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,6 +35,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ask: Ask | UnsetType = UNSET
     reasoning: tuple[str, str] | UnsetType = UNSET
     refuses: tuple[Refused, ...] | UnsetType = UNSET
+    vision: bool | UnsetType = UNSET
+    max_output: Positive | UnsetType = UNSET
 
     def set_fields(self) -> dict[str, Any]:
         return {name: value for name in FIELDS if (value := getattr(self, name)) is not UNSET}

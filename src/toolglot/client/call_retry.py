@@ -13,8 +13,8 @@ from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.pipeline.request.retry_feedback import as_history, as_mark_request, as_message, as_result
-from toolglot.pipeline.response.call_validator import call_key
+from toolglot.pipeline.request.retry_feedback import MISSING, as_history, as_mark_request, as_message, as_result
+from toolglot.pipeline.response.call_validator import MAX_CALLS, call_key
 from toolglot.pipeline.response.provenance import QUOTED_INPUT
 
 _ACCEPTED = "Accepted. It has not been run yet; do not make this call again."
@@ -38,6 +38,11 @@ def rejections(decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
 def may_be_quotes(decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
     """Calls that stand in a tool result. They are in the text of the reply, and no mistake: only the model knows."""
     return tuple(one for one in decisions if one.code == QUOTED_INPUT)
+
+
+def no_call(decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
+    """A call was required, and the model answered in words."""
+    return tuple(one for one in decisions if one.code == MISSING)
 
 
 def may_retry(finish: Finish, request: Request) -> bool:
@@ -73,12 +78,13 @@ async def retry_calls(
             code = (error.code or error.status) if isinstance(error, UpstreamError) else None
             notes = (f"retry failed: {code or 'the request could not be made'}",)
             break
-        new = _missing(reply, accepted + calls, len(rejected))
+        most = MAX_CALLS if no_call(rejected) else len(rejected)
+        new = _missing(reply, accepted + calls, most)
         calls += new
         usage = add_usage(usage, reply.usage)
         decisions += reply.decisions
         decisions += [Decision("retried_call", f"{call.full_name}: made in a retry.", call) for call in new]
-        missing = len(rejected) - len(new)
+        missing = max(0, len(rejected) - len(new))
         again = rejections(reply.decisions)
         if missing and not again:  # the model gave up: the first reasons remain
             rejected = rejected[-missing:]

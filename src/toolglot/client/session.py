@@ -6,17 +6,18 @@ yields its events in batches. The last batch ends with Finish or Fault.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from toolglot.catalog.profiles import server_kind
-from toolglot.client.call_retry import Retried, may_be_quotes, may_retry, rejections, retry_calls
+from toolglot.client.call_retry import Retried, may_be_quotes, may_retry, no_call, rejections, retry_calls
 from toolglot.client.detect import detect
 from toolglot.client.exchange import HttpRequest, Stream, build_http_request, fetch_events, new_call_id, open_stream
 from toolglot.client.keys import without_key
+from toolglot.client.lessons import Lessons, lesson_in, with_tokens_left
 from toolglot.client.mode_stats import ModeStats, was_good
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
@@ -37,8 +38,10 @@ from toolglot.pipeline.response.grounding import REPEATED
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 from toolglot.pipeline.response.validate_calls import Calls
 
+T = TypeVar("T")
 _LIMITS = Limits()
 _RETRIES = RetryPolicy()
+_MOST_LESSONS = 4  # of one request
 _HEAVY = 64 * 1024  # characters; shorter calls are validated within milliseconds
 _LARGE = 3000  # objects and lists in the schemas of all tools
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
@@ -70,6 +73,7 @@ class Session(msgspec.Struct, frozen=True):
     retries: RetryPolicy = _RETRIES
     detects: bool = True  # query servers that describe their models
     mode_stats: ModeStats | None = None
+    lessons: Lessons = msgspec.field(default_factory=Lessons)
 
     async def open(
         self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
@@ -83,8 +87,8 @@ class Session(msgspec.Struct, frozen=True):
 
     def prepare(self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False) -> Response:
         """A response for a request that is not sent yet: `begin` sends it."""
-        http_request = self.http_request(request, target, nonce=nonce, larger_context=larger_context)
-        return Response(self, request, target, http_request)
+        plan = partial(self.http_request, target=target, nonce=nonce, larger_context=larger_context)
+        return Response(self, request, target, plan)
 
     async def detected(self, request: Request, target: Target) -> Target:
         """The target with the profile that the server reports, where that decides the tool mode."""
@@ -98,7 +102,7 @@ class Session(msgspec.Struct, frozen=True):
         self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
     ) -> HttpRequest:
         """Plan a request and write its bytes."""
-        route = target.route
+        route = self.lessons.applied(target.route)
         stream = request.stream and route.profile.supports_streaming
         request = msgspec.structs.replace(request, model=route.model, stream=stream, stream_usage=stream)
         mode_counts: Mapping[str, ModeCount] = {}
@@ -129,9 +133,13 @@ class Session(msgspec.Struct, frozen=True):
 class Response:
     """A response that has begun. Iterate it once, for its events in batches; `aclose` ends it early."""
 
-    def __init__(self, session: Session, request: Request, target: Target, http_request: HttpRequest) -> None:
-        self._session, self._request, self.target, self._http_request = session, request, target, http_request
-        self.plan = http_request.plan
+    def __init__(
+        self, session: Session, request: Request, target: Target, make_http_request: Callable[[Request], HttpRequest]
+    ) -> None:
+        self._session, self._request, self.target = session, request, target
+        self._make_http_request = make_http_request
+        self._http_request = make_http_request(request)
+        self.plan = self._http_request.plan
         self._pipeline = self._new_pipeline(self.plan)
         self._stream: Stream | None = None
         self._ready: list[Event] = []  # the batch to yield next
@@ -171,10 +179,35 @@ class Response:
         self._ready = batch
 
     async def _open_stream(self) -> Stream:
-        return await with_retries(lambda: open_stream(self._http_request), self._session.retries)
+        return await with_retries(partial(self._corrected, open_stream), self._session.retries)
 
     async def _fetch(self) -> list[Event]:
-        return await self._processed(await with_retries(lambda: fetch_events(self._http_request), self._session.retries))
+        return await self._processed(await with_retries(partial(self._corrected, fetch_events), self._session.retries))
+
+    async def _corrected(self, send: Callable[[HttpRequest], Awaitable[T]]) -> T:
+        """Send, and once more for each thing that the error teaches about this server."""
+        for _ in range(_MOST_LESSONS):
+            try:
+                return await send(self._http_request)
+            except UpstreamError as error:
+                if not self._learn(error):
+                    raise
+        return await send(self._http_request)
+
+    def _learn(self, error: UpstreamError) -> bool:
+        """Plan the request anew, if that makes it another one."""
+        found = lesson_in(error) if self._no_tool is None else None
+        if found is None:
+            return False
+        lesson, left = found
+        self._session.lessons.add(self.target.route, lesson)
+        before = self._http_request.body
+        self._http_request = self._make_http_request(with_tokens_left(self._request, left))
+        if self._http_request.body == before:
+            return False
+        self.plan = self._http_request.plan
+        self._pipeline = self._new_pipeline(self.plan)
+        return True
 
     def __aiter__(self) -> Response:
         return self
@@ -263,7 +296,7 @@ class Response:
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.decisions)
         self.rejected = rejections(last.decisions)
-        missing = (*self.rejected, *may_be_quotes(last.decisions))
+        missing = (*self.rejected, *may_be_quotes(last.decisions)) or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
         if not self._retries or not missing or not may_retry(last, self._request):

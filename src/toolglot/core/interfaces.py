@@ -97,6 +97,7 @@ class Wire(msgspec.Struct, frozen=True):
     read_choice: Callable[[Any], Choice | None]
     read_history: Callable[[bytes | msgspec.Raw], tuple[Message, ...]] | None = None  # `messages` as they come in a body
     path_keys: tuple[str, ...] = ()  # keys of our body that the API has in its path
+    declared_tools: Callable[[Body], tuple[Tool, ...]] | None = None  # the tools that a block of a message declares
     adopt: Callable[[Request], Request] | None = None  # sets this wire's defaults on a request that came on another wire
 
     def read_reply(self, body: Body, channel: str | None) -> Reply:

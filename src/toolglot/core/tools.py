@@ -21,6 +21,8 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     namespace: str | None = None
     format: dict[str, Any] | None = None  # a custom tool's: {"type": "grammar", "syntax": ..., "definition": ...}
     extra: Extra = {}  # of a server tool: extra[wire] is its whole definition
+    members: tuple[str, ...] = ()  # of a server tool: the names of its calls, if it stands for several tools
+    declared_in: str | None = None  # the wire whose message block declares it, if it is not in the request's `tools`
 
     @property
     def full_name(self) -> str:

@@ -27,6 +27,7 @@ from toolglot.gateway.state import Gateway, Live, log
 from toolglot.gateway.store import StoreError
 from toolglot.gateway.upstream_request import Client, Opened, RateLimitTransport, open_response
 from toolglot.io.json_codec import JSON_ERRORS, encode, replace_surrogate_escapes
+from toolglot.pipeline.request.declared_tools import with_declared_tools
 from toolglot.pipeline.request.request_bytes import read_request_bytes
 from toolglot.pipeline.response.call_validator import unsupported_schema
 from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
@@ -152,10 +153,9 @@ def _session(call: EndpointCall) -> Session:
 
 
 def _client(call: EndpointCall) -> Client:
-    """With the vendor's beta header, because some request fields need it."""
-    name = call.frontend.forwarded_header
-    value = call.exchange.header(name)[:_MAX_FORWARDED_HEADER] if name is not None else ""
-    return Client(call.frontend.wire.name, {name.decode(): value} if name is not None and value else {})
+    """With the vendor's version and beta headers, because some request fields need them."""
+    sent = ((name, call.exchange.header(name)[:_MAX_FORWARDED_HEADER]) for name in call.frontend.forwarded_headers)
+    return Client(call.frontend.wire.name, {name.decode(): value for name, value in sent if value})
 
 
 def _context(call: EndpointCall, request: Request) -> ResponseContext:
@@ -249,7 +249,8 @@ class ResponsesThread:
         wire_extra = request.extra.get("openai-responses", {})
         wire_extra = {key: value for key, value in wire_extra.items() if key != "previous_response_id"}
         messages = match_results((*instructions, *history, *self._new_messages))
-        return msgspec.structs.replace(request, messages=messages, extra={**request.extra, "openai-responses": wire_extra})
+        request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, "openai-responses": wire_extra})
+        return with_declared_tools(request)
 
     async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
         """Runs before the end of the response is sent: the client may continue the conversation right after it."""

@@ -20,7 +20,7 @@ _COMMENT = b": ping\n\n"
 class Frontend(msgspec.Struct, frozen=True):
     wire_format: WireFormat
     id_prefix: str  # of response ids
-    forwarded_header: bytes | None  # a request header that goes to upstreams of the same wire
+    forwarded_headers: tuple[bytes, ...]  # request headers that go to upstreams of the same wire
     ping: Callable[[str], bytes]  # keep-alive bytes on a stream that its clients ignore; takes the model's name
     rate_limit_prefix: str | None = None  # of the rate-limit headers of its vendor
     request_id_header: bytes | None = None  # where its clients expect the request id, besides x-request-id
@@ -48,14 +48,19 @@ def _anthropic_ping(_: str) -> bytes:
 
 _OPENAI_LIMITS = "x-ratelimit-"
 
-CHAT = Frontend(_wire_format("openai-chat"), "chatcmpl-", None, lambda _: _COMMENT, _OPENAI_LIMITS)
-RESPONSES = Frontend(_wire_format("openai-responses"), "resp_", b"openai-beta", lambda _: _COMMENT, _OPENAI_LIMITS)
+CHAT = Frontend(_wire_format("openai-chat"), "chatcmpl-", (), lambda _: _COMMENT, _OPENAI_LIMITS)
+RESPONSES = Frontend(_wire_format("openai-responses"), "resp_", (b"openai-beta",), lambda _: _COMMENT, _OPENAI_LIMITS)
 ANTHROPIC = Frontend(
-    _wire_format("anthropic"), "msg_", b"anthropic-beta", _anthropic_ping, "anthropic-ratelimit-", b"request-id"
+    _wire_format("anthropic"),
+    "msg_",
+    (b"anthropic-beta", b"anthropic-version"),
+    _anthropic_ping,
+    "anthropic-ratelimit-",
+    b"request-id",
 )
 # Gemini's SDK reads an SSE comment as an error message, but skips empty lines
-GEMINI = Frontend(_wire_format("gemini"), "", None, lambda _: b"\n\n")
-OLLAMA = Frontend(_wire_format("ollama"), "", None, _empty_chunk)
+GEMINI = Frontend(_wire_format("gemini"), "", (), lambda _: b"\n\n")
+OLLAMA = Frontend(_wire_format("ollama"), "", (), _empty_chunk)
 
 
 def frontend_from_headers(exchange: HttpExchange, default: Frontend) -> Frontend:

@@ -156,6 +156,7 @@ async def ollama_show(call: EndpointCall) -> None:
     except UpstreamError as error:
         raise UpstreamError(f"model {name[:200]!r} not found", 404, error.code) from None
     profile = candidate.target.route.profile
+    thinking = ["thinking"] if profile.reasoning is not None else []
     info: dict[str, Any] = {"general.architecture": profile.family, "general.basename": name}
     if profile.context_length is not None:
         info[f"{profile.family}.context_length"] = profile.context_length
@@ -165,9 +166,11 @@ async def ollama_show(call: EndpointCall) -> None:
             "modelfile": "",
             "parameters": "",
             "template": "{{ .Prompt }}",
+            "renderer": "toolglot",  # so that nobody takes the template for what renders tools and history: another gateway
+            "parser": "toolglot",
             "details": _details(name),
             "model_info": info,
-            "capabilities": ["completion", "tools"],
+            "capabilities": ["completion", "tools", *(["vision"] if profile.vision else []), *thinking],
             "modified_at": _CREATED.isoformat().replace("+00:00", "Z"),
         }
     )

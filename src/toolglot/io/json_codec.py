@@ -14,6 +14,8 @@ import msgspec
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
+# Python's splitlines ends a line here, and with it the SDKs of Gemini and Ollama, Gemini CLI, LiteLLM and LangChain
+_LINE_ENDS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # a surrogate escape in JSON; a pair is matched as one
@@ -28,7 +30,18 @@ decode = _DECODER.decode
 
 
 def encode(value: Any) -> bytes:
-    """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD."""
+    """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD. What some readers of streams take for the end
+    of a line is escaped.
+    """
+    data = _encode(value)
+    if not data.isascii():
+        for raw, escaped in _LINE_ENDS:
+            if raw in data:
+                data = data.replace(raw, escaped)
+    return data
+
+
+def _encode(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value)
     except UnicodeError:
@@ -50,8 +63,8 @@ def replace_surrogate_escapes(data: bytes) -> bytes:
 
 
 def dumps(value: Any) -> str:
-    """As `encode`, but text."""
-    return encode(value).decode()
+    """As `encode`, but text, for use inside other JSON or a prompt: ends of lines are not escaped."""
+    return _encode(value).decode()
 
 
 def dumps_or_placeholder(value: Any) -> str:

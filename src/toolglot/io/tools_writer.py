@@ -35,6 +35,8 @@ def tools_writer(
     def write(tools: tuple[Tool, ...], notes: Notes, quirks: Quirks) -> list[Body]:
         written: list[tuple[Tool, Body]] = []
         for tool in tools:
+            if tool.declared_in == wire:  # a block of the conversation declares it
+                continue
             if tool.kind == "server":
                 body = _server_tool(tool, wire, notes, quirks)
                 if body is not None:

@@ -15,6 +15,7 @@ from toolglot.core.request import Request
 from toolglot.errors import CallerError
 from toolglot.io.request_validation import require_list, require_object, wrong_type
 from toolglot.pipeline.detect_tool_format import read_any_tools
+from toolglot.pipeline.request.declared_tools import with_declared_tools
 from toolglot.pipeline.request.pair_results import pair_results
 from toolglot.pipeline.request.route import WireFormat, wire_format
 from toolglot.pipeline.response.restore_names import RestoreNames, restore_reply
@@ -50,6 +51,7 @@ def convert(
         reply = source_format.wire.read_reply(require_object(payload, "response"), None)
         if reply.error is not None:
             return target_format.wire.write_error(reply.error)[1]
+        notes.extend(reply.notes)
         reply = restore_reply(reply, read_any_tools(tools), source_format.wire.names)
         return target_format.wire.write_reply(reply, ResponseContext(model=model), notes)
     if kind == "tools":
@@ -65,7 +67,7 @@ def _notes_list(notes: Notes | None) -> Notes:
 
 
 def read_request(payload: Any, source_format: WireFormat) -> Request:
-    return source_format.wire.read_request(require_object(payload, "request"))
+    return with_declared_tools(source_format.wire.read_request(require_object(payload, "request")))
 
 
 def with_defaults(request: Request, wire: str, target_format: Wire) -> Request:

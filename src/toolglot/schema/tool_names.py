@@ -83,7 +83,7 @@ def _spellings(tool: Tool) -> Iterator[str]:
 def _server_names(tool: Tool) -> list[str]:
     """A vendor's tool is registered by its type, but called by the name in its definition."""
     names = [definition.get("name") for definition in tool.extra.values()]
-    return [name for name in names if isinstance(name, str) and name]
+    return [*(name for name in names if isinstance(name, str) and name), *tool.members]
 
 
 def called_as(tool: Tool, written: str) -> str:

@@ -27,6 +27,7 @@ _LABELS = {
     "refuses": "what its template can't take",
     "supports_parallel": "parallel calls",
     "supports_tools": "tools",
+    "vision": "images",
 }
 
 
@@ -39,6 +40,7 @@ def corrected(known: Profile, server: ServerFacts, kind: str, provider: str | No
         correction.take_template(server.template)
     correction.take("dialect", server.dialect)
     correction.take_tools()
+    correction.take("vision", server.vision)
     correction.take("context_length", server.context_length)
     return correction.profile()
 

@@ -18,6 +18,7 @@ def read_props(body: Any, model: str) -> ServerFacts | None:
         PROPS,
         tools=truth(caps.get("supports_tools")),
         parallel=truth(caps.get("supports_parallel_tool_calls")),
+        vision=truth(fields(props.get("modalities")).get("vision")),
         context_length=tokens(fields(props.get("default_generation_settings")).get("n_ctx")),
         # a separate template for requests with tools takes precedence
         template=template(props.get("chat_template_tool_use")) or template(props.get("chat_template")),

@@ -66,7 +66,10 @@ def read_studio_v0(body: Any, model: str) -> ServerFacts | None:
     if row is None:
         return None  # the newer list also has the names of loaded instances
     loaded, most = tokens(row.get("loaded_context_length")), tokens(row.get("max_context_length"))
-    return _studio(STUDIO_V0, loaded, most, contains(row.get("capabilities"), "tool_use"), text(row.get("type")))
+    kind = text(row.get("type"))
+    vision = {"vlm": True, "llm": False}.get(kind)
+    facts = ServerFacts(STUDIO_V0, tools=contains(row.get("capabilities"), "tool_use"), vision=vision)
+    return _studio(facts, loaded, most, kind)
 
 
 def read_studio_v1(body: Any, model: str) -> ServerFacts | None:
@@ -82,21 +85,25 @@ def read_studio_v1(body: Any, model: str) -> ServerFacts | None:
     instances = rows(row.get("loaded_instances"))
     running = _row(instances, "id", model) or (instances[0] if instances else {})
     loaded = tokens(fields(running.get("config")).get("context_length"))
-    tools = truth(fields(row.get("capabilities")).get("trained_for_tool_use"))
-    facts = _studio(STUDIO_V1, loaded, tokens(row.get("max_context_length")), tools, text(row.get("type")))
-    size = billions(text(row.get("params_string")))
-    return msgspec.structs.replace(
-        facts, parameters=size, names=evidence(key=row.get("key"), display_name=row.get("display_name"))
+    capabilities = fields(row.get("capabilities"))
+    tools, vision = truth(capabilities.get("trained_for_tool_use")), truth(capabilities.get("vision"))
+    facts = ServerFacts(
+        STUDIO_V1,
+        tools=tools,
+        vision=vision,
+        parameters=billions(text(row.get("params_string"))),
+        names=evidence(key=row.get("key"), display_name=row.get("display_name")),
     )
+    return _studio(facts, loaded, tokens(row.get("max_context_length")), text(row.get("type")))
 
 
-def _studio(endpoint: str, loaded: int | None, most: int | None, tools: bool | None, kind: str) -> ServerFacts:
+def _studio(facts: ServerFacts, loaded: int | None, most: int | None, kind: str) -> ServerFacts:
     notes = []
     if loaded is not None and most is not None and loaded < most:
         notes.append(f"context: it is loaded with {loaded} of {most} tokens; load it with more if prompts are cut")
     if kind.startswith("embedding"):
         notes.append("this is an embedding model, not a chat model")
-    return ServerFacts(endpoint, tools=tools, context_length=loaded or most, notes=tuple(notes))
+    return msgspec.structs.replace(facts, context_length=loaded or most, notes=tuple(notes))
 
 
 def read_plain(body: Any, model: str) -> ServerFacts | None:
@@ -117,6 +124,7 @@ def read_openrouter(body: Any, model: str) -> ServerFacts | None:
     return ServerFacts(
         MODELS,
         tools=contains(row.get("supported_parameters"), "tools"),
+        vision=_sees(row),
         context_length=tokens(row.get("context_length")),
         names=evidence(hugging_face_id=row.get("hugging_face_id"), canonical_slug=row.get("canonical_slug")),
         notes=_lacking(row.get("supported_parameters")),
@@ -136,7 +144,12 @@ def read_endpoints(body: Any, model: str) -> ServerFacts | None:
     if with_tools and len(with_tools) < len(described):
         providers = ", ".join(_names(with_tools, "provider_name")[:5])
         notes = (f"tools: {len(with_tools)} of its {len(described)} endpoints support them ({providers})", *notes)
-    return ServerFacts(ENDPOINTS, tools=bool(with_tools), context_length=max(lengths, default=None), notes=notes)
+    vision = _sees(fields(fields(body).get("data")))
+    return ServerFacts(ENDPOINTS, tools=bool(with_tools), vision=vision, context_length=max(lengths, default=None), notes=notes)
+
+
+def _sees(row: dict[str, Any]) -> bool | None:
+    return contains(fields(row.get("architecture")).get("input_modalities"), "image")
 
 
 # parameters that a model with tools may lack, and what follows

@@ -35,13 +35,17 @@ def read_show(body: Any, model: str) -> ServerFacts | None:
     info = fields(shown.get("model_info"))
     details = fields(shown.get("details"))
     length = tokens(info.get(f"{text(info.get('general.architecture'))}.context_length"))
-    unused = shown.get("renderer") or shown.get("parser") or shown.get("template_source") in _TEMPLATE_UNUSED
+    tools, described = contains(shown.get("capabilities"), "tools"), template(shown.get("template"))
+    # Ollama derives the capability from the template, or from what renders the prompt instead of it
+    contradicts = tools is True and described is not None and not described.takes_tools
+    unused = contradicts or shown.get("renderer") or shown.get("parser") or shown.get("template_source") in _TEMPLATE_UNUSED
     return ServerFacts(
         SHOW,
-        tools=contains(shown.get("capabilities"), "tools"),
+        tools=tools,
+        vision=contains(shown.get("capabilities"), "vision"),
         context_length=length,
         parameters=_billions(info.get("general.parameter_count"), details.get("parameter_size")),
-        template=None if unused else template(shown.get("template")),
+        template=None if unused else described,
         names=evidence(
             parent_model=details.get("parent_model"),
             **{

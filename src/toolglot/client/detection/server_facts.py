@@ -27,6 +27,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     missing: bool = False  # the server does not have this model
     tools: bool | None = None
     parallel: bool | None = None
+    vision: bool | None = None
     context_length: int | None = None
     parameters: float | None = None  # billions
     template: Template | None = None  # parsed once, when the response is read

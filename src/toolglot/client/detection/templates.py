@@ -34,12 +34,16 @@ _TOOLS = re.compile(r"\{[{%][^{}]*?(?:(?<![\w.'\"</])(?:xml_|python_)?tools\b(?!
 _RAISED = re.compile(r"raise_exception\(\s*(?P<quote>['\"])(?P<message>.*?)(?P=quote)", re.DOTALL)
 _ROLE_SHOWN = re.compile(r"\{\{-?\s*(?:\.Role\b|[^{}]*\brole\b)(?![^{}]*\bif\b)")
 _NO_SYSTEM = re.compile(r"system (?:role|messages?|prompts?)[^.]*not supported|(?:does not|doesn't|can't) support[^.]*system")
+# Qwen3.5 and later: "System message must be at the beginning."; Mistral: "... an initial optional system message"
+_SYSTEM_FIRST = re.compile(
+    r"system messages? (?:must|should) be (?:at the beginning|the? ?first)|initial (?:optional )?system message"
+)
 _TOOL_ROLE = re.compile(r"['\"](?:tool|ipython|tool_results?|observation|function)['\"]")
 _SYSTEM = re.compile(r"['\"]system['\"]|\.System\b")
 
 
 class Template(msgspec.Struct, frozen=True):
-    """`refuses`: what it raises an exception for or leaves out: system, tool, alternation."""
+    """`refuses`: what it raises an exception for or leaves out: system, late_system, tool, alternation."""
 
     dialect: str | None
     takes_tools: bool
@@ -103,8 +107,10 @@ def _refuses(text: str) -> tuple[str, ...]:
     alternation = "alternate" in raised
     few = alternation or "only user and assistant" in raised
     any_role = not few and _ROLE_SHOWN.search(_RAISED.sub("", text)) is not None  # it renders any role by its name
+    no_system = _NO_SYSTEM.search(raised) is not None or not (any_role or _SYSTEM.search(text))
     refused = {
-        "system": _NO_SYSTEM.search(raised) is not None or not (any_role or _SYSTEM.search(text)),
+        "system": no_system,
+        "late_system": not no_system and _SYSTEM_FIRST.search(raised) is not None,
         "tool": not (any_role or _TOOL_ROLE.search(text)),
         "alternation": alternation,
     }

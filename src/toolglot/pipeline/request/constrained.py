@@ -24,9 +24,9 @@ from toolglot.io.json_codec import JSON_ERRORS, decode, dumps
 from toolglot.pipeline.request.history_as_text import (
     HistoryAsText,
     add_instructions,
+    fit_system,
     merge_same_role,
     results_as_text,
-    system_as_user,
 )
 from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas
 from toolglot.pipeline.response.extract import StreamExtractor
@@ -99,10 +99,9 @@ def constrain(
     if not form.required and request.messages and request.messages[-1].role == "tool":
         messages[-1] = _with_text(messages[-1], _AFTER_RESULTS.format(no_tool=dumps([{"name": no_tool(tool_prompt.tools)}])))
     messages = add_instructions(messages, tool_prompt.prompt)
-    if "system" in refuses:
-        messages = system_as_user(messages, notes)
+    messages = fit_system(messages, refuses, notes)
     output = Output(tool_prompt.schema, "answer", strict=True if target.endswith("_strict") else None)
-    constrained = msgspec.structs.replace(base, messages=merge_same_role(messages), output=output)
+    constrained = msgspec.structs.replace(base, messages=tuple(merge_same_role(messages)), output=output)
     if form.required and request.output is not None:
         notes.append("response schema: left out, because a call is required")
     return Constrained(constrained, None if form.required else _plain(base, refuses, []))
@@ -113,10 +112,8 @@ def _with_text(message: Message, text: str) -> Message:
 
 
 def _plain(request: Request, refuses: tuple[str, ...], notes: list[str]) -> Request:
-    messages = results_as_text(request.messages)
-    if "system" in refuses:
-        messages = system_as_user(messages, notes)
-    return msgspec.structs.replace(request, messages=merge_same_role(messages))
+    messages = fit_system(results_as_text(request.messages), refuses, notes)
+    return msgspec.structs.replace(request, messages=tuple(merge_same_role(messages)))
 
 
 def _tool_prompt(tools: tuple[Tool, ...], form: AnswerForm) -> _ToolPrompt:

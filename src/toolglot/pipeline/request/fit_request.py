@@ -14,26 +14,37 @@ import msgspec
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import UNKNOWN
 from toolglot.core.messages import Message, ToolCall
+from toolglot.core.reply import Decision
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import dumps
+from toolglot.pipeline.request.billing_line import without_billing_line
 from toolglot.pipeline.request.constrained import constrain
 from toolglot.pipeline.request.context_budget import ContextBudget, context_budget
 from toolglot.pipeline.request.fit_tools import NONE_FILLED, apply_choice, cap_tools, fit_tools
-from toolglot.pipeline.request.history_as_text import HistoryAsText, add_instructions, merge_same_role, system_as_user
+from toolglot.pipeline.request.history_as_text import (
+    HistoryAsText,
+    add_instructions,
+    fit_system,
+    merge_same_role,
+    separate_results,
+)
+from toolglot.pipeline.request.images_as_text import count_images, images_as_text
 from toolglot.pipeline.request.native_failure import native_failure
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.prompted_tools import prompt_tools
 from toolglot.pipeline.request.prompts import GENERAL
-from toolglot.pipeline.request.retry_feedback import codes_in
+from toolglot.pipeline.request.retry_feedback import MISSING, codes_in
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.tool_loops import end_tool_loops
 from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode, is_declared, is_queried
 from toolglot.pipeline.response.extract import toolset
 from toolglot.pipeline.response.grounding import grounding
 
+_LEAST_OUTPUT = 512  # tokens: the estimate of a prompt is rather high, so the answer is never cut below
+_TEMPLATE = 512  # tokens: what a chat template itself adds, with tools
 _MAX_TOKENS = 1024  # for a tiny model, if the caller sets no limit
 _COPIES = 0.3  # billions of parameters: smaller models copy an example whatever the question is
 _TINY = 1.0  # billions of parameters: smaller models may not stop
@@ -52,6 +63,7 @@ class _Fitting(msgspec.Struct):
     nonce: str | None
     calls: bool  # the model may call something
     notes: list[str]
+    decisions: list[Decision]
     filled: frozenset[str] = NONE_FILLED
     without_schema: Request | None = None
 
@@ -83,12 +95,13 @@ def fit_request(
         tool_mode = _constrained_retry(tool_mode, route, messages)
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
-    fitting = _Fitting(route, tool_mode, nonce, calls, [])
+    fitting = _Fitting(route, tool_mode, nonce, calls, [], [])
     if calls and ask == "auto" and (tool_mode.kind != "native" or is_queried(route.provider)):
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
     if loop_limit:
         request = end_tool_loops(request, loop_limit, fitting.notes)
     kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
+    request = _fit_images(_without_billing_line(request, fitting), fitting)
     request = _FITS[kind](request, fitting)
     request = _limit_tokens(request, fitting)
     request = _fit_context(request, fitting, larger=larger_context)
@@ -111,13 +124,17 @@ def fit_request(
         None if fitting.without_schema is None else _limit_tokens(fitting.without_schema, fitting),
         grounding(messages) if checked else None,
         messages,
+        tuple(fitting.decisions),
     )
 
 
 def _constrained_retry(tool_mode: ToolMode, route: Route, messages: tuple[Message, ...]) -> ToolMode:
-    """After a malformed call in a prompted dialect, retry with constrained decoding."""
-    if tool_mode.kind == "dialect" and route.provider.constrains and messages and codes_in(messages[-1]) & _MALFORMED:
+    """After a malformed call in a prompted dialect, or words where a call was required, retry with constrained decoding."""
+    codes = codes_in(messages[-1]) if messages and route.provider.constrains else frozenset()
+    if tool_mode.kind == "dialect" and codes & _MALFORMED:
         return ToolMode("constrained", why="the previous call was malformed")
+    if MISSING in codes:
+        return ToolMode("constrained", why="a call is required, and the model answered in words")
     return tool_mode
 
 
@@ -130,13 +147,38 @@ def _is_small(profile: Profile, most: float) -> bool:
     return profile.parameters is not None and profile.parameters <= most
 
 
-def _limit_tokens(request: Request, fitting: _Fitting) -> Request:
-    if request.max_tokens is not None or not _is_small(fitting.route.profile, _TINY):
+def _without_billing_line(request: Request, fitting: _Fitting) -> Request:
+    messages = request.messages if fitting.route.provider.billing_line else without_billing_line(request.messages)
+    if messages is request.messages:
         return request
-    note = f"max_tokens: {_MAX_TOKENS}, because so small a model may not stop"
+    fitting.notes.append("system prompt: Claude Code's billing line left out, because it differs in each request")
+    return msgspec.structs.replace(request, messages=messages)
+
+
+def _fit_images(request: Request, fitting: _Fitting) -> Request:
+    profile = fitting.route.profile
+    if profile.vision is not False or not (count := count_images(request.messages)):
+        return request
+    message = f"{count} images replaced by a text, because {profile.family} does not see images"
+    fitting.notes.append(message)
+    fitting.decisions.append(Decision("image_left_out", message))
+    return msgspec.structs.replace(request, messages=images_as_text(request.messages))
+
+
+def _limit_tokens(request: Request, fitting: _Fitting) -> Request:
+    profile = fitting.route.profile
+    if request.max_tokens is None and _is_small(profile, _TINY):
+        return _with_max_tokens(request, _MAX_TOKENS, "because so small a model may not stop", fitting)
+    if request.max_tokens is not None and profile.max_output is not None and request.max_tokens > profile.max_output:
+        return _with_max_tokens(request, profile.max_output, f"the most that {profile.family} gives", fitting)
+    return request
+
+
+def _with_max_tokens(request: Request, number: int, why: str, fitting: _Fitting) -> Request:
+    note = f"max_tokens: {number}, {why}"
     if note not in fitting.notes:
         fitting.notes.append(note)
-    return msgspec.structs.replace(request, max_tokens=_MAX_TOKENS)
+    return msgspec.structs.replace(request, max_tokens=number)
 
 
 def _has_calls(messages: tuple[Message, ...]) -> bool:
@@ -229,27 +271,23 @@ _FITS: dict[str, Callable[[Request, _Fitting], Request]] = {
 
 
 def _fit_history(request: Request, fitting: _Fitting) -> Request:
-    """Rewrite the history for the model's chat template."""
-    profile, notes = fitting.route.profile, fitting.notes
-    if not profile.refuses and profile.multi_turn != "poor":
+    """Rewrite the history for the model's chat template. What is rewritten depends on the template alone, never on the turn:
+    each prompt must begin with the one before, or the server's prefix cache is lost.
+    """
+    refuses, notes = fitting.route.profile.refuses, fitting.notes
+    if not refuses:
         return request
-    original = messages = list(request.messages)
-    as_text = len(messages) if "tool" in profile.refuses else _last_user(messages) if profile.multi_turn == "poor" else 0
-    if _has_calls(request.messages[:as_text]):
-        dialect = find_dialect(profile.dialect or GENERAL) or find_dialect(GENERAL)
-        as_messages = HistoryAsText(dialect, notes).history(request.messages[:as_text], "user")  # type: ignore[arg-type]
-        messages = [*as_messages, *messages[as_text:]]
-    if "system" in profile.refuses:
-        messages = system_as_user(messages, notes)
-    if messages is original and "alternation" not in profile.refuses:
-        return request
-    merged = merge_same_role(messages)
-    return request if merged == request.messages else msgspec.structs.replace(request, messages=merged)
-
-
-def _last_user(messages: list[Message]) -> int:
-    """The index of the last user message."""
-    return max((at for at, message in enumerate(messages) if message.role == "user"), default=0)
+    messages = list(request.messages)
+    if "tool" in refuses and _has_calls(request.messages):
+        dialect = find_dialect(fitting.route.profile.dialect or GENERAL) or find_dialect(GENERAL)
+        messages = HistoryAsText(dialect, notes).history(request.messages, "user")  # type: ignore[arg-type]
+    messages = fit_system(messages, refuses, notes)
+    if set(refuses) - {"late_system"}:
+        messages = merge_same_role(messages)
+    if "alternation" in refuses:
+        messages = separate_results(messages)
+    fitted = tuple(messages)
+    return request if fitted == request.messages else msgspec.structs.replace(request, messages=fitted)
 
 
 # -- context window
@@ -266,7 +304,13 @@ def _fit_context(request: Request, fitting: _Fitting, *, larger: bool) -> Reques
     wire_extra = request.extra.get(wire, {}) if at is not None else {}
     options: dict[str, Any] = wire_extra.get(at[0]) or {} if at is not None else {}
     configured = options.get(at[1]) if at is not None else None
-    budget = context_budget(request, configured if isinstance(configured, int) and configured > 0 else default, most)
+    default = configured if isinstance(configured, int) and configured > 0 else default
+    budget = context_budget(request, default, most)
+    if most is not None and request.max_tokens is not None and budget.needed > most:
+        left = max(most - (budget.needed - request.max_tokens) - _TEMPLATE, _LEAST_OUTPUT)
+        if left < request.max_tokens:
+            request = _with_max_tokens(request, left, f"what the window of {most} tokens leaves", fitting)
+            budget = context_budget(request, default, most)
     if not budget.short:
         return request
     if larger and budget.larger is not None and at is not None:

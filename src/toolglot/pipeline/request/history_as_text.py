@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal
@@ -21,6 +21,7 @@ _SYSTEM = ("system", "developer")
 _GENERATED_ID = re.compile(r"call_[0-9a-ft][0-9a-f]{23}(?:_\d+)?")  # the format of the client and the gateway
 _SIGN = re.compile(r"[<>\[\]|~=]")
 _PLACE = "PLACE-OF-THE-RESULT"
+_BETWEEN = "Done."  # after results that a user message follows directly
 _NOW = "Now answer the user in a full sentence, with the values above. Make a further call only if something is still missing."
 _FAILED = "Make the call that is needed now, or tell the user in plain words what is missing."
 _OPEN = "{names} was not run yet. Make that call now, with what the results say."
@@ -154,6 +155,57 @@ def system_as_user(messages: list[Message], notes: list[str]) -> list[Message]:
     ]
 
 
+def fold_late_system(messages: list[Message], notes: list[str]) -> list[Message]:
+    """One system message at the beginning. A later one becomes a marked part of a user turn in the same place.
+
+    It is not moved to the beginning: that would change the start of the prompt, and lose the server's prefix cache.
+    """
+    leading = next((at for at, message in enumerate(messages) if message.role not in _SYSTEM), len(messages))
+    late = sum(message.role in _SYSTEM for message in messages[leading:])
+    if leading <= 1 and not late:
+        return messages
+    folded: list[Message] = []
+    if leading:
+        parts = _joined([part for message in messages[:leading] for part in message.parts], "\n\n")
+        folded.append(Message("system", parts))
+    before_folded = False  # the message before was a system message
+    for message in messages[leading:]:
+        is_late = message.role in _SYSTEM
+        if is_late:
+            message = Message("user", _marked(message.parts))
+        if folded and folded[-1].role == message.role == "user" and (is_late or before_folded):
+            parts = _joined([*folded[-1].parts, *message.parts], "\n\n")
+            folded[-1] = msgspec.structs.replace(folded[-1], parts=parts, extra=merge_extra(folded[-1].extra, message.extra))
+        else:
+            folded.append(message)
+        before_folded = is_late
+    if late:
+        notes.append(f"system messages: {late} later ones became parts of user turns, because the chat template refuses them")
+    return folded
+
+
+def _marked(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    text = "\n\n".join(part.text for part in parts if isinstance(part, Text))
+    return (Text(f"<system>\n{text}\n</system>"), *(part for part in parts if not isinstance(part, Text)))
+
+
+def fit_system(messages: list[Message], refuses: Collection[str], notes: list[str]) -> list[Message]:
+    """The system messages in a form that the chat template takes."""
+    if "system" in refuses:
+        return system_as_user(messages, notes)
+    return fold_late_system(messages, notes) if "late_system" in refuses else messages
+
+
+def separate_results(messages: list[Message]) -> list[Message]:
+    """For templates where user and assistant alternate: between results and a user message stands one of the assistant."""
+    separated: list[Message] = []
+    for message in messages:
+        if message.role == "user" and separated and separated[-1].role == "tool":
+            separated.append(Message("assistant", (Text(_BETWEEN),)))
+        separated.append(message)
+    return separated
+
+
 def add_instructions(messages: list[Message], instructions: str) -> list[Message]:
     """Append the instructions to the leading system prompt, or add one."""
     if not messages or messages[0].role not in _SYSTEM:
@@ -162,7 +214,7 @@ def add_instructions(messages: list[Message], instructions: str) -> list[Message
     return [msgspec.structs.replace(first, parts=_joined([*first.parts, Text(instructions)], "\n\n")), *messages[1:]]
 
 
-def merge_same_role(messages: list[Message]) -> tuple[Message, ...]:
+def merge_same_role(messages: list[Message]) -> list[Message]:
     """Merge adjacent messages of the same role: many chat templates require user and assistant to alternate."""
     merged: list[Message] = []
     for message in messages:
@@ -172,7 +224,7 @@ def merge_same_role(messages: list[Message]) -> tuple[Message, ...]:
         else:
             parts = _joined([*last.parts, *message.parts], "\n\n")
             merged[-1] = Message(last.role, parts, last.name, merge_extra(last.extra, message.extra))
-    return tuple(merged)
+    return merged
 
 
 def _joined(parts: Iterable[Part], between: str) -> tuple[Part, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from toolglot.core.messages import Message
+from toolglot.core.reply import Decision
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.pipeline.request.route import Route
@@ -27,3 +28,4 @@ class Plan(msgspec.Struct, frozen=True):
     plain: Request | None = None  # sent after a `no_tool` answer: the same conversation without the schema
     grounding: Grounding | None = None  # only for small models
     given: tuple[Message, ...] = ()  # the caller's messages: a call in text that stands in a tool result is quoted
+    decisions: tuple[Decision, ...] = ()  # about the request; they are reported with those about the response

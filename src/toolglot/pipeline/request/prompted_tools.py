@@ -20,8 +20,8 @@ from toolglot.pipeline.request.history_as_text import (
     HistoryAsText,
     ResultsAs,
     add_instructions,
+    fit_system,
     merge_same_role,
-    system_as_user,
     with_reminder,
 )
 from toolglot.pipeline.request.prompts import callable_tools, named_style, tool_prompt
@@ -40,7 +40,8 @@ def prompt_tools(
     """The request with its tools in the system prompt.
 
     `results_as`: the role of results; `tool` leaves them unchanged, for servers with a chat template that supports them.
-    `refuses`: what the chat template does not support; only `system` matters here. Changes are appended to `notes`.
+    `refuses`: what the chat template does not support; only `system` and `late_system` matter here. Changes are appended to
+    `notes`.
     """
     if results_as not in ("user", "tool"):
         raise CallerError(unknown("role for results", results_as, ["tool", "user"]), "results_as")
@@ -61,9 +62,8 @@ def prompt_tools(
         )
         messages = add_instructions(messages, prompt)
         notes.append(f"tools: {len(tools)} in the system prompt, in the dialect {dialect.name}")
-    if "system" in tuple(refuses):
-        messages = system_as_user(messages, notes)
-    return msgspec.structs.replace(request, messages=merge_same_role(messages), tools=(), choice=None, parallel=None)
+    messages = fit_system(messages, tuple(refuses), notes)
+    return msgspec.structs.replace(request, messages=tuple(merge_same_role(messages)), tools=(), choice=None, parallel=None)
 
 
 def tools_to_show(tools: tuple[Tool, ...], choice: Choice | None, notes: list[str]) -> tuple[Tool, ...]:

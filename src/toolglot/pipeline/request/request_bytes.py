@@ -19,6 +19,7 @@ from toolglot.errors import CallerError
 from toolglot.io.json_codec import JSON_ERRORS, decode, encode
 from toolglot.io.request_validation import wrong_type
 from toolglot.pipeline.convert import write_request
+from toolglot.pipeline.request.declared_tools import with_declared_tools
 from toolglot.pipeline.request.route import WireFormat
 from toolglot.pipeline.request.toolset_cache import MARK, ToolsetCache
 
@@ -42,13 +43,14 @@ def read_request_bytes(data: bytes, source_format: WireFormat, inspect: Inspect 
         raise _not_an_object(data, error) from None
     request = wire.read_request({**body, **overrides} if overrides else body)
     if tools is None and not history:
-        return request
+        return with_declared_tools(request)
     if tools is not None and not isinstance(tools, Toolset):
         try:
             tools = _TOOLS.read(wire.name, bytes(tools))
         except JSON_ERRORS as error:  # the parser skipped them, so invalid UTF-8 or numbers show only here
             raise CallerError(f"is not JSON: {error}", "tools") from None
-    return msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=request.messages + history)
+    messages = request.messages + history
+    return with_declared_tools(msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=messages))
 
 
 def _top_level(data: bytes, wire: str, inspect: Inspect | None) -> tuple[dict[str, msgspec.Raw], msgspec.Raw | Toolset | None]:

@@ -11,6 +11,7 @@ from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply
 from toolglot.io.json_codec import loads_object, preview
 
+MISSING = "missing_call"  # a call was required, and the model made none
 _AGAIN = "Make the call again"
 _ADVICE = {
     "rejected_unknown_tool": "If one of these does what is wanted, call it; if none does, say so in plain words.",
@@ -22,6 +23,7 @@ _ADVICE = {
     "rejected_unsupported_keyword": "Do not call this tool again: use another one, or answer in plain words.",
     "rejected_ungrounded": "Answer without this call, or make it again if it is what the user wants.",
     "rejected_repeat": "Use the result: make the next call, or answer in plain words.",
+    MISSING: "Answer now with the call that is needed, and with nothing else.",
     "rejected_choice": "Make only calls that are allowed now, or answer without a call.",
 }
 _SHOWN = 300  # characters of the model's text to repeat
@@ -71,8 +73,8 @@ def codes_in(message: Message) -> frozenset[str]:
 
 def sentence(decision: Decision) -> str:
     """The reason, the arguments if the history does not show them, and what to do."""
-    words = [f"Not run: {decision.message.rstrip('.')}."]
     call = decision.call
+    words = [f"{'' if decision.code == MISSING else 'Not run: '}{decision.message.rstrip('.')}."]
     if call is not None and call.name and loads_object(call.arguments_json) is None and call.arguments_json.strip():
         words.append(f"The arguments were: {preview(call.arguments_json, _SHOWN)}")
     words.append(_ADVICE.get(decision.code, f"{_AGAIN} as the tool's schema says."))

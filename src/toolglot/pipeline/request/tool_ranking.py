@@ -2,7 +2,7 @@
 
 BM25 over the words of a tool's name, description and parameters. Stop words and a light English stem are fine here, because
 this only ranks: no call is accepted, rejected or changed by it. Tools that the caller names, or that were called before,
-come first.
+come first. The tools stay the same from one question to the next.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ def most_relevant(
     ours = [at for at, tool in enumerate(tools) if tool.kind != "server"]
     if len(ours) <= most:
         return tools, ()
+    messages = _up_to_question(messages)
     scores = _scores(tools, messages)
     by_score = sorted(scores, key=lambda at: (-scores[at], at))
     ranked = [at for at in dict.fromkeys((*by_score, *ours)) if tools[at].kind != "server"]
@@ -52,6 +53,16 @@ def most_relevant(
     left_out = set(ranked[most:])
     kept = Toolset(tool for at, tool in enumerate(tools) if at not in left_out)
     return kept, tuple(tool for at, tool in enumerate(tools) if at in left_out)
+
+
+def _up_to_question(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The conversation up to the last question: what the model does then does not change its tools, which would change the
+    start of the prompt with every step. A user message right after results belongs to them.
+    """
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].role == "user" and (not at or messages[at - 1].role != "tool"):
+            return messages[: at + 1]
+    return messages
 
 
 def _scores(tools: tuple[Tool, ...], messages: tuple[Message, ...]) -> dict[int, float]:

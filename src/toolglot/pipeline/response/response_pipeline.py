@@ -204,7 +204,7 @@ class FinishReply:
             out.append(Close(index, sealed=False))
 
     def _finished(self, event: Finish) -> Finish:
-        decisions = event.decisions
+        decisions = (*self._plan.decisions, *event.decisions) if self._plan.decisions else event.decisions
         choice = self._plan.choice
         if choice is not None and choice.mode == "required" and not self.calls and self._has_tools:
             decisions = (*decisions, Decision("missing_call", "a call is required, but the model made none"))

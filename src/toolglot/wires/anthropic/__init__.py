@@ -8,7 +8,7 @@ from toolglot.wires.anthropic.reply import write_error, write_reply
 from toolglot.wires.anthropic.request import read_request, write_request
 from toolglot.wires.anthropic.shapes import WIRE as NAME
 from toolglot.wires.anthropic.stream import read_events, reader
-from toolglot.wires.anthropic.tools import read_choice, read_tools, write_tools
+from toolglot.wires.anthropic.tools import declared_tools, read_choice, read_tools, write_tools
 from toolglot.wires.anthropic.writer import MessagesWriter
 
 WIRE = Wire(
@@ -29,5 +29,6 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    declared_tools=declared_tools,
     read_history=read_history,
 )

@@ -9,6 +9,21 @@ from toolglot.io.request_validation import Body, unknown_extra
 
 WIRE = "anthropic"
 
+# fmt: off
+# type of a toolset -> the names of its calls (SDK 2.10)
+_POINTER = (
+    "double_click", "hold_key", "key", "left_click", "left_click_drag", "left_mouse_down", "left_mouse_up", "middle_click",
+    "mouse_move", "right_click", "screenshot", "scroll", "triple_click", "type", "wait", "zoom",
+)
+TOOLSETS = {
+    "computer_toolset_20260801": (*_POINTER, "cursor_position"),
+    "browser_toolset_20260801": (
+        *_POINTER, "close_tab", "file_upload", "find", "form_input", "get_page_text", "hover", "javascript_exec", "list_tabs",
+        "navigate", "new_tab", "read_console", "read_network", "read_page", "scroll_to", "switch_tab",
+    ),
+}
+# fmt: on
+
 # key -> field
 OPTIONS = {
     "max_tokens": "max_tokens",

@@ -18,7 +18,7 @@ from toolglot.io.request_validation import (
     wrong_type,
 )
 from toolglot.io.tools_writer import choice_is_supported, supported_strict, tools_writer
-from toolglot.wires.anthropic.shapes import WIRE, rest_of
+from toolglot.wires.anthropic.shapes import TOOLSETS, WIRE, rest_of
 
 _TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict"})
 _CHOICE_KEYS = frozenset({"type", "name", "disable_parallel_tool_use"})
@@ -37,7 +37,7 @@ def read_tools(value: Any) -> tuple[Tool, ...]:
 def _read_tool(obj: Body) -> Tool:
     kind = obj.get("type")
     if kind is not None and kind != "custom":
-        return Tool(require_string(kind, "type"), kind="server", extra={WIRE: obj})
+        return Tool(require_string(kind, "type"), kind="server", extra={WIRE: obj}, members=TOOLSETS.get(kind, ()))
     return Tool(
         require_string(obj.get("name"), "name"),
         optional(require_string, obj.get("description"), "description"),
@@ -45,6 +45,18 @@ def _read_tool(obj: Body) -> Tool:
         optional(require_boolean, obj.get("strict"), "strict"),
         extra=rest_of(obj, _TOOL_KEYS),
     )
+
+
+def declared_tools(block: Body) -> tuple[Tool, ...]:
+    """`tool_addition` with a definition, also in the `tool_changes` of a `compaction` block. A reference declares nothing."""
+    changes = block.get("tool_changes") if block.get("type") == "compaction" else [block]
+    found: list[Tool] = []
+    for change in changes if isinstance(changes, list) else ():
+        tool = change.get("tool") if isinstance(change, dict) and change.get("type") == "tool_addition" else None
+        definition = tool.get("definition") if isinstance(tool, dict) else None
+        if isinstance(definition, dict):
+            found.append(_read_tool(definition))
+    return tuple(found)
 
 
 def _write_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body:

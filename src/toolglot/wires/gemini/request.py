@@ -99,7 +99,8 @@ def _read_thinking(config: Body) -> Thinking | None:
         return None
     more = dict(camel(require_object(obj, "thinkingConfig")))
     level, budget, show = more.pop("thinkingLevel", None), more.pop("thinkingBudget", None), more.pop("includeThoughts", None)
-    effort = LEVEL_IN.get(level.upper()) if isinstance(level, str) else None
+    effort = LEVEL_IN.get(level.upper(), level.lower()) if isinstance(level, str) else None
+    effort = None if effort == "thinking_level_unspecified" else effort
     tokens = -1 if budget == -1 else token_count(budget)  # -1: the model chooses
     if tokens == 0 and effort is None:
         effort, tokens = "off", None

@@ -26,8 +26,8 @@ OPTIONS = {
 }
 OPTION_KEYS = {field: key for key, field in OPTIONS.items()}
 
-LEVEL_IN = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high"}
-LEVEL_OUT = {**{effort: level for level, effort in LEVEL_IN.items()}, "xhigh": "HIGH", "max": "HIGH"}
+LEVEL_IN = {"MINIMAL": "minimal", "LOW": "low", "MEDIUM": "medium", "HIGH": "high", "XHIGH": "xhigh"}
+LEVEL_OUT = {**{effort: level for level, effort in LEVEL_IN.items()}, "max": "XHIGH"}
 
 REASON_IN: dict[str, StopReason] = {
     "STOP": "stop",
@@ -40,7 +40,14 @@ REASON_IN: dict[str, StopReason] = {
     "IMAGE_SAFETY": "filter",
     "IMAGE_PROHIBITED_CONTENT": "filter",
     "IMAGE_RECITATION": "filter",
+    "LANGUAGE": "filter",
+    "MODEL_ARMOR": "filter",
+    "ESCALATION": "filter",
+    "PUP_LIMITED_DISABLED": "filter",
     "CONTINUATION": "pause",
+    "MISSING_THOUGHT_SIGNATURE": "error",
+    "NO_IMAGE": "error",
+    "IMAGE_OTHER": "error",
     "MALFORMED_FUNCTION_CALL": "error",
     "UNEXPECTED_TOOL_CALL": "error",
     "TOO_MANY_TOOL_CALLS": "error",

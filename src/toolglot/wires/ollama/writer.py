@@ -17,8 +17,6 @@ from toolglot.wires.ollama.reply import note_cut, write_end, write_error, write_
 from toolglot.wires.ollama.shapes import WIRE
 
 _GOES_ON = b'},"done":false}\n'
-# Legal inside JSON, but line ends for clients that use str.splitlines (Ollama's SDK).
-_LINE_ENDS = ((b"\xc2\x85", rb"\u0085"), (b"\xe2\x80\xa8", rb"\u2028"), (b"\xe2\x80\xa9", rb"\u2029"))
 
 
 class OllamaWriter(EventWriter):
@@ -31,7 +29,7 @@ class OllamaWriter(EventWriter):
 
     def on_start(self, event: Start) -> bytes:
         self._head = write_head(event.model, event.created, self._context)
-        begin = _json(self._head)[:-1] + b',"message":{"role":"assistant","content":'
+        begin = encode(self._head)[:-1] + b',"message":{"role":"assistant","content":'
         self._text = begin
         self._thinking = begin + b'"","thinking":'
         self._more = begin + b'"",'
@@ -51,7 +49,7 @@ class OllamaWriter(EventWriter):
             buffer.append(text)
             return b""
         begin = self._text if self._open[index].kind == "text" else self._thinking
-        return begin + _json(text) + _GOES_ON
+        return begin + encode(text) + _GOES_ON
 
     def on_close(self, event: Close) -> bytes:
         opened = self._open.pop(event.index)
@@ -69,7 +67,7 @@ class OllamaWriter(EventWriter):
             case "media":
                 kind: Any = opened.channel or "file"
                 images = write_image(media_from_url(kind, text, extra), "reply", self._notes)
-                return self._more + b'"images":' + _json(images) + _GOES_ON if images else b""
+                return self._more + b'"images":' + encode(images) + _GOES_ON if images else b""
             case "opaque":
                 no_place_in_reply(WIRE, "opaque", opened.name, self._notes)
         return b""
@@ -85,7 +83,7 @@ class OllamaWriter(EventWriter):
             del self._calls[index]
             if call.sealed:
                 obj = write_call(call, self._written, self._notes)
-                written += self._more + b'"tool_calls":[' + _json(obj) + b"]" + _GOES_ON
+                written += self._more + b'"tool_calls":[' + encode(obj) + b"]" + _GOES_ON
                 self._written += 1
             else:
                 note_cut(call.id, self._notes)
@@ -94,16 +92,7 @@ class OllamaWriter(EventWriter):
     def on_finish(self, event: Finish) -> bytes:
         more, end = write_end(event.stop, event.usage, event.extra, self._notes)
         last: Body = {**self._head, "message": {"role": "assistant", "content": "", **more}, **end}
-        return _json(last) + b"\n"
+        return encode(last) + b"\n"
 
     def on_error(self, event: Fault) -> bytes:
-        return _json(write_error(event.error)[1]) + b"\n"
-
-
-def _json(value: Any) -> bytes:
-    data = encode(value)
-    if not data.isascii():
-        for raw, escaped in _LINE_ENDS:
-            if raw in data:
-                data = data.replace(raw, escaped)
-    return data
+        return encode(write_error(event.error)[1]) + b"\n"

@@ -290,7 +290,7 @@ def _write_reasoning(part: Reasoning, obj: Body, notes: list[str], quirks: Quirk
         obj.setdefault("reasoning_details", []).extend(details)
     if quirks.reasoning_key and part.text:
         obj[quirks.reasoning_key] = obj.get(quirks.reasoning_key, "") + part.text
-    elif not details:
+    elif not details or (part.text and part.text != "".join(map(_detail_text, details))):
         notes.append("reasoning in the history: openai-chat has no place for it; left out")
     foreign = sorted(wire for wire in part.extra if wire != WIRE)
     if foreign:

@@ -10,7 +10,7 @@ from toolglot.wires.openai_responses.request import read_request, write_request
 from toolglot.wires.openai_responses.shapes import WIRE as NAME
 from toolglot.wires.openai_responses.storage_defaults import adopt
 from toolglot.wires.openai_responses.stream import read_events, reader
-from toolglot.wires.openai_responses.tools import read_choice, read_tools, write_tools
+from toolglot.wires.openai_responses.tools import declared_tools, read_choice, read_tools, write_tools
 from toolglot.wires.openai_responses.writer import ResponsesWriter
 
 WIRE = Wire(
@@ -31,5 +31,6 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    declared_tools=declared_tools,
     adopt=adopt,
 )

@@ -28,6 +28,7 @@ from toolglot.io.tools_writer import choice_is_supported, supported_strict, tool
 from toolglot.wires.openai_common import FAMILY
 from toolglot.wires.openai_responses.shapes import WIRE
 
+_DECLARING = ("additional_tools", "tool_search_output")
 _FUNCTION_KEYS = frozenset({"type", "name", "description", "parameters", "strict"})
 _CUSTOM_KEYS = frozenset({"type", "name", "description", "format"})
 _NAMESPACE_KEYS = frozenset({"type", "name", "tools"})
@@ -41,6 +42,11 @@ def read_tools(value: Any) -> tuple[Tool, ...]:
     if not value:
         return ()
     return tuple(tool for tools in read_each(value, "tools", _read_tool) for tool in tools)
+
+
+def declared_tools(block: Body) -> tuple[Tool, ...]:
+    """Codex sends its tools in an item; a tool search gives those that it found."""
+    return read_tools(block.get("tools")) if block.get("type") in _DECLARING and isinstance(block.get("tools"), list) else ()
 
 
 def _read_tool(obj: Body) -> list[Tool]:
