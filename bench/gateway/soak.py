@@ -81,6 +81,7 @@ class Kind:
     code: str = ""  # of the cause, in the gateway's record
     leaves: int = 0
     asks: int = 1  # requests to the upstream
+    more_asks: int = 0  # at most: a kept connection that is closed may have been closed before, so the request is sent again
 
 
 KINDS = (
@@ -90,7 +91,7 @@ KINDS = (
     Kind("cut", 6, "cut-{n}", code="cut_off"),
     Kind("stall", 3, "stall-{n}", code="timeout_idle"),
     Kind("half a reply", 3, "half", stream=False, status=502, code="cut_off", asks=2),
-    Kind("closed at once", 2, "close", status=502, code="cut_off", asks=2),
+    Kind("closed at once", 2, "close", status=502, code="cut_off", asks=2, more_asks=2),
     Kind("500", 4, "fail-500", status=500, code="api_error", asks=2),
     Kind("429", 4, "fail-429", status=429, code="api_error"),
     Kind("hangs", 2, "hang", stream=False, status=504, code="timeout_first_byte"),
@@ -420,7 +421,7 @@ class Soak:
         seen.slowest = max(seen.slowest, time.monotonic() - start)
         seen.count[kind.name] += 1
         seen.asks[0] += kind.asks if is_right and not kind.leaves else 0
-        seen.asks[1] += kind.asks if is_right else 2
+        seen.asks[1] += kind.asks + kind.more_asks if is_right else 2 + kind.more_asks
         model = exchange.model.partition("/")[2] if kind.asks else ""
         if kind.leaves:
             seen.left[model] += 1
