@@ -1,9 +1,9 @@
-# make demo | test | check | bench | fuzz | serve. Everything is set up once: in .venv, and as root on Debian with apt-get.
+# make demo | test | check | bench | fuzz | soak | serve. Everything is set up once: in .venv, and as root on Debian with apt-get.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-ask-full fuzz serve clean
+.PHONY: demo test check bench bench-ask-full fuzz soak serve clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
@@ -63,6 +63,10 @@ N ?= 100000
 CORPUS ?= .fuzz
 fuzz: $(VENV)/.test  # N inputs; what it finds is in $(CORPUS)/findings, and its counter in $(CORPUS)/total.json
 	$(BIN)/python -m fuzz.run -n $(N) --folder $(CORPUS)
+
+MINUTES ?= 60
+soak: $(VENV)/.bench $(VENV)/.browser  # faults of all kinds, two workers and Redis; exit code 1 if a request is not accounted for
+	$(BIN)/python bench/gateway/soak.py --minutes $(MINUTES)
 
 serve: $(VENV)/.local
 	$(BIN)/toolglot serve

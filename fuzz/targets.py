@@ -222,7 +222,7 @@ def _check_writing(reply: Reply, events: list[Event], target: str) -> None:
         law(400 <= status < 600 and encode(body), "an error without a status", status, body)
         return
     whole = wire.read_reply(decode(encode(wire.write_reply(reply, ResponseContext("id", "m", 1), []))), None)
-    law(_letters(whole) == _letters(reply), "text is lost", reply, whole)
+    law(sorted(_letters(whole)) == sorted(_letters(reply)), "text is lost", reply, whole)  # Chat has one field per channel
     law(len(list(unfold(whole))) > 1, "no events")
 
 

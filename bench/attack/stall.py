@@ -1,56 +1,88 @@
-"""The longest time that the gateway's event loop answers nobody: a process of its own asks for /healthz all the time.
+"""The gateway with a probe: the longest time that its event loop gets to nothing else, in CPU time of the process.
 
-python bench/attack/stall.py PORT; each line on stdin is answered with the longest time since the one before, in milliseconds.
+python bench/attack/stall.py FILE serve ...   # FILE holds that time in seconds; whoever reads it may set it to 0
+
+CPU time, because the machine may be busy with other things. Of the whole process, because a worker thread that holds the
+interpreter's lock stops the loop as well.
 """
 
 from __future__ import annotations
 
-import socket
+import asyncio
+import mmap
+import struct
 import sys
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
-_REQUEST = b"GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
-_PAUSE = 0.005  # seconds
+_PAUSE = 0.002  # seconds between two looks
+_VALUE = struct.Struct("d")
 
 
-class Probe(threading.Thread):
-    def __init__(self, port: int) -> None:
-        super().__init__(daemon=True)
-        self._port = port
-        self.longest = 0.0
-        self.began: float | None = None
+class Reading:
+    """The file of a probe."""
 
-    def run(self) -> None:
-        while True:
-            try:
-                with socket.create_connection(("127.0.0.1", self._port)) as connection:
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    self._ask(connection)
-            except OSError:
-                time.sleep(_PAUSE)
+    def __init__(self, path: Path) -> None:
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), _VALUE.size)
 
-    def _ask(self, connection: socket.socket) -> None:
-        while True:
-            self.began = time.perf_counter()
-            connection.sendall(_REQUEST)
-            if not connection.recv(65536):
-                return
-            self.longest = max(self.longest, time.perf_counter() - self.began)
-            time.sleep(_PAUSE)
+    @classmethod
+    def create(cls, path: Path) -> Reading:
+        path.write_bytes(_VALUE.pack(0.0))
+        return cls(path)
+
+    def get(self) -> float:
+        seconds: float = _VALUE.unpack(self._map[:])[0]
+        return seconds
+
+    def put(self, seconds: float) -> None:
+        self._map[:] = _VALUE.pack(seconds)
 
     def take(self) -> float:
-        waiting = time.perf_counter() - self.began if self.began is not None else 0.0
-        longest, self.longest = max(self.longest, waiting), 0.0
+        """Milliseconds since the last call."""
+        longest = self.get()
+        self.put(0.0)
         return longest * 1000
 
 
-def main() -> None:
-    probe = Probe(int(sys.argv[1]))
-    probe.start()
-    for _ in sys.stdin:
-        print(f"{probe.take():.1f}", flush=True)
+def watch(loop: asyncio.AbstractEventLoop, reading: Reading) -> None:
+    last = time.process_time()
+    came = threading.Event()
+
+    def look() -> None:
+        nonlocal last
+        now = time.process_time()
+        if now - last > reading.get():
+            reading.put(now - last)
+        last = now
+        came.set()
+
+    def ask() -> None:
+        while not loop.is_closed():
+            came.clear()
+            loop.call_soon_threadsafe(look)
+            came.wait()
+            time.sleep(_PAUSE)
+
+    threading.Thread(target=ask, daemon=True).start()
+
+
+def main(file: str, arguments: list[str]) -> int:
+    from toolglot.cli.main import main as run  # noqa: PLC0415  (the attacks' own process needs only `Reading`)
+    from toolglot.gateway.app import App  # noqa: PLC0415
+
+    lifespan: Any = App._lifespan
+
+    async def watched(app: App, receive: Any, send: Any) -> None:
+        watch(asyncio.get_running_loop(), Reading(Path(file)))
+        await lifespan(app, receive, send)
+
+    App._lifespan = watched  # type: ignore[method-assign]
+    sys.argv = ["toolglot", *arguments]
+    return run()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent.parent
+from stall import Reading
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
 ONE, TWO, ADMIN = "attack-key-one-0123", "attack-key-two-0123", "attack-key-admin-01"
 UPSTREAM_KEY = "sk-upstream-secret-0123456789"
 CHAT = "/v1/chat/completions"
-_SERVE = "import sys; from toolglot.cli.main import main; sys.exit(main())"
 _START_SECONDS = 60.0
 WAIT = 60.0  # seconds for one answer; nothing here may take that long
 
@@ -139,7 +141,9 @@ class Gateway:
         self.file.write_text(TOML.format(port=self.port, upstream=upstream.port, server=server, **names), encoding="utf-8")
         self._log = (folder / f"{self.port}.log").open("w+", encoding="utf-8")
         environ = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", "TOOLGLOT_REMEMBER": "0"}
-        command = [sys.executable, "-c", _SERVE, "serve", "--config", str(self.file)]
+        probe = folder / f"{self.port}.stall"
+        self.stall = Reading.create(probe)
+        command = [sys.executable, str(HERE / "stall.py"), str(probe), "serve", "--config", str(self.file)]
         self.process = subprocess.Popen(command, env=environ, stdout=self._log, stderr=self._log)
 
     async def started(self) -> None:

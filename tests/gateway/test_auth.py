@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from random import Random
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from tests.gateway.running import WIRES, config, request_of, run, serving
 from tests.gateway.scripts import fixture, question, response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.gateway import body_structure
 from toolglot.gateway.app import App
 from toolglot.gateway.body_structure import MAX_VALUES, check_structure
 from toolglot.gateway.concurrency import ConcurrencyGate
@@ -248,6 +250,40 @@ def test_nesting_depth(data: bytes, deep: bool) -> None:
             check_structure(data, 20)
     else:
         check_structure(data, 20)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8])
+def test_slices_of_a_body_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = Random(size)  # noqa: S311
+    for _ in range(2000):
+        data = b"".join(chance.choices([b"[", b"]", b"{", b"}", b",", b'"', b"\\", b'\\"', b'"a"', b"[[", b"]]"], k=25))
+        most = _depth(data)
+        if most is None:
+            continue
+        monkeypatch.setattr(body_structure, "_SLICE", size)
+        check_structure(data, most)
+        if most:
+            with pytest.raises(CallerError):
+                check_structure(data, most - 1)
+
+
+def _depth(data: bytes) -> int | None:
+    """Character by character. None: it has a backslash outside of strings, so it is not JSON."""
+    depth = most = 0
+    in_string = escaped = False
+    for char in data.decode():
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            if not in_string:
+                return None
+            escaped = True
+        elif char == '"':
+            in_string = not in_string
+        elif not in_string:
+            depth += (char in "[{") - (char in "]}")
+            most = max(most, depth)
+    return most
 
 
 def test_the_number_of_values_is_limited() -> None:

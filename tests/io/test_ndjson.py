@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from tests.cutting import SIZES, cut
+from toolglot.core.fold import fold
+from toolglot.core.reply import Reply
 from toolglot.io.json_codec import decode_values
 from toolglot.io.ndjson import NdjsonFrames
+from toolglot.wires.ollama import stream
 
 NESTED = '{"a":{"b":[{"c":"}"}]}}'
 
@@ -32,6 +35,27 @@ def test_values_are_the_same_in_any_split(name: str, size: int | None) -> None:
     reader = NdjsonFrames()
     found = [frame for piece in cut(text.encode(), size) for frame in reader.feed(piece)]
     assert [value for _, data in found + reader.close() for value in decode_values(data)[0]] == expected
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        (
+            '{"message":{"content":"a"},"done":true,"done_reason":"stop"}n\n',
+            0,
+        ),  # found by fuzz/: what follows the end is not reported
+        ('{"message":{"content":"a"}}[{"id":"b"l\n{"done":true,"done_reason":"stop"}\n', 1),
+        ('{"message":{"content":"a"}}[{"message":{"content":"b"}},{"id":"b"l\n{"done":true,"done_reason":"stop"}\n', 1),
+    ],
+)
+def test_damaged_lines_are_reported_the_same_in_any_split(text: str, notes: int, size: int | None) -> None:
+    def read(size: int | None) -> Reply:
+        reader = stream.reader()
+        return fold([*(event for piece in cut(text.encode(), size) for event in reader.feed(piece)), *reader.close()])
+
+    assert read(size) == read(None)
+    assert len(read(size).notes) == notes
 
 
 def test_a_whole_object_does_not_wait_for_its_newline() -> None:

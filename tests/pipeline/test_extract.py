@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cutting import SIZES, cut
 from tests.cycles import no_cycles
 from toolglot import CallerError, StreamExtractor, ToolCall, extract, validate
 from toolglot.dialects import dialect_names, find_dialect
@@ -275,9 +276,32 @@ def test_half_a_surrogate_pair_does_not_lose_the_call() -> None:
 def test_a_closer_may_be_cut_anywhere(tail: str) -> None:
     text = f'Let me see. <call:get_weather{{"city": "Paris"}}{tail} Done.'
     whole = extract(text, [{"name": "get_weather", "schema": {"type": "object"}}])
-    for cut in range(len(text)):
+    for at in range(len(text)):
         extractor = StreamExtractor([{"name": "get_weather", "schema": {"type": "object"}}])
-        extractor.feed(text[:cut])
-        extractor.feed(text[cut:])
+        extractor.feed(text[:at])
+        extractor.feed(text[at:])
         extractor.close()
         assert extractor.result() == whole
+
+
+# Found by fuzz/: regions that share an opener, of which the one that ends first needs repair, or starts a call first.
+_SHARED_OPENERS = (
+    "<tool_use><name>f</name><arguments>{}</</arguments></tool_use> Done.",
+    '<tool_use><name>f</name><arguments>{"a": 1}</argumentather", "args": {}}<|end_message|>>\n</tool_use>',
+    '<tool_call>{"name": "f", "arg[<HOME>/root]<ents": {"a": "b\n```json\n{"name": "g", "c": 3}}\n</tool_call>\n<tool_call>\n'
+    '{"name": "f", "arguments": {"path"limit:.md", "content": "```"k\\": [1]}\\n```\\n"}}\n</tool_call>',
+    '<invoke name="f">\n<parameter name="a"></function>b</para<toolcall>eter>\n<parameter name="c">3</parameter></invok</e>',
+)
+
+
+@pytest.mark.parametrize("calls", ["hold", "pass"])
+@pytest.mark.parametrize("text", _SHARED_OPENERS)
+def test_regions_that_share_an_opener_may_be_cut_anywhere(text: str, calls: Any) -> None:
+    results = []
+    for size in SIZES:
+        extractor = StreamExtractor([{"name": "f", "schema": {"type": "object"}}], calls=calls)
+        for piece in cut(text, size):
+            extractor.feed(piece)
+        extractor.close()
+        results.append(extractor.result())
+    assert all(result == results[-1] for result in results)

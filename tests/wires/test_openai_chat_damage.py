@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.counted import lines_run
 from tests.cutting import cut
 from tests.wires.chat_pieces import END, PARTIAL, chunk, stream
 from tests.wires.test_openai_chat import FULL
@@ -151,3 +153,13 @@ def test_damaged_requests_are_read_or_refused(data: st.DataObject) -> None:
             assert msgspec.convert(msgspec.to_builtins(request), Request) == request
         WIRE.write_request(sanitize_names(request, WIRE.names), [], Quirks())
     assert key is None or key in body
+
+
+def test_many_calls_are_read_in_linear_work() -> None:
+    def reply(number: int) -> dict[str, Any]:
+        function = {"name": "f", "arguments": "{}"}
+        calls = [{"id": f"c{at}", "type": "function", "function": function} for at in range(number)]
+        return {"choices": [{"message": {"role": "assistant", "tool_calls": calls}, "finish_reason": "tool_calls"}]}
+
+    few, many = (lines_run(partial(WIRE.read_events, reply(number))) for number in (200, 800))
+    assert many < 5 * few

@@ -11,6 +11,7 @@ import msgspec
 from toolglot.client.keys import without_key
 from toolglot.client.retry import with_late_wait
 from toolglot.client.transport import Answer, Limits, Transport
+from toolglot.client.worker import in_worker_if
 from toolglot.core.events import Event, Fault, Finish, Open, Start
 from toolglot.core.interfaces import Reader
 from toolglot.errors import UpstreamError
@@ -21,6 +22,7 @@ from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.request_bytes import write_request_bytes
 from toolglot.pipeline.request.route import WireFormat
 
+_LARGE = 128 * 1024  # bytes of a whole response; smaller ones are parsed within milliseconds
 _JSON = "json"
 _JSON_TYPE = "application/json"
 
@@ -131,7 +133,7 @@ async def fetch_events(this: HttpRequest) -> list[Event]:
         body = await answer.read()
     finally:
         await answer.aclose()
-    events = _events_in(body, this, answer)
+    events = await in_worker_if(len(body) > _LARGE, lambda: _events_in(body, this, answer))
     last = events[-1]
     if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
         raise _for_caller(last.error, this, answer)

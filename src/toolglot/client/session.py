@@ -22,9 +22,10 @@ from toolglot.client.mode_stats import ModeStats, was_good
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
 from toolglot.client.transport import Limits, Transport
-from toolglot.client.worker import in_worker
+from toolglot.client.worker import in_worker_if
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
+from toolglot.core.messages import Message
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, cached_for_toolset
@@ -43,6 +44,8 @@ _LIMITS = Limits()
 _RETRIES = RetryPolicy()
 _MOST_LESSONS = 4  # of one request
 _HEAVY = 64 * 1024  # characters; shorter calls are validated within milliseconds
+_LONG = 8 * 1024  # characters; to search so many for calls takes some 50 ms at worst
+_MANY = 200  # events or messages
 _LARGE = 3000  # objects and lists in the schemas of all tools
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
@@ -81,7 +84,8 @@ class Session(msgspec.Struct, frozen=True):
         """Send the request and wait for the first event of a stream, or for the whole response. Raises UpstreamError."""
         target = await self.detected(request, target)
         prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
-        response = await in_worker(prepare) if _are_large(request.tools) else prepare()
+        is_large = len(request.messages) > _MANY or _are_large(request.tools)
+        response = await in_worker_if(is_large, prepare)
         await response.begin()
         return response
 
@@ -149,7 +153,7 @@ class Response:
         self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
-        self._has_large_tools = _are_large(self.plan.tools)
+        self._is_large = _are_large(self.plan.tools) or _have_long_results(self.plan.given)
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = None  # set it to a list to collect the events of the first response unprocessed
@@ -250,14 +254,16 @@ class Response:
         return []
 
     async def _processed(self, events: list[Event]) -> list[Event]:
-        """As `_process`, in a worker thread if a long call, or one with a large schema, may be validated now."""
-        is_held = self._buffered > 0
-        self._buffered += _length(events)
-        is_heavy = self._buffered > _HEAVY or (self._has_large_tools and (is_held or len(events) > 1))
-        if is_heavy and self._pipeline.may_validate(events):
-            batch = await in_worker(lambda: self._process(events))
-        else:
-            batch = self._process(events)
+        """As `_process`, in a worker thread if it may take long.
+
+        That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or may come
+        from a long tool result.
+        """
+        is_held, length = self._buffered > 0, _length(events)
+        self._buffered += length
+        is_heavy = self._buffered > _HEAVY or (self._is_large and (is_held or len(events) > 1))
+        is_heavy = length > _LONG or len(events) > _MANY or (is_heavy and self._pipeline.may_validate(events))
+        batch = await in_worker_if(is_heavy, lambda: self._process(events))
         self._buffered = max(0, self._buffered - _length(batch))
         return batch
 
@@ -328,6 +334,15 @@ class Response:
 def _are_large(tools: tuple[Tool, ...]) -> bool:
     """Whether fitting or compiling their schemas takes long, if it was not done before."""
     return bool(tools) and cached_for_toolset(tools, "are large", _count_schemas)
+
+
+def _have_long_results(messages: tuple[Message, ...]) -> bool:
+    length = 0
+    for message in messages:
+        if message.role == "tool":
+            for part in message.parts:
+                length += len(getattr(part, "text", None) or "")
+    return length > _LONG
 
 
 def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from toolglot.client.session import Session
+from toolglot.client.worker import in_worker_if
 from toolglot.core.interfaces import ResponseContext, Writer
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
@@ -33,6 +34,8 @@ from toolglot.pipeline.response.call_validator import unsupported_schema
 from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
 
 _MAX_FORWARDED_HEADER = 1000  # characters
+_MANY_MESSAGES = 100
+_LARGE_BODY = 128 * 1024  # bytes; smaller ones are parsed within milliseconds
 
 
 class EndpointCall(msgspec.Struct, frozen=True):
@@ -60,7 +63,7 @@ class EndpointCall(msgspec.Struct, frozen=True):
 
 async def read_body(call: EndpointCall) -> bytes:
     body = await _body(call)
-    check_structure(body, call.live.config.server.max_depth)
+    await in_worker_if(len(body) > _LARGE_BODY, lambda: check_structure(body, call.live.config.server.max_depth))
     return body
 
 
@@ -69,8 +72,12 @@ async def _body(call: EndpointCall) -> bytes:
     return await call.exchange.body(server.max_body, server.client_timeout)
 
 
-def read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Request, bytes]:
+async def read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Request, bytes]:
     """The request and its body. Some clients split a surrogate pair, so lone surrogates are replaced where needed."""
+    return await in_worker_if(len(body) > _LARGE_BODY, lambda: _read_request(call, body, **overrides))
+
+
+def _read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Request, bytes]:
     try:
         return _request(call, body, **overrides), body
     except CallerError:
@@ -106,7 +113,7 @@ async def chat(call: EndpointCall) -> None:
     if "verb" in call.path_params:
         streams = call.path_params["verb"] == "streamGenerateContent"
         overrides = {"model": call.path_params["model"], "stream": streams}
-    request, body = read_request(call, body, **overrides)
+    request, body = await read_request(call, body, **overrides)
     if call.frontend is CHAT and uses_legacy_functions(request):  # that response format has room for one call
         request = msgspec.structs.replace(request, parallel=False)
     call.record.model, call.record.stream = request.model[:MAX_NAME], request.stream
@@ -116,7 +123,7 @@ async def chat(call: EndpointCall) -> None:
     thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
     if thread is not None and call.gateway.shared_store is not None:
         await thread.fetch_history(call.gateway.shared_store)
-    upstream_request = thread.with_history(request) if thread is not None else request
+    upstream_request = await thread.with_history(request) if thread is not None else request
     candidates = call.live.routing.candidates(request.model)
     call.exchange.watch_disconnect()
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
@@ -234,8 +241,11 @@ class ResponsesThread:
         if previous := self._fields.previous_response_id:
             self._fetched = await store.history(previous, self._call.owner)
 
-    def with_history(self, request: Request) -> Request:
+    async def with_history(self, request: Request) -> Request:
         """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
+        return await in_worker_if(bool(self._fields.previous_response_id), lambda: self._with_history(request))
+
+    def _with_history(self, request: Request) -> Request:
         leading = 1 if self._fields.instructions else 0
         instructions, self._new_messages = request.messages[:leading], request.messages[leading:]
         previous = self._fields.previous_response_id
@@ -264,7 +274,7 @@ class ResponsesThread:
         try:
             if shared_store is not None:
                 await shared_store.add(*row)
-            elif store.in_memory:
+            elif store.in_memory and len(body) < _LARGE_BODY and len(messages) < _MANY_MESSAGES:
                 store.add(*row)
             else:
                 await asyncio.to_thread(store.add, *row)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
+from toolglot.client.worker import in_worker_if
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
 from toolglot.core.fold import fold, merge_extra, unfold_part
 from toolglot.core.interfaces import ResponseContext, Writer
@@ -21,6 +22,7 @@ from toolglot.io.json_codec import encode
 from toolglot.pipeline.response.rejected_text import explain_rejected
 from toolglot.wires.ollama.shapes import WIRE as OLLAMA_WIRE
 
+_MANY = 500  # events; fewer are written within milliseconds
 BeforeEnd = Callable[[], Awaitable[None]]
 
 
@@ -92,6 +94,9 @@ class ResponseWriter:
         events: list[Event] = []
         async for batch in self._response:
             events += self._prepared(batch)
+        return await in_worker_if(len(events) > _MANY, lambda: self._whole(events, context))
+
+    def _whole(self, events: list[Event], context: ResponseContext) -> bytes:
         reply = fold(events)
         if reply.error is not None:
             raise reply.error

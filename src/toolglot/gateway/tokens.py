@@ -10,6 +10,7 @@ import msgspec
 from toolglot.catalog.profiles import server_kind
 from toolglot.client.exchange import HttpRequest
 from toolglot.client.transport import Limits
+from toolglot.client.worker import in_worker_if
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
 from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, read_body, read_request
@@ -18,21 +19,22 @@ from toolglot.gateway.upstream_request import Client, for_target
 from toolglot.io.json_codec import JSON_ERRORS, decode, encode
 from toolglot.pipeline.request.context_budget import request_tokens
 
+_MANY = 200  # messages
 _LIMITS = Limits(connect=2.0, first_byte=20.0, idle=10.0)
 _COUNTED = (b"x-toolglot-tokens", b"counted")
 _ESTIMATED = (b"x-toolglot-tokens", b"estimated")
 
 
 async def count_anthropic(call: EndpointCall) -> None:
-    request, _ = read_request(call, await read_body(call))
+    request, _ = await read_request(call, await read_body(call))
     tokens, source = await _count(call, request)
     await call.exchange.json({"input_tokens": tokens}, more=[source])
 
 
 async def count_responses(call: EndpointCall) -> None:
     """With the history, if the request continues a stored response."""
-    request, body = read_request(call, await read_body(call))
-    tokens, source = await _count(call, ResponsesThread(call, body).with_history(request))
+    request, body = await read_request(call, await read_body(call))
+    tokens, source = await _count(call, await ResponsesThread(call, body).with_history(request))
     await call.exchange.json({"object": "response.input_tokens", "input_tokens": tokens}, more=[source])
 
 
@@ -47,7 +49,7 @@ async def count_gemini(call: EndpointCall) -> None:
     if isinstance(fields, dict):
         inner = fields.get("generateContentRequest", fields.get("generate_content_request"))
     data = encode(inner) if isinstance(inner, dict) else body
-    request, _ = read_request(call, data, model=call.path_params["model"], stream=False)
+    request, _ = await read_request(call, data, model=call.path_params["model"], stream=False)
     tokens, source = await _count(call, request)
     await call.exchange.json({"totalTokens": tokens}, more=[source])
 
@@ -64,7 +66,7 @@ async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes
             return await count(call, http_request, candidate), _COUNTED
         except (ToolglotError, LookupError, TypeError, *JSON_ERRORS):
             pass  # the server has no such endpoint or is down: the estimate always works
-    return request_tokens(request), _ESTIMATED
+    return await in_worker_if(len(request.messages) > _MANY, lambda: request_tokens(request)), _ESTIMATED
 
 
 async def _llamacpp(call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:

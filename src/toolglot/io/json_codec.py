@@ -110,6 +110,8 @@ def decode_values(data: bytes) -> tuple[list[Any], str]:
         pass
     text, at = data.decode("utf-8", "replace"), 0
     found: list[Any] = []
+    before = 0  # values before it
+    array: int | None = None  # where an incomplete one begins; only the first is entered, so that the work stays linear
     reader = json.JSONDecoder(strict=False)
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
@@ -120,9 +122,10 @@ def decode_values(data: bytes) -> tuple[list[Any], str]:
             value, at = reader.raw_decode(text, at)
             found.append(without_surrogates(value))
         except (ValueError, RecursionError):
-            if found or at or text[at] != "[":
-                return found, text[at:]
-            at = 1
+            if array is None and text[at] == "[":
+                array, before, at = at, len(found), at + 1
+                continue
+            return found, text[at if array is None or len(found) > before else array :]
 
 
 def string_leaves(value: Any, skipped_keys: Container[str] = ()) -> Iterator[str]:

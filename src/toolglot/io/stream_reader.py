@@ -67,11 +67,11 @@ class StreamReader:
             _take(self._chunks, chunk, event)
             return
         found, rest = decode_values(data)
-        if rest:
-            self._blocks.notes.append(f"a piece of the stream was not JSON and was skipped: {rest[:80]!r}")
         for value in found:
             for chunk in value if isinstance(value, list) else (value,):
                 self._chunk(chunk, event)
+        if rest and not self._blocks.ended:
+            self._blocks.notes.append(f"a piece of the stream was not JSON and was skipped: {rest[:80]!r}")
 
     def _chunk(self, chunk: object, event: str | None) -> None:
         if self._blocks.ended:

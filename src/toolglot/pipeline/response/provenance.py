@@ -112,8 +112,10 @@ class _Scans:
         keys: set[bytes] = set()
         expressions: set[bytes] = set()
         variants = [variant for variant in _variants(text) if self._mention.search(variant)]
-        left = [*(self._breaks.sub("\n", variant) for variant in variants), *variants]  # weak forms need lines of their own
-        while left and room >= 0:
+        left, are_broken = list(variants), not variants
+        while room >= 0 and (left or not are_broken):
+            if not left:  # weak forms need lines of their own
+                left, are_broken = [self._breaks.sub("\n", variant) for variant in variants], True
             part = left.pop()
             room -= len(part)
             for found in _regions(part, self._tools, self._dialect) if room >= 0 else ():
@@ -148,7 +150,7 @@ def _plain(value: Any) -> Any:
 
 
 def _squeezed(text: str) -> str:
-    return _SPACE.sub("", text)
+    return "".join(text.split())
 
 
 # -- escapes

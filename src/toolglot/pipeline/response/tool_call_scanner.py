@@ -261,9 +261,10 @@ class ToolCallScanner:
         left = [(text, 0)] if text or at_least_once else []
         while left:
             text, at = left.pop()
-            chunk = text[at : at + _CHUNK]
-            if at + _CHUNK < len(text):
-                left.append((text, at + _CHUNK))
+            size = 1 if self._claimed == -1 and sum(one.stream is not None for one in self._regions) > 1 else _CHUNK
+            chunk = text[at : at + size]  # one character, while two regions may stream: however it is cut, the same is first
+            if at + size < len(text):
+                left.append((text, at + size))
             self._consumed += len(chunk)
             behind = self._in_region(chunk) if self._regions else self._scan(chunk)
             if behind:
@@ -345,7 +346,8 @@ class ToolCallScanner:
         self._length += len(text)
         best = self._best()
         if best is not None:
-            still = [candidate for candidate in still if candidate.order < best.order and self._length < best.limit]
+            wanted = [candidate for candidate in still if candidate.order < best.order or not best.clean]
+            still = wanted if self._length < best.limit else []
         self._regions = still
         return "" if still else self._resolve()
 
@@ -373,8 +375,8 @@ class ToolCallScanner:
         if not with_calls:
             return None
         clean = [outcome.size for outcome in with_calls if outcome.clean]
-        may_wait = self._may_wait and not clean
-        limit = sys.maxsize if may_wait else min(clean or [outcome.size for outcome in with_calls]) + _MAX_WAIT
+        ends = clean if self._may_wait else [outcome.size for outcome in with_calls]
+        limit = min(ends) + _MAX_WAIT if ends else sys.maxsize
         best = min((outcome for outcome in with_calls if outcome.size <= limit), key=lambda one: (not one.clean, one.order))
         return msgspec.structs.replace(best, limit=limit)
 

@@ -13,6 +13,7 @@ from toolglot.wires.openai_chat.shapes import WIRE
 
 _CALL_KEYS = frozenset({"id", "index", "type", "function", "custom"})
 _FLAT_KEYS = _CALL_KEYS | {"name", "arguments", "input"}
+_MAX_STREAMING = 64  # calls at once; older ones are closed at the end of the reply
 _CUSTOM_HEAD, _CUSTOM_TAIL = '{"input":"', '"}'
 
 
@@ -22,6 +23,7 @@ class Calls:
     def __init__(self, blocks: BlockBuilder) -> None:
         self._blocks = blocks
         self._all: list[StreamedCall] = []
+        self._streaming: list[StreamedCall] = []  # those that are not complete
         self._by_id: dict[str, StreamedCall] = {}
         self._by_index: dict[int, StreamedCall] = {}
         self._shared: set[str] = set()  # ids that a server gave to several calls: not usable
@@ -88,14 +90,17 @@ class Calls:
 
     def _open(self, name: str, call_id: str | None, index: int | None, *, custom: bool) -> StreamedCall:
         # A call that streamed to its end is closed. One that came in one delta stays open: Gemini's signature may follow it.
-        for earlier in self._all:
-            if earlier.open and earlier.whole and earlier not in self._at_once:
+        for earlier in self._streaming:
+            if earlier.whole and earlier not in self._at_once:
                 earlier.close()
+        self._streaming = [earlier for earlier in self._streaming if earlier.open and earlier not in self._at_once]
+        self._streaming = self._streaming[-_MAX_STREAMING:]
         call = StreamedCall(self._blocks, name, call_id, custom=custom)
         if call_id is not None and call_id in self._by_id:
             self._shared.add(call_id)
             call_id = None
         self._all.append(call)
+        self._streaming.append(call)
         if custom:
             self._custom.add(call)
             call.feed(_CUSTOM_HEAD)
