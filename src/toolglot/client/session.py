@@ -70,6 +70,7 @@ class Session(msgspec.Struct, frozen=True):
     retries: RetryPolicy = _RETRIES
     detects: bool = True  # query servers that describe their models
     mode_stats: ModeStats | None = None
+    nonce_secret: bytes = b""  # of the nonces of prompted dialects; b"": none are derived
 
     async def open(
         self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
@@ -109,6 +110,7 @@ class Session(msgspec.Struct, frozen=True):
             route,
             ask="native" if target.calls == "off" else target.ask,
             nonce=nonce,
+            nonce_secret=self.nonce_secret,
             larger_context=larger_context,
             mode_counts=mode_counts,
             weak_forms=target.weak_forms,

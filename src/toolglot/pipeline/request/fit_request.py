@@ -18,6 +18,7 @@ from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
+from toolglot.grammars.nonce import NONCE_DIALECTS, conversation_nonce
 from toolglot.io.json_codec import dumps
 from toolglot.pipeline.request.constrained import constrain
 from toolglot.pipeline.request.context_budget import ContextBudget, context_budget
@@ -61,6 +62,7 @@ def fit_request(
     *,
     ask: str = "auto",
     nonce: str | None = None,
+    nonce_secret: bytes = b"",
     larger_context: bool = False,
     mode_counts: ModeCounts = {},  # noqa: B006
     weak_forms: bool | None = None,
@@ -68,6 +70,7 @@ def fit_request(
 ) -> Plan:
     """Plan the request for this model. `larger_context`: request a larger context window, if the API has an option for it.
 
+    `nonce_secret`: derive a nonce from it for a prompted dialect, if there is none and the model's profile supports one.
     `weak_forms`: scan text for calls without a marker; None: by the model's profile. `loop_limit`: after how many equal calls
     with equal results the model is told to stop; 0: never.
     """
@@ -79,6 +82,9 @@ def fit_request(
         tool_mode = _constrained_retry(tool_mode, route, messages)
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
+    derives = nonce is None and nonce_secret and calls and route.profile.supports_nonce and tool_mode.kind == "dialect"
+    if derives and tool_mode.dialect in NONCE_DIALECTS:
+        nonce = conversation_nonce(messages, nonce_secret)
     fitting = _Fitting(route, tool_mode, nonce, calls, [])
     if calls and ask == "auto" and tool_mode.kind != "native":
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
