@@ -351,7 +351,8 @@ def test_the_derived_nonce_depends_on_the_beginning_of_the_conversation_and_on_t
         derived(messages=messages, secret=secret).nonce for messages in (HELLO, other, system) for secret in (SECRET, b"x" * 16)
     ]
     assert len(set(nonces)) == len(nonces)
-    marked = (Message("user", tuple(Text(part.text, extra={"anthropic": {"cache_control": {}}}) for part in HELLO[0].parts)),)
+    parts = [msgspec.structs.replace(part, extra={"anthropic": {"cache_control": {}}}) for part in HELLO[0].parts]
+    marked = (msgspec.structs.replace(HELLO[0], parts=tuple(parts)),)
     assert derived(messages=marked).nonce == derived().nonce  # clients move these marks from turn to turn
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -13,6 +12,7 @@ from toolglot.client.mode_stats import ModeStats
 from toolglot.client.session import Session
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
+from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
@@ -30,7 +30,7 @@ from toolglot.gateway.store import Store
 from toolglot.gateway.upstream_request import RETRIES
 from toolglot.gateway.usage import Usage
 
-log = logging.getLogger("toolglot.gateway")
+log = library_log.getChild("gateway")
 
 
 class Live(msgspec.Struct, frozen=True):
