@@ -49,3 +49,11 @@ def test_import_alone_loads_almost_nothing() -> None:
     code = "import sys; before = set(sys.modules); import toolglot; print(*set(sys.modules) - before)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in ("typing", "re", "msgspec", "json") if name in loaded] == []
+
+
+def test_the_library_prints_no_log() -> None:
+    """Without a handler of the program's own, Python would print warnings to stderr."""
+    code = "import toolglot\nfrom toolglot.core.log import log\ntoolglot.extract('f(', [{'name': 'f'}])\n"
+    code += "log.warning('printed')\nlog.getChild('gateway').error('printed')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

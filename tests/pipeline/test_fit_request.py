@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from toolglot.catalog.profile import Profile
 from toolglot.core.messages import Media, Message, Text, ToolCall, ToolResult
 from toolglot.core.request import Output, Request
 from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.grammars.nonce import NONCE_DIALECTS
 from toolglot.io.json_codec import dumps
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
@@ -385,6 +387,48 @@ def test_a_nonce_goes_with_a_dialect() -> None:
         plan_for("openai/gpt-5", nonce="k3yk3y")
     assert plan_for("openai/gpt-5", ask="dialect:tagged", nonce="k3yk3y").nonce == "k3yk3y"
     assert plan_for("openai/gpt-5", ask="dialect:tagged", nonce="k3yk3y", tools=()).text_dialect is None
+
+
+SECRET = b"0123456789abcdef"
+
+
+def derived(ask: str = "dialect:tagged", *, secret: bytes = SECRET, supports: bool = True, **request: Any) -> Plan:
+    fields = {"messages": HELLO, "tools": TOOLS, **request}
+    return fit_request(Request("m", **fields), known(supports_nonce=supports), ask=ask, nonce_secret=secret)
+
+
+def test_a_nonce_is_derived_where_the_model_copies_it() -> None:
+    plan = derived()
+    assert plan.nonce is not None
+    assert f"~~~tool_call {plan.nonce}\n" in texts(plan)[0][1]
+    assert derived(supports=False).nonce is None
+    assert derived(secret=b"").nonce is None
+    assert derived("native").nonce is None
+    assert derived("dialect:pythonic").nonce is None  # no place for one in its markers
+    assert derived(tools=()).nonce is None
+    assert derived(choice=Choice("none")).nonce is None
+
+
+def test_the_derived_nonce_depends_on_the_beginning_of_the_conversation_and_on_the_secret() -> None:
+    other = (Message("user", (Text("Something else"),)),)
+    system = (Message("system", (Text("Be brief."),)), *HELLO)
+    nonces = [
+        derived(messages=messages, secret=secret).nonce for messages in (HELLO, other, system) for secret in (SECRET, b"x" * 16)
+    ]
+    assert len(set(nonces)) == len(nonces)
+    parts = [msgspec.structs.replace(part, extra={"anthropic": {"cache_control": {}}}) for part in HELLO[0].parts]
+    marked = (msgspec.structs.replace(HELLO[0], parts=tuple(parts)),)
+    assert derived(messages=marked).nonce == derived().nonce  # clients move these marks from turn to turn
+
+
+@pytest.mark.parametrize("dialect", NONCE_DIALECTS)
+def test_with_a_derived_nonce_each_prompt_begins_like_the_one_before(dialect: str) -> None:
+    for system in ((), (Message("system", (Text("Be brief."),)),)):
+        turns = [texts(derived(f"dialect:{dialect}", messages=(*system, *HISTORY[:end]))) for end in (1, 3, 5, 7)]
+        for before, after in pairwise(turns):
+            *same, (role, last) = before
+            shown = last.partition("\n\nNow answer")[0]  # a reminder behind the latest results
+            assert after[: len(before)] == [*same, (role, shown)]
 
 
 # -- room

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolglot import Extraction, StreamExtractor, Tool
+from toolglot import Extraction, StreamExtractor, Tool, extract
 
 TEXT = {"type": "string"}
 TOOLS = [
@@ -98,13 +98,20 @@ def test_the_schema_decides_whether_there_must_be_arguments(call: str) -> None:
         ("cline_xml", "<read_file>\n<path>a</path>\n<path>b</path>\n</read_file>"),
         ("gemma4", '<|tool_call>call:read_file{path:<|"|>a<|"|>,path:<|"|>b<|"|>}<tool_call|>'),
         ("hermes", '<tool_call>\n{"name": "read_file", "arguments": {"path": "a", "path": "b"}}\n</tool_call>'),
+        (
+            "minimax_m3",
+            ']<]minimax[>[<tool_call>]<]minimax[>[<invoke name="read_file">]<]minimax[>[<path>a]<]minimax[>[</path>'
+            "]<]minimax[>[<path>b]<]minimax[>[</path>]<]minimax[>[</invoke>]<]minimax[>[</tool_call>",
+        ),
     ],
 )
 def test_an_argument_with_two_values_is_rejected(dialect: str, text: str) -> None:
     found = parsed(text, dialect, "balanced")
     assert found.calls == []
     assert found.decisions
-    same = parsed(text.replace("b<", "a<").replace("\nb\n", "\na\n").replace('"b"', '"a"'), dialect, "balanced")
+    same = parsed(
+        text.replace("b<", "a<").replace("b]", "a]").replace("\nb\n", "\na\n").replace('"b"', '"a"'), dialect, "balanced"
+    )
     assert [one.arguments for one in same.calls] == [{"path": "a"}]
 
 
@@ -114,3 +121,37 @@ def test_a_prefix_that_no_dialect_documents_is_another_tool(name: str) -> None:
         found = parsed(f'<tool_call>\n{{"name": "{name}", "arguments": {{"path": "a"}}}}\n</tool_call>', "hermes", policy)
         assert [one.code for one in found.decisions] == ["rejected_unknown_tool"]
         assert parsed(f'{name}(path="a")', "call_expression", policy).calls == []
+
+
+def test_a_key_with_two_values_inside_an_argument_is_rejected() -> None:
+    mark = "]<]minimax[>["
+    tags = "".join(f"{mark}<tag>{value}{mark}</tag>" for value in "ab")
+    text = f'{mark}<tool_call>{mark}<invoke name="log">{mark}<entry>{tags}{mark}</entry>{mark}</invoke>{mark}</tool_call>'
+    tool = Tool("log", schema={"type": "object", "properties": {"entry": {"type": "object"}}})
+    found = extract(text, [tool], dialect="minimax_m3")
+    assert (found.calls, [one.code for one in found.decisions]) == ([], ["rejected_malformed"])
+    assert extract(text.replace(">b]", ">a]"), [tool], dialect="minimax_m3").calls[0].arguments == {"entry": {"tag": "a"}}
+
+
+TORN = "python3 -c \"print(f(x, '\\,'))\""  # quotes inside the value look like its end
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<|tool_call_start|>[read_file(path='{TORN}')]<|tool_call_end|>",
+        f"<|python_start|>[read_file(path='{TORN}')]<|python_end|>",
+        f"<tool_code>\nread_file(path='{TORN}')\n</tool_code>",
+        '{"name": "read_file", "arguments": {"path": "grep "}" x"}}',
+    ],
+)
+def test_a_value_that_only_seems_to_end_is_rejected(text: str) -> None:
+    for policy in ("balanced", "eager"):
+        found = parsed(text, "auto", policy)
+        assert found.calls == []
+        assert [one.code for one in found.decisions][:1] in (["rejected_truncated"], ["rejected_malformed"])
+
+
+def test_a_quote_that_was_not_escaped_is_repaired_where_the_value_ends_clearly() -> None:
+    text = "<|tool_call_start|>[read_file(path='it's'), read_file(path='b')]<|tool_call_end|>"
+    assert [one.arguments for one in parsed(text, "lfm2", "balanced").calls] == [{"path": "it's"}, {"path": "b"}]

@@ -92,6 +92,20 @@ def test_typed_value(raw: str, schema: dict[str, Any] | None, value: Any) -> Non
     assert type(found) is type(value)
 
 
+@pytest.mark.parametrize(
+    ("raw", "schema", "value"),
+    [
+        (r"[{\"id\": \"1\", \"done\": false}]", {"type": "array"}, [{"id": "1", "done": False}]),
+        (r"[ {\"say\": \"a \\\"b\\\"\"} ]", {"type": "array"}, [{"say": 'a "b"'}]),
+        (r"{\"a\": 1}", {"type": "object"}, {"a": 1}),
+        (r"{\"a\": 1}", {"type": "string"}, r"{\"a\": 1}"),
+        (r"[{\"id\": \"1\"", {"type": "array"}, r"[{\"id\": \"1\""),
+    ],
+)
+def test_json_that_was_escaped_once_too_often(raw: str, schema: dict[str, Any], value: Any) -> None:
+    assert typed_value(raw, schema) == value
+
+
 @pytest.mark.parametrize(("raw", "value"), [("1", "1"), ("true", "true"), ("[1]", [1]), (' {"a": 1}', {"a": 1}), ("{x", "{x")])
 def test_loose_value(raw: str, value: Any) -> None:
     assert loose_value(raw) == value

@@ -6,7 +6,6 @@ When the stream is closed or the task cancelled, running tools are cancelled and
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -23,12 +22,11 @@ from toolglot.agent.timeouts import DeadlineError, with_deadline
 from toolglot.agent.tool_runner import ToolRunner
 from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
+from toolglot.core.log import log
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
 from toolglot.core.tools import Toolset
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
-
-log = logging.getLogger("toolglot")
 
 Ask = Callable[[Request], AsyncGenerator[Event]]
 

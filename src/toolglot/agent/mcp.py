@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 from inspect import signature
 from typing import Any
 
-from toolglot.agent.mcp_connection import MCP_FAILED, Connection, connect, log, read_server
+from toolglot.agent.mcp_connection import MCP_FAILED, Connection, connect, read_server
 from toolglot.agent.results import Parts, ToolError, media_kind, without_secrets
 from toolglot.agent.runnable import Context, Runnable, Work
+from toolglot.core.log import log
 from toolglot.core.messages import Media, Text
 from toolglot.core.tools import Tool
 from toolglot.errors import CallerError, UpstreamError

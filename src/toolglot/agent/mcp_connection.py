@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import logging
 import shlex
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,10 +18,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from toolglot.agent.results import without_secrets
+from toolglot.core.log import log
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.io.json_codec import preview
-
-log = logging.getLogger("toolglot")
 
 MCP_FAILED = "mcp_failed"  # the error code; other upstream errors come from the model
 

@@ -22,6 +22,7 @@ class Profile(msgspec.Struct, frozen=True, omit_defaults=True):
     max_tools: int = 128
     supports_parallel: bool = True
     supports_streaming: bool = True
+    supports_nonce: bool = False  # it copies a nonce into its calls: measured, where tools are in the prompt
     prompt_style: PromptStyle = "standard"
     multi_turn: MultiTurn = "good"
     context_length: int | None = None

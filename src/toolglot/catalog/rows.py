@@ -28,6 +28,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     max_tools: Positive | UnsetType = UNSET
     supports_parallel: bool | UnsetType = UNSET
     supports_streaming: bool | UnsetType = UNSET
+    supports_nonce: bool | UnsetType = UNSET
     prompt_style: PromptStyle | UnsetType = UNSET
     multi_turn: MultiTurn | UnsetType = UNSET
     context_length: Positive | UnsetType = UNSET

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import tomllib
 from functools import lru_cache
@@ -12,11 +11,11 @@ import msgspec
 
 from toolglot.catalog.providers import unknown
 from toolglot.catalog.rows import Patterns, patterns, read_rows
+from toolglot.core.log import log
 from toolglot.errors import CallerError
 
 Stamp = tuple[str, int, int, int]  # path, inode, mtime, size: if all are the same, so is the content
 
-log = logging.getLogger("toolglot")
 _also: list[str] = []
 _good: dict[str, UserRows] = {}  # per file, the last valid rows
 

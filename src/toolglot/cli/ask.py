@@ -102,8 +102,7 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
     """
     if no_color():
         ctx.color = False
-    for name in ("toolglot", "mcp"):  # the view shows the same as the log; mcp logs whole tracebacks
-        logging.getLogger(name).addHandler(logging.NullHandler())
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # it logs whole tracebacks
     try:
         agent = _agent(options)  # first, because the schema may be piped in
         prompt = _question(question)

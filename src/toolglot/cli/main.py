@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from contextlib import suppress
 from difflib import get_close_matches
@@ -80,6 +81,8 @@ def main(ctx: click.Context) -> None:
     """Any client, any model, reliable tool calls."""
     if no_color():
         ctx.color = False  # every command's context inherits it
+    if ctx.invoked_subcommand not in ("ask", "serve"):  # those two show warnings in their own way
+        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Literal
@@ -27,6 +28,7 @@ from toolglot.pipeline.response.call_validator import Policy, check_options
 
 _LIMITS = Limits()
 _RETRIES = RetryPolicy()
+_NONCE_SECRET = secrets.token_bytes(16)
 
 
 class AsyncClient:
@@ -80,7 +82,7 @@ class AsyncClient:
             raise CallerError("expected strings", "headers")
         self._transport = Transports() if transport is None else transport
         self._remembered = ModeStats() if mode_stats is None else mode_stats
-        self._session = Session(self._transport, limits, retries, detect, self._remembered)
+        self._session = Session(self._transport, limits, retries, detect, self._remembered, _NONCE_SECRET)
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -8,7 +8,6 @@ off.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import re
 import tempfile
@@ -22,6 +21,7 @@ import msgspec
 from toolglot.catalog.providers import Provider, providers
 from toolglot.client.http.url import parse_url
 from toolglot.client.user_dirs import cache_folder, is_homeless
+from toolglot.core.log import log
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import JSON_ERRORS
 from toolglot.pipeline.request.tool_mode import ModeCount
@@ -35,7 +35,6 @@ BATCH, PAUSE = 256, 30.0  # new counts are written after so many calls, or so ma
 _LONGEST_NAME, _LARGEST_FILE, _MOST_MODES = 200, 4 << 20, 32
 _MODE = re.compile(r"native|constrained|dialect:[a-z0-9_]{1,64}")
 _OFF = frozenset({"0", "no", "off", "false"})
-_log = logging.getLogger("toolglot")
 
 AS_TEXT = "rescued_text"
 
@@ -258,7 +257,7 @@ class ModeStats:
     def _warn(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
-            _log.warning(note)
+            log.warning(note)
 
 
 def _key(server: str, model: str) -> Key:

@@ -76,6 +76,7 @@ class Session(msgspec.Struct, frozen=True):
     retries: RetryPolicy = _RETRIES
     detects: bool = True  # query servers that describe their models
     mode_stats: ModeStats | None = None
+    nonce_secret: bytes = b""  # of the nonces of prompted dialects; b"": none are derived
     lessons: Lessons = msgspec.field(default_factory=Lessons)
 
     async def open(
@@ -117,6 +118,7 @@ class Session(msgspec.Struct, frozen=True):
             route,
             ask="native" if target.calls == "off" else target.ask,
             nonce=nonce,
+            nonce_secret=self.nonce_secret,
             larger_context=larger_context,
             mode_counts=mode_counts,
             weak_forms=target.weak_forms,

@@ -6,19 +6,17 @@ group `toolglot.dialects`.
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from toolglot.core.log import log
 from toolglot.core.plugins import entry_point_names, from_entry_points
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.response_template import dialect_from_template
 from toolglot.io.json_codec import encode
-
-_LOG = logging.getLogger("toolglot")
 
 # Several dialects share a format. If none was configured, a call is reported under the first of these that matches, then in
 # alphabetical order.
@@ -74,5 +72,5 @@ def all_dialects() -> tuple[Dialect, ...]:
         try:
             found.append(find_dialect(name) if name not in dialect_names() else None)
         except Exception as error:  # noqa: BLE001  (it is another package's code)
-            _LOG.warning("dialect %s can't be loaded: %s", name, error)
+            log.warning("dialect %s can't be loaded: %s", name, error)
     return tuple(one for one in found if one is not None)

@@ -52,7 +52,7 @@ class App:
     async def _http(self, exchange: HttpExchange) -> None:
         gateway, live = self.gateway, self.gateway.live
         record = gateway.records.begin(exchange.request_id, "")
-        frontend, endpoint = None, None
+        frontend, endpoint, problem = None, None, ""
         try:
             allow_origin(exchange, live.config.server.cors_origins)
             if is_preflight(exchange):
@@ -82,7 +82,7 @@ class App:
         except ClientDisconnected:
             record.status = CLIENT_CLOSED
         except ToolglotError as error:
-            await self._fail(exchange, frontend, record, as_upstream_error(error), param=getattr(error, "where", ""))
+            problem = await self._fail(exchange, frontend, record, as_upstream_error(error), param=getattr(error, "where", ""))
         except Exception as error:  # noqa: BLE001  (the client always gets a response; the log has the traceback)
             log.exception("internal error")
             internal = UpstreamError("internal error in the gateway", 500, type(error).__name__)
@@ -93,12 +93,17 @@ class App:
                 record.seconds = record.elapsed()
                 gateway.records.add(record)
                 if rejected := sorted({one.code for one in record.decisions if one.code.startswith(_NOT_MADE)}):
-                    log.warning("%s: calls not made: %s", exchange.request_id, ", ".join(rejected))  # the rest may be private
+                    problem += f"; calls not made: {', '.join(rejected)}"  # the rest may be private
+            if problem:
+                log.warning("%s: %s", exchange.request_id, problem.removeprefix("; "))
 
     async def _fail(
         self, exchange: HttpExchange, frontend: Frontend | None, record: Record, error: UpstreamError, param: str = ""
-    ) -> None:
-        """Sends the error in the client's API. A started response can only be aborted: the client sees it as incomplete."""
+    ) -> str:
+        """Sends the error in the client's API. A started response can only be aborted: the client sees it as incomplete.
+
+        What the log should say, if anything.
+        """
         if frontend is None:
             frontend = frontend_for(exchange)
             exchange.request_id_header = frontend.request_id_header
@@ -106,8 +111,7 @@ class App:
         _add_request_details(body, exchange.request_id, param)
         record.status, record.code = status, error.code or ""
         if exchange.started:
-            log.warning("%s aborted: %s", exchange.request_id, error.code)
-            return
+            return f"aborted: {error.code}"
         headers = retry_headers(error)
         if isinstance(error, RejectedRequestError):
             headers += error.headers
@@ -116,6 +120,7 @@ class App:
         if status in _CLOSE_CONNECTION:
             headers.append((b"connection", b"close"))
         await exchange.json(body, status, headers)
+        return ""
 
     # -- startup and shutdown
 

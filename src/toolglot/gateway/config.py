@@ -26,7 +26,7 @@ from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
-_SECRETS = ("keys", "admin_keys", "api_key", "state")
+_SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
@@ -57,6 +57,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
     store: str = MEMORY  # of the Responses API: memory, or a file
     max_store: int = 256 * 1024 * 1024
+    nonce_secret: str = ""  # of the nonces in prompts; several machines need the same one; "": made at start
     state: str = ""  # address of a Redis that several gateways share
     max_body: int = 32 * 1024 * 1024
     max_header: int = 64 * 1024
@@ -114,6 +115,7 @@ class Config(msgspec.Struct, frozen=True):
     admin_keys: tuple[Secret, ...] = ()
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
+    nonce_secret: Secret | None = None
 
     @property
     def connections(self) -> int:
@@ -167,7 +169,8 @@ class _ConfigReader:
         for at, route in enumerate(routes):
             self._check_route(at, route, upstreams)
         self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
-        return Config(server, keys, admin_keys, upstreams, tuple(routes))
+        nonce_secret = self._key("nonce_secret", 1, server.nonce_secret) if server.nonce_secret else None
+        return Config(server, keys, admin_keys, upstreams, tuple(routes), nonce_secret)
 
     # -- rows
 

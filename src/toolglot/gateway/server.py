@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import secrets
 import signal
 import socket
 import sys
@@ -95,6 +96,7 @@ class Source(msgspec.Struct, frozen=True):
     path: str | None = None
     text: str = ""
     options: dict[str, str | int] = {}
+    nonce_secret: bytes = msgspec.field(default_factory=lambda: secrets.token_bytes(16))  # the same in all workers
 
     def config(self) -> Config:
         config = asyncio.run(_discover()) if self.path is None else read_config(self.text, self.path)
@@ -106,8 +108,8 @@ def read_source(path: Path | None, **options: str | int | None) -> Source:
     return Source(options=given) if path is None else Source(str(path), read_text(path), given)
 
 
-def make_gateway(config: Config) -> Gateway:
-    gateway = Gateway(config)
+def make_gateway(config: Config, nonce_secret: bytes = b"") -> Gateway:
+    gateway = Gateway(config, nonce_secret=nonce_secret)
     if exporter := telemetry(config.server.otel):
         gateway.background_jobs.append(exporter)
     return gateway

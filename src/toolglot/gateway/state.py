@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,6 +12,7 @@ from toolglot.client.mode_stats import ModeStats
 from toolglot.client.session import Session
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
+from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
@@ -29,7 +30,7 @@ from toolglot.gateway.store import Store
 from toolglot.gateway.upstream_request import RETRIES
 from toolglot.gateway.usage import Usage
 
-log = logging.getLogger("toolglot.gateway")
+log = library_log.getChild("gateway")
 
 
 class Live(msgspec.Struct, frozen=True):
@@ -53,7 +54,8 @@ def _connect(url: str) -> SharedState:
 class Gateway:
     """`background_jobs`: coroutine functions that run as long as the server, such as the configuration reload."""
 
-    def __init__(self, config: Config, transport: Transport | None = None) -> None:
+    def __init__(self, config: Config, transport: Transport | None = None, nonce_secret: bytes = b"") -> None:
+        self._nonce_secret = nonce_secret or secrets.token_bytes(16)  # unless it is configured
         self.transport: Transport = Transports() if transport is None else transport
         self.store = Store(config.server.store, config.server.max_store)
         self.records = Records()
@@ -94,7 +96,8 @@ class Gateway:
             queue=server.queue_timeout,
             connections=config.connections,
         )
-        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats)
+        secret = config.nonce_secret.reveal().encode() if config.nonce_secret else self._nonce_secret
+        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats, secret)
         return Live(config, Routing(config), session, ModelList(config, self.transport), UpstreamStates(config, self.transport))
 
     async def aclose(self) -> None:

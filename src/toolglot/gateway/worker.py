@@ -132,7 +132,7 @@ def main(listening: int, channel: int) -> None:
     try:
         if source.path is not None:
             also_read(source.path)
-        gateway = make_gateway(source.config())
+        gateway = make_gateway(source.config(), source.nonce_secret)
     except CallerError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(USAGE_ERROR)

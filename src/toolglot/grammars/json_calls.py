@@ -163,6 +163,8 @@ class _Frame:
         call = self._call(fields, depth, cut=cut) or self._by_key(fields)
         if call is None:
             return None
+        if self.text.startswith('"', after, inside):  # a text seemed to end where a quote in it was not escaped
+            call = [msgspec.structs.replace(one, closed=False) for one in call]
         fixes = () if closed or cut else ("missing_closer",)
         return [with_fixes(msgspec.structs.replace(one, raw=self.text[at:end]), *fixes) for one in call]
 

@@ -48,13 +48,7 @@ class MarkedTags(TaggedXml):
         tree = self._tree(text, call)
         if tree.stray or "".join(tree.root.texts).strip():
             raise Malformed("there is text between the arguments")
-        schema = tool.schema if tool else None
-        found: dict[str, Any] = {}
-        for node in tree.root.children:
-            value = _value(node, property_schema(schema, node.tag), tree.text, known=tool is not None)
-            if found.setdefault(node.tag, value) != value:
-                raise Malformed(f"the argument {node.tag} is given twice")
-        return dumps(found)
+        return dumps(_object(tree.root, tool.schema if tool else None, tree.text, known=tool is not None))
 
     def _tree(self, text: str, call: Call) -> _Tree:
         tree = _Tree(self.mark)
@@ -149,11 +143,20 @@ def _value(node: _Node, schema: dict[str, Any] | None, text: str | None, *, know
         if items or (schema is not None and not allows(schema, "object")):
             inner = item_schema(schema)
             return [_value(child, inner, text, known=known) for child in node.children]
-        return {child.tag: _value(child, property_schema(schema, child.tag), text, known=known) for child in node.children}
+        return _object(node, schema, text, known=known)
     if not raw.strip() and schema is not None and not allows(schema, "string"):
         empty: dict[str, Any] = {"array": [], "object": {}}
         return next((empty[kind] for kind in empty if allows(schema, kind)), raw)
     return typed_value(raw, schema) if known else loose_value(raw)
+
+
+def _object(node: _Node, schema: dict[str, Any] | None, text: str | None, *, known: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for child in node.children:
+        value = _value(child, property_schema(schema, child.tag), text, known=known)
+        if found.setdefault(child.tag, value) != value:
+            raise Malformed(f"{child.tag} is given twice")
+    return found
 
 
 def _whole(raw: str | None, schema: dict[str, Any] | None, *, known: bool) -> Any:

@@ -2,22 +2,30 @@
 
 The nonce comes after the opener's word: `~~~tool_call 7f3a`, `<tool_call 7f3a>`. Only the dialect with the nonce may be parsed
 then: its form without the nonce, and all other dialects, are text.
+
+A conversation keeps its nonce: it is derived from the first messages, so that the beginning of the prompt stays the same from
+turn to turn, and from a secret, so that nobody else can compute it.
 """
 
 from __future__ import annotations
 
+import hmac
 import re
+from collections.abc import Iterable
 
 import msgspec
 
+from toolglot.core.messages import Message, Text
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.parsed_call import Grammar
 from toolglot.grammars.render_json import RenderCalls, RenderResult, each_call, one_array, result_object, result_text
 from toolglot.grammars.tagged_json import TaggedJson
 from toolglot.grammars.tagged_python import TaggedPython
+from toolglot.io.json_codec import encode
 
 _NONCE = re.compile(r"[A-Za-z0-9]{4,64}")
+_DERIVED = 8  # characters of a derived one: small models copy a longer one with mistakes
 
 
 class _Form(msgspec.Struct, frozen=True):
@@ -45,6 +53,16 @@ _FORMS = {
     "nemotron_v2": _Form("<TOOLCALL *>", "</TOOLCALL>", ("<TOOL_RESPONSE *>\n", "\n</TOOL_RESPONSE *>"), array=True),
 }
 NONCE_DIALECTS = tuple(sorted(_FORMS))
+
+
+def conversation_nonce(messages: Iterable[Message], secret: bytes) -> str:
+    """The nonce of the conversation that begins with these messages."""
+    first: list[list[str]] = []
+    for message in messages:
+        first.append([message.role, *(part.text for part in message.parts if isinstance(part, Text))])
+        if message.role == "user":
+            break
+    return hmac.digest(secret, encode(first), "sha256").hex()[:_DERIVED]
 
 
 def with_nonce(dialect: Dialect, nonce: str) -> Dialect:

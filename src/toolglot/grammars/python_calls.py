@@ -67,6 +67,8 @@ def read_listing(text: str, tools: Tools, *, start: int = 0, statements: bool = 
         at = last = end
         if not call.closed:
             break
+    if at < len(text) and found and "unescaped_quote" in found[-1].fixes:  # the value may go on behind what looks like its end
+        found[-1] = msgspec.structs.replace(found[-1], closed=False)
     shape = "".join(skeleton)
     return Listing(_with_list_fixes(found, shape), last, at, at < len(text), shape[-1:] in {"]", ")", "}"}, literal)
 

@@ -45,6 +45,7 @@ _KINDS: dict[type, tuple[str, ...]] = {
     type(None): ("null",),
 }
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_ESCAPED = re.compile(r'[\[{\s]++\\"')  # no notation has a backslash before its first quote
 _LONGEST_LITERAL = 1_000_000  # ast is slow and recursive: longer text is parsed only as JSON
 _DEEPEST = 8  # references to references
 _MISSING = object()
@@ -81,7 +82,7 @@ def literal(text: str) -> Any:
     try:
         return decode(text)
     except JSON_ERRORS:
-        return _python(text)
+        return _unescaped(text) if _ESCAPED.match(text) else _python(text)
 
 
 def loose_value(raw: str) -> Any:
@@ -239,6 +240,14 @@ def _number(text: str) -> Any:
     try:
         return decode(text)
     except JSON_ERRORS:  # out of range
+        return _MISSING
+
+
+def _unescaped(text: str) -> Any:
+    """JSON that was escaped as if it stood in a string."""
+    try:
+        return decode(decode(f'"{text}"'))
+    except JSON_ERRORS:
         return _MISSING
 
 

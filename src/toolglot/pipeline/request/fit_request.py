@@ -19,6 +19,7 @@ from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
 from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
+from toolglot.grammars.nonce import NONCE_DIALECTS, conversation_nonce
 from toolglot.io.json_codec import dumps
 from toolglot.pipeline.request.billing_line import without_billing_line
 from toolglot.pipeline.request.constrained import constrain
@@ -74,6 +75,7 @@ def fit_request(
     *,
     ask: str = "auto",
     nonce: str | None = None,
+    nonce_secret: bytes = b"",
     larger_context: bool = False,
     mode_counts: ModeCounts = {},  # noqa: B006
     weak_forms: bool | None = None,
@@ -81,6 +83,7 @@ def fit_request(
 ) -> Plan:
     """Plan the request for this model. `larger_context`: request a larger context window, if the API has an option for it.
 
+    `nonce_secret`: derive a nonce from it for a prompted dialect, if there is none and the model's profile supports one.
     `weak_forms`: scan text for calls without a marker; None: by the model's profile. `loop_limit`: after how many equal calls
     with equal results the model is told to stop; 0: never.
     """
@@ -95,6 +98,8 @@ def fit_request(
         tool_mode = _constrained_retry(tool_mode, route, messages)
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
+    if nonce is None and nonce_secret and calls and _gets_nonce(tool_mode, route.profile):
+        nonce = conversation_nonce(messages, nonce_secret)
     fitting = _Fitting(route, tool_mode, nonce, calls, [], [])
     if calls and ask == "auto" and (tool_mode.kind != "native" or is_queried(route.provider)):
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
@@ -136,6 +141,12 @@ def _constrained_retry(tool_mode: ToolMode, route: Route, messages: tuple[Messag
     if MISSING in codes:
         return ToolMode("constrained", why="a call is required, and the model answered in words")
     return tool_mode
+
+
+def _gets_nonce(tool_mode: ToolMode, profile: Profile) -> bool:
+    """Whether a nonce is derived for the prompt: tiny models of a family that supports one copy it with mistakes."""
+    is_marked = tool_mode.kind == "dialect" and tool_mode.dialect in NONCE_DIALECTS
+    return is_marked and profile.supports_nonce and not _is_small(profile, _TINY)
 
 
 def _drifts(tool_mode: ToolMode, profile: Profile) -> bool:
