@@ -1,4 +1,4 @@
-"""Reads GBNF as llama.cpp does and matches text with all stacks of open rules at once; also writes random texts of a grammar."""
+"""Reads GBNF as llama.cpp does, and matches text with all stacks of open rules at once. It also writes random texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,31 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "[": "[", "]": "]"}
-_PIECES = ("a", "Z", "0", "-1", "2.5", " ", "\n", '"', "'", "\\", "\\n", "{", "}", "[", "]", "(", ")", "<", ">", "/", ",", ":", "=")
+_PIECES = (
+    "a",
+    "Z",
+    "0",
+    "-1",
+    "2.5",
+    " ",
+    "\n",
+    '"',
+    "'",
+    "\\",
+    "\\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "<",
+    ">",
+    "/",
+    ",",
+    ":",
+    "=",
+)
 _WORDS = ("true", "é", "👩", "</", "<a>", "<tool_call>", "</tool_call>", "```", "~~~", "name", "null", "<b", "]]>", '"}')
 
 
@@ -49,7 +73,7 @@ class GbnfMatcher:
             assert sign, line
             assert name not in self.rules, f"{name} is defined twice"
             self._tokens = [(found.lastgroup or "", found[found.lastgroup or 0]) for found in _TOKEN.finditer(body)]
-            assert "".join(token for _, token in self._tokens) == re.sub(r"", "", _without_space(body)), line
+            assert "".join(token for _, token in self._tokens) == _without_space(body), line
             self._at = 0
             self.rules[name] = self._alternatives(name)
             assert self._at == len(self._tokens), line
@@ -135,6 +159,7 @@ class GbnfMatcher:
 
     def _sequence(self, name: str) -> Sequence:
         items: list[Element] = []
+        start = 0  # of what a count refers to
         while self._at < len(self._tokens) and self._tokens[self._at][1] not in ("|", ")"):
             kind, token = self._tokens[self._at]
             self._at += 1
