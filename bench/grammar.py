@@ -1,6 +1,6 @@
 """Generations under a grammar on a real llama.cpp server, and how many parse back: `python bench/grammar.py [N] [weights]`.
 
-Each is in another dialect, in turn: half with `required`, half with free text first, sampled at temperature 1. The model is
+Each is in another dialect, in turn: half with `required`, half with free text first, sampled at temperature 0.6. The model is
 asked to repeat a call, which small ones do badly: the grammar makes it one. An answer is good if it has only valid calls, or
 only text where text is free. One that the limit of tokens cuts off is counted apart: no grammar can finish it.
 """
@@ -57,7 +57,7 @@ ARGUMENTS = (
     ("get_weather", {"city": "Rome", "unit": "F", "days": 3}),
     ("add_event", {"title": "Trip", "place": {"room": "12", "floor": 2}, "all_day": True}),
 )
-MAX_TOKENS = 120
+MAX_TOKENS = 100
 
 
 def ask(address: str, model: str, dialect: str, number: int, *, required: bool) -> tuple[str, str]:
@@ -68,7 +68,7 @@ def ask(address: str, model: str, dialect: str, number: int, *, required: bool) 
     assert declared is not None
     call = declared.render_calls((ToolCall("call_1", name, json.dumps(arguments)),))
     messages = [{"role": "user", "content": f"Repeat: {call}"}]
-    body = {"model": model, "messages": messages, "max_tokens": MAX_TOKENS, "temperature": 1, "seed": number, **grammar.body}
+    body = {"model": model, "messages": messages, "max_tokens": MAX_TOKENS, "temperature": 0.6, "seed": number, **grammar.body}
     request = Request(f"{address}/v1/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"})
     with urlopen(request) as response:
         choice = json.load(response)["choices"][0]

@@ -26,7 +26,7 @@ class CallRules(NamedTuple):
 
     def whole(self, rules: Rules, *, parallel: bool) -> str:
         """The expression for an answer that is only calls."""
-        options = [join(literal(marker.lstrip()), rest) for marker, rest in self.begun(rules, parallel=parallel).items()]
+        options = [join(literal(marker), rest) for marker, rest in self.begun(rules, parallel=parallel).items()]
         return either([*options, *([self._call(rules)] if self.alone else [])])
 
     def _call(self, rules: Rules) -> str:
