@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from toolglot.pipeline.request.prepare import PreparedRequest, prepare
     from toolglot.pipeline.request.prompts import augment_system_prompt
     from toolglot.pipeline.request.route import normalize_model
+    from toolglot.pipeline.request.tool_grammar import ToolGrammar, grammar
     from toolglot.pipeline.response.call_validator import validate
     from toolglot.pipeline.response.extract import StreamExtractor, extract
     from toolglot.schema.arguments import parse_arguments
@@ -75,6 +76,7 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolError",
+    "ToolGrammar",
     "ToolResult",
     "ToolRun",
     "ToolglotError",
@@ -88,6 +90,7 @@ __all__ = [
     "fold",
     "format_tool_result",
     "format_tools",
+    "grammar",
     "normalize_model",
     "parse_arguments",
     "parse_tool_calls",
@@ -127,6 +130,7 @@ _HOMES = {
     "toolglot.pipeline.request.prepare": ("PreparedRequest", "prepare"),
     "toolglot.pipeline.request.prompts": ("augment_system_prompt",),
     "toolglot.pipeline.request.route": ("normalize_model",),
+    "toolglot.pipeline.request.tool_grammar": ("ToolGrammar", "grammar"),
     "toolglot.schema.arguments": ("parse_arguments",),
     "toolglot.schema.from_function": ("tool",),
 }

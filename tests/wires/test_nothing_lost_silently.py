@@ -15,7 +15,7 @@ ASK = [{"role": "user", "content": "x"}]
 
 def converted(body: dict[str, Any], source: str, target: str, kind: str = "request") -> tuple[Any, str]:
     notes: list[str] = []
-    return convert(body, source, target, kind=kind, notes=notes), "; ".join(notes)  # type: ignore[arg-type]
+    return convert(body, source, target, kind=kind, notes=notes), "; ".join(notes)
 
 
 def responses(*events: tuple[str, dict[str, Any]]) -> Reply:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from toolglot.core.messages import ToolCall
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, tag
@@ -28,19 +27,17 @@ _TAGS = Tags(
 _CALLS = calls_in_tags(
     (" to={name}<|channel|>analysis <|constrain|>xml<|message|>", ""),
     tag('<rfl:parameter name="{key}">\n', "\n</rfl:parameter>"),
+    around=("", "<|call|>"),
     between="<|end|><|start|>assistant",
+    by_name=True,
 )
-
-
-def _render(calls: tuple[ToolCall, ...]) -> str:
-    return f"{_CALLS(calls)}<|call|>"
 
 
 DIALECT = Dialect(
     name="beam",
     grammars=(TaggedXml(_TAGS, ATTRIBUTE, lines="both", strong=True),),
     render_tools=tool_lines(),
-    render_calls=_render,
+    render_calls=_CALLS,
     render_result=PLAIN_RESULT,
     reasoning=(("<|channel|>analysis<|message|>", "<|end|>"),),
     dropped=("<|channel|>final<|message|>", "<|start|>assistant", "<|message|>", "<|call|>", "<|end|>", "<|return|>"),

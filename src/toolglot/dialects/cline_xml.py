@@ -14,6 +14,7 @@ _CALLS = calls_in_tags(
     ("<{name}>\n", "</{name}>"),
     on_lines("<{key}>", "</{key}>\n"),
     between="\n\n",
+    by_name=True,
 )
 
 DIALECT = Dialect(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
-from toolglot.grammars.render_xml import RenderCalls, calls_in_tags, result_in, tag
+from toolglot.grammars.render_xml import TagCalls, calls_in_tags, result_in, tag
 from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml
 
@@ -44,7 +44,7 @@ def _misspelt(mark: str) -> TaggedXml:
 MISSPELT = tuple(map(_misspelt, _MISSPELT))
 
 
-def dsml_calls(outer: str, mark: str = _MARK) -> RenderCalls:
+def dsml_calls(outer: str, mark: str = _MARK) -> TagCalls:
     return calls_in_tags(
         (f'<{mark}invoke name="{{name}}">\n', f"</{mark}invoke>"),
         tag(f'<{mark}parameter name="{{key}}" string="{{string}}">', f"</{mark}parameter>\n"),

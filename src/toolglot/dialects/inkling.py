@@ -5,20 +5,12 @@ The arguments are under `args`. The body of a call to a text-mode tool is passed
 
 from __future__ import annotations
 
-from toolglot.core.messages import ToolCall
 from toolglot.grammars.call_objects import Keys
 from toolglot.grammars.channels import Channels
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.render_json import PLAIN_RESULT, call_object, tool_lines
+from toolglot.grammars.render_json import PLAIN_RESULT, named_calls, tool_lines
 
 _KEYS = Keys(arguments="args")
-
-
-def _render_calls(calls: tuple[ToolCall, ...]) -> str:
-    return "".join(
-        f"<|message_model|>{call.full_name}<|content_invoke_tool_json|>{call_object(call, _KEYS)}<|end_message|>"
-        for call in calls
-    )
 
 
 DIALECT = Dialect(
@@ -36,7 +28,9 @@ DIALECT = Dialect(
         ),
     ),
     render_tools=tool_lines(),
-    render_calls=_render_calls,
+    render_calls=named_calls(
+        "<|message_model|>{name}<|content_invoke_tool_json|>{arguments}<|end_message|>", keys=_KEYS, by_name=True
+    ),
     render_result=PLAIN_RESULT,
     reasoning=(("<|message_model|><|content_thinking|>", "<|end_message|>"), ("<|content_thinking|>", "<|end_message|>")),
     dropped=("<|message_model|><|content_text|>", "<|content_text|>", "<|end_message|>"),

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
-from toolglot.core.messages import ToolCall, ToolResult
+from toolglot.core.messages import ToolResult
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.known_names import parameters, required
 from toolglot.grammars.named_json import NamedJson, NameFirst
 from toolglot.grammars.parsed_call import Tools
-from toolglot.grammars.render_json import arguments, tool_array
+from toolglot.grammars.render_json import named_calls, tool_array
 from toolglot.grammars.tagged_json import TaggedJson
 from toolglot.io.json_codec import loads_object
 
@@ -38,15 +38,6 @@ def _by_arguments(name: str, text: str, tools: Tools) -> str:
         return name
     fit = [one for one, tool in tools.items() if set(required(tool)) <= set(obj) <= set(parameters(tool))]
     return fit[0] if len(fit) == 1 else name
-
-
-def _render_calls(calls: tuple[ToolCall, ...]) -> str:
-    rendered = [
-        f"<|tool_call_begin|>{call.id if _ID.fullmatch(call.id) else f'functions.{call.full_name}:{at}'}"
-        f"<|tool_call_argument_begin|>{arguments(call)}<|tool_call_end|>"
-        for at, call in enumerate(calls)
-    ]
-    return f"<|tool_calls_section_begin|>{''.join(rendered)}<|tool_calls_section_end|>"
 
 
 def _render_result(result: ToolResult) -> str:
@@ -81,7 +72,14 @@ DIALECT = Dialect(
         TaggedJson((*_SECTIONS, "<|tool_call_begin|>"), ("<|tool_call_end|>", *_ENDS), lead="<|tool_call_begin|>"),
     ),
     render_tools=tool_array(),
-    render_calls=_render_calls,
+    render_calls=named_calls(
+        "<|tool_call_begin|>{name}<|tool_call_argument_begin|>{arguments}<|tool_call_end|>",
+        "",
+        "<|tool_calls_section_begin|>",
+        "<|tool_calls_section_end|>",
+        label="functions.{name}:{index}",
+        own_label=_ID,
+    ),
     render_result=_render_result,
     dropped=(*_ENDS, "<|tool_call_end|>", "<|im_end|>"),
     template_markers=(("<|tool_calls_section_begin|>",),),

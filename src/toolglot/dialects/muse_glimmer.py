@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from toolglot.core.messages import ToolCall
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.parsed_call import Tools
 from toolglot.grammars.render_json import PLAIN_RESULT, tool_lines
@@ -45,15 +44,13 @@ def _once(name: str, tools: Tools) -> str:
     return half if name not in tools and f"{half}.{half}" == name else name
 
 
-_BLOCK = calls_in_tags(
+_CALLS = calls_in_tags(
     ('<atem:invoke name="{name}">\n', "</atem:invoke>"),
     tag('<atem:parameter name="{key}">', "</atem:parameter>\n"),
-    around=(f"{_ALL[0]}\n", f"\n{_ALL[1]}"),
+    each=(f" to={{name}}<|message|>{_ALL[0]}\n", f"\n{_ALL[1]}<|eom|>"),
+    between="<|start|>assistant",
+    by_name=True,
 )
-
-
-def _render(calls: tuple[ToolCall, ...]) -> str:
-    return "<|start|>assistant".join(f" to={call.full_name}<|message|>{_BLOCK((call,))}<|eom|>" for call in calls)
 
 
 DIALECT = Dialect(
@@ -80,7 +77,7 @@ DIALECT = Dialect(
         ),
     ),
     render_tools=tool_lines(),
-    render_calls=_render,
+    render_calls=_CALLS,
     render_result=PLAIN_RESULT,
     reasoning=((" to=self<|message|>", "<|eom|>"), (" to=self<|message|>", "<|start|>assistant")),
     dropped=(

@@ -14,7 +14,7 @@ DIALECT = Dialect(
     name="react",
     grammars=(REACT,),
     render_tools=tool_lines("", "", wrapped=False),
-    render_calls=named_calls("Action: {name}\nAction Input: {arguments}", "\n"),
+    render_calls=named_calls("Action: {name}\nAction Input: {arguments}", "\n", by_name=True),
     render_result=result_text("Observation: ", ""),
     template_hints=(("Action Input:",),),
     source="https://arxiv.org/abs/2210.03629",

@@ -5,16 +5,10 @@ Models also write other elements with the same content. These are parsed for reg
 
 from __future__ import annotations
 
-from toolglot.core.messages import ToolCall
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.named_elements import with_input_element, with_name_attribute, with_name_element
 from toolglot.grammars.named_json import NamedJson
-from toolglot.grammars.render_json import arguments, result_text, tool_lines
-
-
-def _render_call(call: ToolCall) -> str:
-    return f"<tool_use>\n  <name>{call.full_name}</name>\n  <arguments>{arguments(call)}</arguments>\n</tool_use>"
-
+from toolglot.grammars.render_json import named_calls, result_text, tool_lines
 
 DIALECT = Dialect(
     name="tool_use_xml",
@@ -32,7 +26,7 @@ DIALECT = Dialect(
         with_input_element("tool", "tool_input"),
     ),
     render_tools=tool_lines(),
-    render_calls=lambda calls: "\n".join(map(_render_call, calls)),
+    render_calls=named_calls("<tool_use>\n  <name>{name}</name>\n  <arguments>{arguments}</arguments>\n</tool_use>", "\n"),
     render_result=result_text("<tool_use_result>\n  <name>{name}</name>\n  <result>", "</result>\n</tool_use_result>"),
     template_markers=(("<tool_use>",),),
     source="the tool prompt of CherryHQ/cherry-studio",

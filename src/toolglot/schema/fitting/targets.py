@@ -141,5 +141,10 @@ _ROWS = (
         most=dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength"), 500),
         open_names=r"[\w $@#/:.,;=+*()-]+\Z",
     ),
+    Target(
+        name="gbnf",
+        source="grammars/schema_rules.py: what our own grammars express",
+        keywords=_words(f"{_STRUCTURE} minItems maxItems"),
+    ),
 )
 TARGETS: dict[str, Target] = {row.name: row for row in _ROWS}

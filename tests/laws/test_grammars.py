@@ -1,0 +1,190 @@
+"""The laws for every dialect's grammar: it accepts rendered calls, rejects broken ones, and all that it allows parses."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from tests.gbnf_matcher import GbnfMatcher
+from tests.laws.dialect_cases import ALL, Case, shared_tools
+from tests.laws.hard_values import PLAIN
+from tests.laws.hard_values import TOOLS as HARD_TOOLS
+from toolglot import Tool, extract, grammar
+from toolglot.core.messages import ToolCall
+from toolglot.core.tools import Toolset, cached_for_toolset
+from toolglot.dialects import dialect_names, find_dialect
+from toolglot.grammars.call_rules import CallForm
+from toolglot.grammars.dialect import Dialect
+from toolglot.grammars.render_gemma import GemmaCalls
+from toolglot.grammars.render_xml import TagCalls
+
+MUTATIONS = 50
+SAMPLES = 15
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "enum": ["low", "high"]},
+        "count": {"type": "integer"},
+        "place": {
+            "type": "object",
+            "properties": {"floor": {"type": "integer"}, "open": {"type": "boolean"}},
+            "required": ["floor"],
+        },
+        "ratios": {"type": "array", "items": {"type": "number"}, "minItems": 1},
+        "note": {"type": ["string", "null"]},
+        "sure": {"type": "boolean"},
+    },
+    "required": ["title", "count", "sure"],
+}
+STRICT = Toolset((Tool("rate_it", "Rates", SCHEMA), Tool("stop", "Stops", {"type": "object", "properties": {}})))
+GOOD = {"title": "low", "count": 3, "place": {"floor": 1, "open": True}, "ratios": [0.5, 2], "note": "n", "sure": True}
+
+
+def declared(name: str) -> Dialect:
+    found = find_dialect(name)
+    assert found is not None
+    return found
+
+
+def matcher(name: str, tools: Toolset, *, required: bool) -> GbnfMatcher:
+    return cached_for_toolset(tools, ("matcher", name, required), _matcher)
+
+
+def _matcher(tools: tuple[Tool, ...], key: tuple[str, str, bool]) -> GbnfMatcher:
+    text = grammar(tools, key[1], required=key[2]).grammar
+    assert isinstance(text, str)
+    return GbnfMatcher(text)
+
+
+def call(name: str, arguments: Any, tools: Toolset) -> ToolCall:
+    """With its arguments in the order of the schema, which a grammar fixes."""
+    tool = next((one for one in tools if one.full_name == name), None)
+    order = list((tool.schema or {}).get("properties", {})) if tool else []
+    ordered = sorted(arguments, key=lambda key: order.index(key) if key in order else len(order))
+    return ToolCall(f"{name}_0", name, json.dumps({key: arguments[key] for key in ordered}, ensure_ascii=False))
+
+
+def raw_text_ends(dialect: Dialect, value: str) -> bool:
+    """Whether a text contains the tag that ends it, where text is written as it is: no grammar can tell them apart."""
+    form = dialect.render_calls
+    tags = form.value if isinstance(form, TagCalls) else None
+    closer = getattr(tags, "closer", getattr(tags, "mark", None))
+    if closer is None and isinstance(form, GemmaCalls):
+        return form.form.mark in value
+    return closer is not None and closer.strip().replace("{key}", "content") in value
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_every_dialect_of_ours_has_a_grammar(name: str) -> None:
+    assert isinstance(declared(name).render_calls, CallForm)
+
+
+def expressible(name: str, case: Case) -> bool:
+    """Not with parameters that nobody declared, nor with text that contains the tag that ends it."""
+    known = {tool.full_name: (tool.schema or {}).get("properties", {}) for tool in case.toolset}
+    declared_only = all(key in known.get(called, ()) for called, arguments in case.wanted for key in arguments)
+    return declared_only and not any(
+        raw_text_ends(declared(name), json.dumps(arguments, ensure_ascii=False)) for _, arguments in case.wanted
+    )
+
+
+CALLS = [(name, case) for name, case in ALL if case.calls and case.toolset and expressible(name, case)]
+
+
+def test_nearly_all_calls_of_the_fixtures_are_expressible() -> None:
+    assert len(CALLS) >= 0.95 * sum(bool(case.calls and case.toolset) for _, case in ALL)
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_the_calls_of_the_fixtures_are_accepted(name: str) -> None:
+    dialect, rejected = declared(name), []
+    for case in (case for which, case in CALLS if which == name):
+        text = dialect.render_calls(tuple(call(called, arguments, case.toolset) for called, arguments in case.wanted))
+        texts = {True: text, False: f"Let me <see> [it].\n{text}"}
+        for required, given in texts.items():
+            if (required or not dialect.weak) and not matcher(name, case.toolset, required=required).accepts(given):
+                rejected.append((case.name, required, given))
+    assert rejected == []
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_clean_fixtures_in_the_dialect_s_own_form_are_accepted_as_they_are(name: str) -> None:
+    accepted = [
+        case
+        for which, case in ALL
+        if which == name and case.kind in ("clean", "parallel") and case.calls and case.toolset
+        if matcher(name, case.toolset, required=True).accepts(case.text.strip("\n"))
+    ]
+    assert len(accepted) >= 2
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_hard_values_are_accepted(name: str) -> None:
+    dialect, rejected = declared(name), []
+    held = matcher(name, HARD_TOOLS, required=True)
+    for label, value in PLAIN.items():
+        written = dialect.render_calls((call("write_file", {"path": "a", "content": value}, HARD_TOOLS),))
+        if not held.accepts(written) and not raw_text_ends(dialect, value):
+            rejected.append(label)
+    assert rejected == []
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_broken_calls_are_rejected(name: str) -> None:
+    dialect, held = declared(name), matcher(name, STRICT, required=True)
+    whole = dialect.render_calls((call("rate_it", GOOD, STRICT),))
+    assert held.accepts(whole)
+    broken = {text for text in mutations(dialect, whole) if text != whole}
+    assert len(broken) >= MUTATIONS
+    assert [text for text in broken if held.accepts(text)] == []
+    if not dialect.weak:  # after the marker nothing is free
+        lazy = matcher(name, STRICT, required=False)
+        marker = next(one for one in grammar(STRICT, name).triggers if one in whole)
+        kept = [f" {text}" for text in broken if marker in text]
+        assert len(kept) >= MUTATIONS
+        assert [text for text in kept if lazy.accepts(text)] == []
+
+
+def mutations(dialect: Dialect, whole: str) -> list[str]:
+    """Calls with a wrong name, missing or wrong arguments, other keys, and damage to what is written around them."""
+
+    def written(arguments: dict[str, Any], name: str = "rate_it") -> str:
+        return dialect.render_calls((call(name, arguments, STRICT),))
+
+    wrong = {
+        "title": ["", "mid", "LOW", "low!", 1, None, ["low"], "highlow"],
+        "count": ["many", 3.5, True, None, [3], {"n": 3}, "3 or 4", "-"],
+        "place": ["here", 1, {"open": True}, {"floor": "one"}, {"floor": 1.5}, {"floor": 1, "open": 2}, [1], {"x": 1}],
+        "ratios": ["all", 1, ["a"], [1, "b"], {"a": 1}, [None], [True]],
+        "sure": ["yes", 1, None, [True], "maybe", {"a": True}],
+    }
+    found = [written({**GOOD, key: value}) for key, values in wrong.items() for value in values]
+    found += [written({key: value for key, value in GOOD.items() if key != gone}) for gone in ("title", "count", "sure")]
+    found += [written({}), written({"title": "low"}), written({**GOOD, "extra": 1}), written({"a": "b", **GOOD})]
+    found += [written(GOOD, name) for name in ("rate", "rate_it_", "Rate_it", "stop_it", "x", "rate-it", "rateit", "it")]
+    for cut in range(1, 6):  # cut off, and doubled at the end
+        found += [whole.rstrip()[:-cut], whole + whole[-cut:].strip() + "x"]
+    return found
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_what_a_grammar_allows_parses_into_calls(name: str) -> None:
+    """Random texts of the grammar, with marks of every dialect in their values."""
+    dialect = declared(name)
+    for number, tools in enumerate((STRICT, HARD_TOOLS, shared_tools())):
+        held, chance, done = matcher(name, tools, required=True), random.Random(number), 0  # noqa: S311
+        samples = dialect.render_calls((call("rate_it", GOOD, STRICT),))
+        pieces = {samples[at : at + size] for at in range(len(samples)) for size in (6, 12)}
+        for _ in range(SAMPLES):
+            text = held.written(sorted(pieces), chance)
+            if text is None:
+                continue
+            done += 1
+            found = extract(text, tools, dialect=name)
+            rejected = [one.code for one in found.decisions if one.code.startswith("rejected")]
+            assert found.calls, text
+            assert not rejected, (text, rejected)
+        assert done >= SAMPLES // 3
