@@ -1,8 +1,7 @@
-"""Reads GBNF as llama.cpp does, and matches text with all stacks of open rules at once. It also writes random texts."""
+"""Reads GBNF as llama.cpp does, and matches text with all stacks of open rules at once."""
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterable
 
@@ -11,33 +10,8 @@ _TOKEN = re.compile(
     r"|(?P<times>\{[0-9]*,?[0-9]*\}|[*+?])|(?P<sign>[()|]))",
     re.DOTALL,
 )
+_RANGE = "\ue000"  # stands for the sign between two ends
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "[": "[", "]": "]"}
-_PIECES = (
-    "a",
-    "Z",
-    "0",
-    "-1",
-    "2.5",
-    " ",
-    "\n",
-    '"',
-    "'",
-    "\\",
-    "\\n",
-    "{",
-    "}",
-    "[",
-    "]",
-    "(",
-    ")",
-    "<",
-    ">",
-    "/",
-    ",",
-    ":",
-    "=",
-)
-_WORDS = ("true", "é", "👩", "</", "<a>", "<tool_call>", "</tool_call>", "```", "~~~", "name", "null", "<b", "]]>", '"}')
 
 
 class Characters:
@@ -99,23 +73,6 @@ class GbnfMatcher:
             for one in states
             if one is not None and isinstance(item := one.sequence[one.at], Characters) and item.has(char)
         )
-
-    def written(self, pieces: Iterable[str], chance: random.Random, longest: int = 4000) -> str | None:
-        """A random text, from characters that are special somewhere and from `pieces`; None if it does not end."""
-        pool = (*_PIECES, *_WORDS, *pieces)
-        states, text = self.start(), ""
-        while len(text) < longest:
-            if None in states and (len(states) == 1 or chance.random() < 0.5):
-                return text
-            open_sets = sorted({id(one): one for one in states if one is not None}.values(), key=lambda one: one.at)
-            fixed = [item for one in open_sets if isinstance(item := one.sequence[one.at], Characters) and not item.negated]
-            piece = chance.choice(pool) if not fixed or chance.random() < 0.4 else _some(chance.choice(fixed), chance)
-            for char in piece:
-                following = self.feed(states, char)
-                if not following:
-                    break
-                states, text = following, text + char
-        return None
 
     # -- stacks
 
@@ -224,15 +181,10 @@ def _characters(text: str) -> list[str]:
 
 def _set(text: str) -> Characters:
     negated = text.startswith("^")
-    marked = re.sub(r"(?<=[^\\])-(?=.)", "\0", text.removeprefix("^"))  # a range
+    marked = re.sub(r"(?<=[^\\])-(?=.)", _RANGE, text.removeprefix("^"))  # a range
     chars, ranges, at = _characters(marked), list[tuple[str, str]](), 0
     while at < len(chars):
-        ranged = at + 2 < len(chars) and chars[at + 1] == "\0"
+        ranged = at + 2 < len(chars) and chars[at + 1] == _RANGE
         ranges.append((chars[at], chars[at + 2] if ranged else chars[at]))
         at += 3 if ranged else 1
     return Characters(ranges, negated=negated)
-
-
-def _some(one: Characters, chance: random.Random) -> str:
-    low, high = chance.choice(one.ranges)
-    return chr(chance.randint(ord(low), ord(high)))

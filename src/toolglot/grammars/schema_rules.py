@@ -24,7 +24,7 @@ _SPACE = r'([ \t]{1,4} | "\n" [ \t]{0,40})?'  # bounded: a model may else write 
 ESCAPE = r'"\\" (["\\bfnrt] | "u" ([0-9abcefABCEF] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}))'
 _CHARACTERS = rf'([^"\\\x00-\x1F] | {ESCAPE})*'
 _INTEGER = r'"-"? ("0" | [1-9] [0-9]{0,17})'
-_NUMBER = rf'{_INTEGER} ("." [0-9]{{1,20}})? ([eE] [-+]? [0-9]{{1,3}})?'
+_NUMBER = rf'{_INTEGER} ("." [0-9]{{1,20}})? ([eE] [-+]? [0-9]{{1,2}})?'  # nothing that overflows
 
 
 def text_in_quotes(rules: Rules) -> str:
