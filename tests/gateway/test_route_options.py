@@ -57,7 +57,8 @@ def test_a_model_that_repeats_a_call_is_told_to_stop(option: str, told: bool) ->
             }
             asked["messages"].append({"role": "assistant", "content": None, "tool_calls": [made]})
             asked["messages"].append({"role": "tool", "tool_call_id": f"c{number}", "content": "timeout"})
-        async with upstream_server(in_turn(text("It is down."))) as up, serving(config(up, route=option)) as gateway:
+        route = 'ask = "native"\n' + option
+        async with upstream_server(in_turn(text("It is down."))) as up, serving(config(up, route=route)) as gateway:
             _, _, headers = await gateway.ask("POST", *request_of("openai-chat", asked, stream=False))
             sent = [message["content"] for message in up.requests[0].body["messages"] if message["role"] == "tool"]
         assert sent[:2] == ["timeout", "timeout"]

@@ -28,6 +28,7 @@ _LABELS = {
     "supports_parallel": "parallel calls",
     "supports_tools": "tools",
     "vision": "images",
+    "ask": "the tool mode",
 }
 
 
@@ -41,6 +42,7 @@ def corrected(known: Profile, server: ServerFacts, kind: str, provider: str | No
     correction.take("dialect", server.dialect)
     correction.take_tools()
     correction.take("vision", server.vision)
+    correction.take("ask", server.ask)
     correction.take("context_length", server.context_length)
     return correction.profile()
 

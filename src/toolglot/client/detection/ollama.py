@@ -26,6 +26,8 @@ _BILLIONS = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 # values of template_source where something else than the template renders the prompt
 _TEMPLATE_UNUSED = frozenset({"renderer_parser", "renderer", "parser", "harmony", "none"})
 
+_GATEWAY = "toolglot"  # a gateway of ours: it offers tools to each model in its own way
+
 
 def read_show(body: Any, model: str) -> ServerFacts | None:
     """The template is ignored where Ollama uses a built-in renderer or parser instead of it."""
@@ -43,6 +45,7 @@ def read_show(body: Any, model: str) -> ServerFacts | None:
         SHOW,
         tools=tools,
         vision=contains(shown.get("capabilities"), "vision"),
+        ask="native" if shown.get("renderer") == _GATEWAY else None,
         context_length=length,
         parameters=_billions(info.get("general.parameter_count"), details.get("parameter_size")),
         template=None if unused else described,

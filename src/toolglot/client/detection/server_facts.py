@@ -28,6 +28,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     tools: bool | None = None
     parallel: bool | None = None
     vision: bool | None = None
+    ask: str | None = None  # the only tool mode that makes sense for this server
     context_length: int | None = None
     parameters: float | None = None  # billions
     template: Template | None = None  # parsed once, when the response is read
