@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import toolglot
-from tests.gateway.running import QUICK
+from tests.gateway.running import LIMITS
 from tests.system_packages import find_program
 from toolglot.client.http import HttpTransport, Proxies
 from toolglot.io.json_codec import encode
@@ -100,7 +100,7 @@ class Process:
 
     async def ask(self, method: str, path: str, body: Any = None, key: str = KEY) -> tuple[int, Any, dict[str, str]]:
         data = b"" if body is None else encode(body)
-        answer = await self.client.send(method, self.url + path, {"x-api-key": key}, data, limits=QUICK)
+        answer = await self.client.send(method, self.url + path, {"x-api-key": key}, data, limits=LIMITS)
         content = await answer.read()
         await answer.aclose()
         return answer.status, json.loads(content) if content else None, dict(answer.headers)

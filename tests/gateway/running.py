@@ -23,8 +23,8 @@ from toolglot.pipeline.request.route import wire_format
 from toolglot.wires import NAMES
 
 WIRES = tuple(NAMES)
-QUICK = Limits(connect=5.0, first_byte=10.0, idle=10.0)
-GUARD = 30.0
+LIMITS = Limits(connect=20.0, first_byte=100.0, idle=60.0)  # against hanging only
+GUARD = 120.0  # a real model on a busy machine takes long
 
 # a provider of the catalog for each wire
 PROVIDERS = {
@@ -67,7 +67,7 @@ class Running:
     async def send(self, method: str, path: str, body: Any = b"", **headers: str) -> Answer:
         data = body if isinstance(body, bytes) else msgspec.json.encode(body)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.client.send(method, self.url + path, sent, data, limits=QUICK)
+        return await self.client.send(method, self.url + path, sent, data, limits=LIMITS)
 
     async def raw(self, data: bytes) -> bytes:
         """The response to these bytes, until the server closes the connection."""

@@ -26,7 +26,7 @@ from tests.gateway.redis_server import (
     redis_server,
     until,
 )
-from tests.gateway.running import QUICK, run
+from tests.gateway.running import LIMITS, run
 from tests.gateway.scripts import calls, question, response_to, text, weather
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.client.mode_stats import ModeStats
@@ -450,7 +450,7 @@ def test_a_killed_gateway_behind_nginx_loses_only_its_running_requests(tmp_path:
 async def _stream(gateway: Process) -> str:
     sent = encode({**question("openai-chat", "any", ()), "stream": True})
     try:
-        answer = await gateway.client.send("POST", gateway.url + _CHAT, {"x-api-key": KEY}, sent, limits=QUICK)
+        answer = await gateway.client.send("POST", gateway.url + _CHAT, {"x-api-key": KEY}, sent, limits=LIMITS)
         data = await answer.read()
         await answer.aclose()
     except UpstreamError:
