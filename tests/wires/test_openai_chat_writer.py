@@ -109,6 +109,7 @@ def test_a_whole_reply() -> None:
                     "role": "assistant",
                     "content": "so",
                     "refusal": None,
+                    "annotations": [],
                     "tool_calls": [
                         {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x":"\u00fc"}'}},
                         {

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.http_exchange import websocket_not_supported, wrong_method
 from toolglot.gateway.sharing import find_shared_record
 from toolglot.gateway.usage import MAX_DAYS
+
+_STEM = 40  # characters of the response's id in those of its items
+_MOST_ITEMS = 100
 
 
 async def healthz(call: EndpointCall) -> None:
@@ -68,6 +73,39 @@ async def delete_response(call: EndpointCall) -> None:
     if not (call.gateway.store.delete(*where) if shared is None else await shared.delete(*where)):
         raise _not_found(call)
     await call.exchange.json({"id": call.path_params["id"], "object": "response", "deleted": True})
+
+
+async def cancel_response(call: EndpointCall) -> None:
+    """A stored response is complete: only one that runs in the background could be cancelled."""
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
+    if body is None:
+        raise _not_found(call)
+    raise UpstreamError("Cannot cancel a completed response.", 400, "invalid_request_error")
+
+
+async def input_items(call: EndpointCall) -> None:
+    """What the response was an answer to. Query: `order` (desc unless given), `limit` (20 unless given), `after`."""
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    history = call.gateway.store.history(*where) if shared is None else await shared.history(*where)
+    if history is None:
+        raise _not_found(call)
+    wire = call.frontend.wire
+    items: list[dict[str, Any]] = wire.write_messages(history[:-1], [], call.frontend.wire_format.quirks)
+    stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
+    items = [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
+    if call.exchange.query_value("order") != "asc":
+        items.reverse()
+    if after := call.exchange.query_value("after"):
+        at = next((at for at, item in enumerate(items) if item["id"] == after), len(items))
+        items = items[at + 1 :]
+    limit = call.exchange.query_value("limit") or "20"
+    if not (limit.isascii() and limit.isdecimal()) or not 1 <= int(limit[:4]) <= _MOST_ITEMS:
+        raise UpstreamError(f"limit must be 1 to {_MOST_ITEMS}", 400, "invalid_request_error")
+    page = items[: int(limit[:4])]
+    ends = (page[0]["id"], page[-1]["id"]) if page else (None, None)
+    more = len(page) < len(items)
+    await call.exchange.json({"object": "list", "data": page, "first_id": ends[0], "last_id": ends[1], "has_more": more})
 
 
 def _not_found(call: EndpointCall) -> UpstreamError:

@@ -124,6 +124,8 @@ async def chat(call: EndpointCall) -> None:
     if thread is not None and call.gateway.shared_store is not None:
         await thread.fetch_history(call.gateway.shared_store)
     upstream_request = await thread.with_history(request) if thread is not None else request
+    if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
+        raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
     candidates = call.live.routing.candidates(request.model)
     call.exchange.watch_disconnect()
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first

@@ -13,6 +13,7 @@ from toolglot.gateway.chat_endpoints import EndpointCall, chat
 from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, frontend_from_headers
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
 from toolglot.gateway.page import page
+from toolglot.gateway.pass_through import forward
 
 Handler = Callable[[EndpointCall], Awaitable[None]]
 
@@ -37,6 +38,12 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("POST", "/v1/messages"): Endpoint(chat, ANTHROPIC, recorded=True, limited=True),
     ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),
     ("POST", "/api/chat"): Endpoint(chat, OLLAMA, recorded=True, limited=True),
+    ("POST", "/v1/embeddings"): Endpoint(forward, CHAT, recorded=True, limited=True),
+    ("POST", "/v1/completions"): Endpoint(forward, CHAT, recorded=True, limited=True),
+    ("POST", "/api/generate"): Endpoint(forward, OLLAMA, recorded=True, limited=True),
+    ("POST", "/api/embed"): Endpoint(forward, OLLAMA, recorded=True, limited=True),
+    ("POST", "/api/embeddings"): Endpoint(forward, OLLAMA, recorded=True, limited=True),
+    ("GET", "/api/ps"): Endpoint(model_endpoints.ollama_ps, OLLAMA),
     ("GET", "/api/tags"): Endpoint(model_endpoints.ollama_tags, OLLAMA),
     ("POST", "/api/show"): Endpoint(model_endpoints.ollama_show, OLLAMA),
     ("GET", "/api/version"): Endpoint(model_endpoints.ollama_version, OLLAMA),
@@ -49,6 +56,7 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("GET", "/toolglot/usage"): Endpoint(admin_endpoints.usage, CHAT),
     ("POST", "/toolglot/parse"): Endpoint(page.playground, CHAT, limited=True),
     ("GET", "/healthz"): Endpoint(admin_endpoints.healthz, CHAT, open=True),
+    ("GET", "/health"): Endpoint(admin_endpoints.healthz, CHAT, open=True),
     ("GET", "/readyz"): Endpoint(admin_endpoints.readyz, CHAT, open=True),
     ("GET", "/metrics"): Endpoint(admin_endpoints.show_metrics, CHAT, admin=True),
 }
@@ -63,6 +71,8 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
         ),
         ("POST", _VERSION + r"/models/(?P<model>.+):countTokens", Endpoint(tokens.count_gemini, GEMINI, limited=True)),
         ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
+        ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(admin_endpoints.input_items, RESPONSES)),
+        ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(admin_endpoints.cancel_response, RESPONSES)),
         ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.stored_response, RESPONSES)),
         ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.delete_response, RESPONSES)),
         ("GET", r"/v1/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, CHAT, shared=True)),
@@ -70,17 +80,28 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
     )
 ]
 
+# clients whose base URL ends before the version
+_WITHOUT_VERSION = re.compile(r"/(?:chat/completions|completions|embeddings|(?:responses|messages)(?:/.*)?)")
+
 # methods of Gemini's API that the gateway does not support
 _UNSUPPORTED_VERB = re.compile(_VERSION + r"/models/(?P<model>.+):(?P<verb>[A-Za-z]+)")
 
 # the format of an error for an unknown path; other paths: by the headers
-_FRONTEND_BY_PREFIX = (("/v1beta", GEMINI), ("/models", GEMINI), ("/v1/messages", ANTHROPIC), ("/api/", OLLAMA))
+_FRONTEND_BY_PREFIX = (
+    ("/v1beta", GEMINI),
+    ("/models", GEMINI),
+    ("/v1/messages", ANTHROPIC),
+    ("/messages", ANTHROPIC),
+    ("/api/", OLLAMA),
+)
 
 
 def find_endpoint(method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
     """The endpoint and its path parameters. HEAD is handled as GET without the body."""
     if method == "HEAD":
         method = "GET"
+    if _WITHOUT_VERSION.fullmatch(path):
+        path = f"/v1{path}"
     exact = EXACT.get((method, path))
     if exact is not None:
         return exact, {}

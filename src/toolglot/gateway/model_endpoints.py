@@ -121,6 +121,12 @@ async def ollama_tags(call: EndpointCall) -> None:
     await call.exchange.json({"models": [_tag(model) for model in await call.live.model_list.models()]})
 
 
+async def ollama_ps(call: EndpointCall) -> None:
+    """Every model counts as loaded: where it runs is the upstream's business."""
+    running = {"expires_at": datetime(9999, 1, 1, tzinfo=UTC).isoformat().replace("+00:00", "Z"), "size_vram": 0}
+    await call.exchange.json({"models": [{**_tag(model), **running} for model in await call.live.model_list.models()]})
+
+
 def _tag(model: Model) -> dict[str, Any]:
     return {
         "name": model.name,

@@ -9,7 +9,7 @@ from toolglot.errors import UpstreamError
 from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.wires.anthropic.parts import write_call
 from toolglot.wires.anthropic.reasoning import take_state_blocks, write_shown
-from toolglot.wires.anthropic.shapes import ERROR_TYPES, WIRE, stop_fields, write_usage
+from toolglot.wires.anthropic.shapes import ERROR_TYPES, WIRE, stop_fields, write_whole_usage
 
 
 def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Body:
@@ -22,7 +22,9 @@ def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Bod
         "content": [block for part in reply.parts for block in _write_part(part, notes)],
         "stop_reason": reason,
         "stop_sequence": sequence,
-        "usage": write_usage(reply.usage),
+        "stop_details": None,
+        "container": None,
+        "usage": write_whole_usage(reply.usage),
     }
     if reply.extra:
         body.update(wire_extra(reply.extra, WIRE, "reply", notes))
@@ -52,7 +54,7 @@ def _write_with_state(part: Text | ToolCall, notes: list[str]) -> list[Body]:
     if empty:
         return beside
     fields = wire_extra(extra, WIRE, "text", notes) if extra else {}
-    return [*beside, {"type": "text", "text": part.text, **fields}]
+    return [*beside, {"type": "text", "text": part.text, "citations": None, **fields}]
 
 
 def write_error(error: UpstreamError) -> tuple[int, Body]:

@@ -84,6 +84,11 @@ ERROR_TYPES = {
     529: "overloaded_error",
 }
 
+# what a whole reply has even where there is nothing to say
+_EMPTY_USAGE: Body = dict.fromkeys(
+    ("cache_creation", "inference_geo", "output_tokens_details", "server_tool_use", "service_tier")
+)
+
 _USAGE_KEYS = frozenset(
     {
         "input_tokens",
@@ -132,6 +137,10 @@ def write_usage(usage: Usage | None) -> Body:
     if usage.extra:
         obj.update(usage.extra.get(WIRE, {}))
     return obj
+
+
+def write_whole_usage(usage: Usage | None) -> Body:
+    return {**_EMPTY_USAGE, **write_usage(usage)}
 
 
 def rest_of(obj: Body, known: frozenset[str]) -> Extra:

@@ -15,6 +15,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True, gc=False): ...
 
 class _Text(_Shape, tag_field="type", tag="text"):
     text: str
+    citations: None = None
 
     def read(self) -> Text:
         return Text(self.text)

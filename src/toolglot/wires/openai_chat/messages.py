@@ -112,6 +112,8 @@ def _read_assistant_message(obj: Body, role: Any, name: str | None) -> Message:
     """An assistant message; nearly all have only text and calls."""
     if not obj.keys() <= _COMMON_ASSISTANT_KEYS:
         parts, read = _read_assistant(obj)
+        if not obj.get("annotations"):  # each reply has the field, and clients send it back
+            read = read | {"annotations"}
         return Message(role, parts, name, unknown_extra(obj, read, WIRE))
     content, calls = obj.get("content"), obj.get("tool_calls")
     content_parts: tuple[Part, ...] = (Text(content),) if type(content) is str and content else read_content(content)

@@ -43,7 +43,7 @@ def split_extra_fields(extra: Extra, notes: list[str]) -> tuple[Body, Body, Body
 
 
 def _choice(reply: Reply, notes: list[str], *, uses_functions: bool) -> Body:
-    message: Body = {"role": "assistant", "content": None, "refusal": None}
+    message: Body = {"role": "assistant", "content": None, "refusal": None, "annotations": []}
     texts: list[str] = []
     refusals: list[str] = []
     thoughts: list[str] = []

@@ -35,11 +35,13 @@ _QUIRKS = Quirks()
 # The API's defaults.
 _DEFAULTS: Body = {
     "background": False,
+    "frequency_penalty": 0.0,
     "instructions": None,
     "max_output_tokens": None,
     "max_tool_calls": None,
     "metadata": {},
     "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
     "previous_response_id": None,
     "prompt_cache_key": None,
     "reasoning": {"effort": None, "summary": None},
@@ -58,8 +60,10 @@ _DEFAULTS: Body = {
 _CUTS = frozenset(INCOMPLETE_OUT.values())
 _ECHOED = (
     "background",
+    "frequency_penalty",
     "max_tool_calls",
     "metadata",
+    "presence_penalty",
     "previous_response_id",
     "prompt_cache_key",
     "safety_identifier",
