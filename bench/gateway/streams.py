@@ -23,12 +23,12 @@ import uvloop
 from servers import OUT, Server
 from soak import KINDS, CutError, Exchange, WrongError
 
-CHUNKS_A_SECOND = 2000
+CHUNKS_A_SECOND = 2500
 SHORTEST_US = 5000  # between two chunks of a stream
 FEWEST = 8  # streams, one after another if fewer are asked for at once
 FLAT = 1.35  # times the cost of a chunk with the fewest streams; 1 stream has no company in a read or a write
-WAIT = 240.0  # seconds for one stream
-LIMITS = "max_concurrent = 4096\nclient_timeout = 240\nidle_timeout = 240\nfirst_byte_timeout = 240\n"
+WAIT = 600.0  # seconds for one stream
+LIMITS = "max_concurrent = 4096\nclient_timeout = 600\nidle_timeout = 600\nfirst_byte_timeout = 600\n"
 ROUTES = '[[route]]\nmodel = "chat/*"\nto = "chat/*"\n[[route]]\nmodel = "anthropic/*"\nto = "anthropic/*"\n'
 CHUNKS = replies.SOAK_WORDS + 2  # and the call, and the end
 
