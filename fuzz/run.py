@@ -1,4 +1,4 @@
-"""Fuzzes the four targets with a corpus that is kept. `python -m fuzz.run --help`.
+"""Fuzzes the five targets with a corpus that is kept. `python -m fuzz.run --help`.
 
 python -m fuzz.run -n 100000          # so many inputs; 0: until Ctrl-C
 python -m fuzz.run FILE               # one finding again
@@ -164,10 +164,10 @@ def fuzz(folder: Path, names: list[str], count: int, seed: int) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Fuzz texts, wires, requests and HTTP bytes.")
+    parser = argparse.ArgumentParser(description="Fuzz texts, wires, requests, HTTP bytes and endpoints.")
     parser.add_argument("finding", nargs="?", type=Path, help="run this file only")
     parser.add_argument("-n", "--count", type=int, default=100_000, help="inputs; 0: until Ctrl-C")
-    parser.add_argument("--target", choices=TARGETS, action="append", help="default: all four")
+    parser.add_argument("--target", choices=TARGETS, action="append", help="default: all five")
     parser.add_argument("--folder", type=Path, default=REPOSITORY / ".fuzz", help="for corpus, findings and counter")
     parser.add_argument("--seed", type=int, default=time.time_ns(), help="of the random choices")
     options = parser.parse_args()

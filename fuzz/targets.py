@@ -1,4 +1,4 @@
-"""The four targets: what is fuzzed, its seeds and its laws. `check` raises if a law is broken.
+"""The five targets: what is fuzzed, its seeds and its laws. `check` raises if a law is broken.
 
 It returns a signature of what happened: an input with a new one is kept in the corpus.
 """
@@ -19,6 +19,7 @@ import msgspec
 from tests.laws.conversations import CASES, ROOT, the_wire
 from tests.laws.dialect_cases import ALL, shared_tools
 
+from fuzz import endpoints
 from fuzz.mutate import mutate_bytes, mutate_json, mutate_lines, mutate_text
 from toolglot import StreamExtractor
 from toolglot.core.event_order import first_order_error
@@ -446,6 +447,7 @@ TARGETS = {
     ),
     "requests": Target(_request_seeds, _vary_request, lambda _: mutate_json, _check_request),
     "http": Target(_http_seeds, _vary_http, lambda _: mutate_bytes, _check_http),
+    "endpoints": Target(endpoints.seeds, endpoints.vary, lambda _: endpoints.mutate, endpoints.check),
 }
 
 REPOSITORY = Path(__file__).parents[1]

@@ -23,18 +23,18 @@ import uvloop
 from servers import OUT, Server
 from soak import KINDS, CutError, Exchange, WrongError
 
-CHUNKS_A_SECOND = 2000
+CHUNKS_A_SECOND = 2500
 SHORTEST_US = 5000  # between two chunks of a stream
 FEWEST = 8  # streams, one after another if fewer are asked for at once
 FLAT = 1.35  # times the cost of a chunk with the fewest streams; 1 stream has no company in a read or a write
-WAIT = 240.0  # seconds for one stream
-LIMITS = "max_concurrent = 4096\nclient_timeout = 240\nidle_timeout = 240\nfirst_byte_timeout = 240\n"
+WAIT = 600.0  # seconds for one stream
+LIMITS = "max_concurrent = 4096\nclient_timeout = 600\nidle_timeout = 600\nfirst_byte_timeout = 600\n"
 ROUTES = '[[route]]\nmodel = "chat/*"\nto = "chat/*"\n[[route]]\nmodel = "anthropic/*"\nto = "anthropic/*"\n'
 CHUNKS = replies.SOAK_WORDS + 2  # and the call, and the end
 
 
-async def stream(server: Server, number: int) -> str | None:
-    exchange = Exchange(KINDS[0], server.port, number)
+async def stream(server: Server, number: int, kind: str = "stream") -> str | None:
+    exchange = Exchange(next(one for one in KINDS if one.name == kind), server.port, number)
     try:
         async with asyncio.timeout(WAIT):
             await exchange.run()
@@ -61,7 +61,7 @@ def measured(at_once: int) -> dict[str, float]:
     with ExitStack() as stack:
         behind = servers.upstream(stack, replies.soak_files(OUT / "streams"), None, pause_us)
         server = servers.toolglot(stack, behind, None, LIMITS, ROUTES)
-        uvloop.run(run(server, 4, SHORTEST_US))  # warm
+        uvloop.run(stream(server, 0, "whole"))  # warm
         cpu, memory, began = server.cpu(), server.memory(), time.monotonic()
         outcomes = uvloop.run(run(server, at_once, pause_us))
         seconds = time.monotonic() - began

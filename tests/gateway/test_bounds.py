@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import pkgutil
+import threading
 import time
 from typing import Any
 
@@ -10,7 +12,7 @@ import msgspec
 import pytest
 
 from tests.gateway.running import WIRES, config, request_of, run, serving
-from tests.gateway.scripts import fixture, question
+from tests.gateway.scripts import fixture, in_turn, question, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.core.messages import Message, Text
 from toolglot.gateway.records import Records
@@ -68,6 +70,42 @@ def test_the_store_is_bounded_in_bytes() -> None:
     with pytest.raises(StoreError, match="too many"):
         store.add("large", "me", None, (), b"y" * 600_000)
     store.close()
+
+
+# -- the event loop
+
+
+@pytest.mark.parametrize(
+    ("function", "content", "reply"),
+    [
+        ("toolglot.gateway.chat_endpoints.read_request_bytes", "x" * 200_000, "short"),
+        ("toolglot.client.exchange.decode_lenient", "short", "x" * 200_000),
+        ("toolglot.client.session.ResponsePipeline.feed", "short", "x" * 20_000),
+    ],
+)
+def test_large_bodies_and_replies_leave_the_event_loop(
+    function: str, content: str, reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, _, name = function.rpartition(".")
+    owner = pkgutil.resolve_name(module)
+    original, threads = getattr(owner, name), list[str]()
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, watched)
+
+    async def work() -> None:
+        async with upstream_server(in_turn(text(reply))) as up, serving(config(up)) as gateway:
+            for large in (True, False):
+                up.play = in_turn(text(reply if large else "short"))
+                sent = question("openai-chat", "openai-chat/m", words=content if large else "short")
+                threads.clear()
+                assert (await gateway.ask("POST", "/v1/chat/completions", sent))[0] == 200
+                assert {name.startswith("toolglot-worker") for name in threads} == {large}
+
+    run(work())
 
 
 # -- upstreams

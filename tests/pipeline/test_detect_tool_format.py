@@ -108,3 +108,9 @@ def test_a_choice_is_read_in_every_form(choice: Any, wanted: Choice | None) -> N
 def test_a_choice_of_an_unknown_tool_is_an_error() -> None:
     with pytest.raises(CallerError, match=r"get_wether.*get_weather"):
         read_any_choice("get_wether", (WEATHER,))
+
+
+@pytest.mark.parametrize("kind", [["string", 5], {}, {"a": []}])
+def test_a_type_that_is_no_text_is_an_error(kind: Any) -> None:
+    with pytest.raises(CallerError):
+        read_any_tools([{"type": kind}])

@@ -291,6 +291,8 @@ _SHARED_OPENERS = (
     '<tool_call>{"name": "f", "arg[<HOME>/root]<ents": {"a": "b\n```json\n{"name": "g", "c": 3}}\n</tool_call>\n<tool_call>\n'
     '{"name": "f", "arguments": {"path"limit:.md", "content": "```"k\\": [1]}\\n```\\n"}}\n</tool_call>',
     '<invoke name="f">\n<parameter name="a"></function>b</para<toolcall>eter>\n<parameter name="c">3</parameter></invok</e>',
+    '<invoke name="f">\n<parameter name="a>b</p\tr>\n<parameter name="c">3</parameter>\n</invoke>\n<invoke name="f">\n'
+    "</invoke>\n</function_calls>",
 )
 
 

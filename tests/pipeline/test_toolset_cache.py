@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import msgspec
@@ -122,7 +123,7 @@ def test_no_more_than_so_many_and_so_large() -> None:
     assert len(few) == 3
     assert few.cut_out(CHAT, encode(body(tools=tools("again")))) is not None
     assert few.cut_out(CHAT, encode(body(tools=tools("tool_3")))) is None
-    small = ToolsetCache(most_bytes=1000)
+    small = ToolsetCache(most_bytes=64_000)
     for at in range(50):
         small.read(CHAT, encode(tools(f"tool_{at}")))
     assert 0 < len(small) * len(encode(tools("tool_10"))) <= 1000
@@ -143,3 +144,18 @@ def test_nothing_that_is_done_with_them_changes_them() -> None:
         assert [out for event in unfold(reply) for out in pipeline.feed([event])]
     assert read(data).tools is kept
     assert encode(kept) == before
+
+
+def test_the_bound_is_one_of_memory_held_and_not_of_json() -> None:
+    limit = 2_000_000
+    cache = ToolsetCache(most_bytes=limit)
+    cache.read(CHAT, encode(tools("warm")))
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for at in range(60):
+            cache.read(CHAT, encode([tool for number in range(20) for tool in tools(f"tool_{at}_{number}")]))
+        assert len(cache) > 5
+        assert tracemalloc.get_traced_memory()[0] - before <= limit
+    finally:
+        tracemalloc.stop()

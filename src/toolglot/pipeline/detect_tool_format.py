@@ -70,7 +70,7 @@ def _wire_of(body: Body, hint: str) -> str | None:
     if _GEMINI_BUILT_IN & body.keys() and "name" not in body:
         return "gemini"
     kind = body.get("type")
-    if kind in _RESPONSES_TYPES:
+    if isinstance(kind, str) and kind in _RESPONSES_TYPES:
         return "openai-responses"
     if isinstance(kind, str) and kind not in ("object", "tool"):
         return hint

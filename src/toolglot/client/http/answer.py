@@ -29,6 +29,7 @@ class HttpAnswer:
         "_ready",
         "_unpack",
         "_unpacked",
+        "_unreadable",
         "_waiter",
         "buffered",
         "headers",
@@ -49,6 +50,7 @@ class HttpAnswer:
         self._ready: Iterator[bytes] | None = None
         self._unpack: Decompressor | None = None
         self._unpacked = 0
+        self._unreadable = False  # in an unknown content coding
         self._waiter: Future[None] | None = None
         self._ended = False
         self._fault: UpstreamError | None = None
@@ -66,6 +68,7 @@ class HttpAnswer:
                 self._unpack = decompressor(coding)
             except CodingError:
                 self._fault = transport_error("bad_answer", self._host, "unsupported content-encoding")
+                self._unreadable = True
         self.status = status
         self._wake()
 
@@ -112,7 +115,7 @@ class HttpAnswer:
         """If the reader is cancelled, the connection is closed at once."""
         while True:
             if self._unpack is None:
-                if self._pieces:
+                if self._pieces and not self._unreadable:
                     return self._take()
             elif self._ready is not None and (piece := self._next_unpacked(self._ready)):
                 return piece

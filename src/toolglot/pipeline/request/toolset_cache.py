@@ -13,8 +13,9 @@ from toolglot.io.json_codec import decode
 from toolglot.pipeline.request.route import wire_format
 
 _MAX_TOOLSETS = 64
-_MAX_BYTES = 4 * 1024 * 1024  # in total; parsed tools take a multiple of it
-_MAX_ENTRY = 512 * 1024  # larger toolsets are not cached
+_MAX_BYTES = 128 * 1024 * 1024  # of memory in total
+_HELD_PER_BYTE = 64  # bytes of memory per byte of JSON, with all that is derived and compiled: measured 40 to 85
+_MAX_ENTRY = 512 * 1024  # bytes of JSON; larger toolsets are not cached
 
 _KEY = b'"tools":'
 _HEAD = 64  # bytes that distinguish most toolsets
@@ -70,12 +71,12 @@ class ToolsetCache:
                 return
             self._entries[key] = tools
             self._by_head[_head(key)] = [*self._by_head.get(_head(key), ()), key[1]]
-            self._bytes += len(key[1])
+            self._bytes += _HELD_PER_BYTE * len(key[1])
             while len(self._entries) > self._max_toolsets or self._bytes > self._max_bytes:
                 self._evict(self._entries.popitem(last=False)[0])
 
     def _evict(self, key: tuple[str, bytes]) -> None:
-        self._bytes -= len(key[1])
+        self._bytes -= _HELD_PER_BYTE * len(key[1])
         left = [raw for raw in self._by_head.pop(_head(key)) if raw != key[1]]
         if left:
             self._by_head[_head(key)] = left

@@ -389,7 +389,7 @@ class ToolCallScanner:
                 parsed = candidate.region.parse(whole, self._config.tools, complete=False)
                 if parsed.calls or parsed.problem:
                     self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole), complete=False))
-        best = self._best() or next(iter(self._outcomes), None)
+        best = self._best() or min(self._outcomes, key=lambda one: one.order, default=None)
         self._body, self._outcomes, self._length = [], [], 0
         claimed, self._claimed = self._claimed, -1
         if claimed >= 0 and (best is None or best.order != claimed):
