@@ -85,7 +85,7 @@ FIGURES = {
 def scripted(body: Body) -> Said:
     if body["messages"][-1]["role"] == "tool":
         return 200, completion(body, f"It says: {body['messages'][-1]['content']}", prompt=100)
-    text, calls = ANSWERS[body["messages"][-1]["content"]]
+    text, calls = ANSWERS.get(str(body["messages"][-1]["content"]), ("Nothing.", []))  # also where a call goes back
     return 200, completion(body, text, tool_calls(calls), prompt=100)
 
 

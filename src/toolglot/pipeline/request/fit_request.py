@@ -89,8 +89,7 @@ def fit_request(
     """
     caller_tools, choice, messages, single = request.tools, request.choice, request.messages, request.parallel is False
     declared = is_declared(route.profile, route.provider)
-    asked = ask == "auto" and is_queried(route.provider)
-    failure = native_failure(messages, counts_text=declared) if asked else ""
+    failure = native_failure(messages) if ask == "auto" and declared else ""
     tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts, failure=failure)
     if nonce is not None and tool_mode.kind != "dialect":
         raise CallerError(f"a nonce needs a dialect, but the tool mode is {tool_mode.name}", "nonce")

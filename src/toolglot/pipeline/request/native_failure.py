@@ -15,8 +15,8 @@ from toolglot.pipeline.response.call_validator import call_key
 AS_TEXT, REPEATED = "a call came as text instead", "a call with a result was made again"
 
 
-def native_failure(messages: tuple[Message, ...], *, counts_text: bool) -> str:
-    """What failed, or an empty string. `counts_text`: a call as text is a failure; not for models that are known to work."""
+def native_failure(messages: tuple[Message, ...]) -> str:
+    """What failed, or an empty string."""
     calls: dict[str, ToolCall] = {}
     results: set[tuple[str, str, bytes]] = set()  # since the user last wrote
     before = ""
@@ -26,7 +26,7 @@ def native_failure(messages: tuple[Message, ...], *, counts_text: bool) -> str:
         before = message.role
         for part in message.parts:
             if isinstance(part, ToolCall) and message.role == "assistant":
-                if counts_text and TEXT_ID.fullmatch(part.id):
+                if TEXT_ID.fullmatch(part.id):
                     return AS_TEXT
                 calls[part.id] = part
             elif isinstance(part, ToolResult) and not part.is_error and part.call_id in calls:
