@@ -26,16 +26,22 @@ from toolglot.pipeline.response.call_validator import call_key
 
 
 class AskModel(msgspec.Struct, frozen=True):
+    """The next step of a loop: send this request, and pass in its Reply."""
+
     request: Request
     turn: int  # from 1
 
 
 class RunTools(msgspec.Struct, frozen=True):
+    """The next step of a loop: run these calls, and pass in a ToolResult for each."""
+
     calls: tuple[ToolCall, ...]
     messages: tuple[Message, ...] = ()  # the conversation up to them
 
 
 class Done(msgspec.Struct, frozen=True):
+    """The last step of a loop."""
+
     run: Run
 
 
