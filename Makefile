@@ -80,7 +80,7 @@ $(VENV)/.dist: $(VENV)/.base
 
 docs: $(VENV)/.docs  # the site in .site; a broken link fails
 	$(BIN)/python -m scripts.pages --check
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 $(VENV)/.docs: $(VENV)/.base
 	$(BIN)/python -m pip install -q -e '.[gateway]' --group docs

@@ -1,4 +1,7 @@
-"""Runs the `console` blocks of a page: lines with `$ ` are commands, the lines below one are its output, `...` is any text."""
+"""Runs the `console` blocks of a page.
+
+Lines with `$ ` are commands, and lines with `> ` right below go on with them. What follows is the output; `...` is any text.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ def commands(page: str) -> list[Command]:
     for block in BLOCK.findall(page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             line, _, expected = part.partition("\n")
-            while line.endswith("\\"):  # continued on the next line
+            while expected.startswith("> "):
                 more, _, expected = expected.partition("\n")
-                line = f"{line}\n{more}"
+                line = f"{line}\n{more[2:]}"
             found.append(Command(line, expected))
     return found
 

@@ -62,8 +62,9 @@ def catalog() -> Catalog:
 def profile(model: str, provider: str | None = None) -> Profile:
     """The profile of `provider/model` or a bare name; with a provider, as the model behaves there.
 
-    >>> profile("ollama/qwen2.5-coder:7b").dialect
-    'hermes'
+    Examples:
+        >>> profile("ollama/qwen2.5-coder:7b").dialect
+        'hermes'
     """
     if not isinstance(model, str) or not model.strip():
         raise CallerError(f"a model's name is text, as in 'ollama/qwen3:8b'; got {model!r}", "model")

@@ -42,9 +42,10 @@ def convert(
     those of the request: they restore tool names that the source wire does not allow. A message may become several: then a
     list is returned.
 
-    >>> request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
-    >>> convert(request, "openai-chat", "anthropic")
-    {'model': 'm', 'messages': [{'role': 'user', 'content': 'Hi'}], 'max_tokens': 9}
+    Examples:
+        >>> request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
+        >>> convert(request, "openai-chat", "anthropic")
+        {'model': 'm', 'messages': [{'role': 'user', 'content': 'Hi'}], 'max_tokens': 9}
     """
     source_format, target_format = wire_format(source), wire_format(target)
     notes = _notes_list(notes)
@@ -112,9 +113,10 @@ def _message(payload: Any, source_format: WireFormat, target_format: WireFormat,
 def read_stream(chunks: Iterable[bytes | str], provider: str, tools: Iterable[Any] = ()) -> Iterator[Event]:
     """Parse a provider's raw stream into events, without extracting or validating calls. `fold` turns them into a Reply.
 
-    >>> events = read_stream([b'{"message":{"content":"Hi"},"done":true}\\n'], "ollama")
-    >>> [type(event).__name__ for event in events]
-    ['Start', 'Open', 'Delta', 'Close', 'Finish']
+    Examples:
+        >>> events = read_stream([b'{"message":{"content":"Hi"},"done":true}\\n'], "ollama")
+        >>> [type(event).__name__ for event in events]
+        ['Start', 'Open', 'Delta', 'Close', 'Finish']
     """
     source_format = wire_format(provider)
     if isinstance(chunks, (bytes, str)):
@@ -139,9 +141,10 @@ def convert_stream(
 ) -> Iterator[bytes]:
     """Convert one wire's raw stream to another's, chunk by chunk.
 
-    >>> chunks = [b'{"message":{"content":"Hi"},"done":true}\\n']
-    >>> b"".join(convert_stream(chunks, "ollama", "anthropic")).count(b"event: content_block_delta")
-    1
+    Examples:
+        >>> chunks = [b'{"message":{"content":"Hi"},"done":true}\\n']
+        >>> b"".join(convert_stream(chunks, "ollama", "anthropic")).count(b"event: content_block_delta")
+        1
     """
     writer = wire_format(target).wire.writer(ResponseContext(model=model), _notes_list(notes))
     for event in read_stream(chunks, source, tools):

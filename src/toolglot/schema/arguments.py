@@ -43,10 +43,11 @@ class _Piece(msgspec.Struct):
 def parse_arguments(text: Any, schema: Schema | None = None) -> dict[str, Any]:
     """The arguments in `text`, each with the type that the schema gives it. A CallerError if they can't be parsed.
 
-    >>> parse_arguments('city="Rome", days=3')
-    {'city': 'Rome', 'days': 3}
-    >>> parse_arguments("{city: 'Rome',}")
-    {'city': 'Rome'}
+    Examples:
+        >>> parse_arguments('city="Rome", days=3')
+        {'city': 'Rome', 'days': 3}
+        >>> parse_arguments("{city: 'Rome',}")
+        {'city': 'Rome'}
     """
     if isinstance(text, dict):
         return text

@@ -54,9 +54,10 @@ def prepare(
     larger window if the prompt does not fit and the API has an option for it. `wire` selects another API of the same server
     (`wire="ollama"` for Ollama's native API).
 
-    >>> request = prepare("Hello", "ollama/qwen3:8b", temperature=0)
-    >>> request.url, request.body["temperature"]
-    ('http://127.0.0.1:11434/v1/chat/completions', 0)
+    Examples:
+        >>> request = prepare("Hello", "ollama/qwen3:8b", temperature=0)
+        >>> request.url, request.body["temperature"]
+        ('http://127.0.0.1:11434/v1/chat/completions', 0)
     """
     route = resolve(model, wire)
     request = build_request(
