@@ -131,7 +131,10 @@ SECTIONS = {
     "Calls in text": (
         *("extract", "StreamExtractor", "Extraction", "Decision", "validate", "parse_arguments", "dialect_from_template"),
     ),
-    "Models and requests": ("profile", "Profile", "normalize_model", "prepare", "PreparedRequest", "augment_system_prompt"),
+    "Models and requests": (
+        *("profile", "Profile", "normalize_model", "prepare", "PreparedRequest", "augment_system_prompt"),
+        *("grammar", "ToolGrammar"),
+    ),
     "Between APIs": (
         *("convert", "convert_stream", "read_stream", "fold", "unfold"),
         *("format_tools", "parse_tool_calls", "format_tool_result"),
