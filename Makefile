@@ -1,9 +1,9 @@
-# make demo | test | check | bench | fuzz | soak | serve. Everything is set up once: in .venv, and as root on Debian with apt-get.
+# make demo | test | check | bench | fuzz | soak | serve | dist | docs. Everything is set up once: in .venv, and as root on Debian with apt-get.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-ask-full fuzz soak serve clean
+.PHONY: demo test check bench bench-ask-full fuzz soak serve dist docs clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
@@ -71,5 +71,20 @@ soak: $(VENV)/.bench $(VENV)/.browser  # faults of all kinds, two workers and Re
 serve: $(VENV)/.local
 	$(BIN)/toolglot serve
 
+dist: $(VENV)/.dist  # built twice, with the same bytes
+	$(BIN)/python -m scripts.dist
+
+$(VENV)/.dist: $(VENV)/.base
+	$(BIN)/python -m pip install -q --group dist
+	touch $@
+
+docs: $(VENV)/.docs  # the site in .site; a broken link fails
+	$(BIN)/python -m scripts.pages --check
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+$(VENV)/.docs: $(VENV)/.base
+	$(BIN)/python -m pip install -q -e '.[gateway]' --group docs
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import subprocess
 import sys
 
 import pytest
+from scripts.pages import SECTIONS
 
 import toolglot
 
@@ -57,3 +60,24 @@ def test_the_library_prints_no_log() -> None:
     code += "log.warning('printed')\nlog.getChild('gateway').error('printed')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_the_api_reference_has_every_public_name_once() -> None:
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted(toolglot.__all__)
+
+
+@pytest.mark.parametrize("name", toolglot.__all__)
+def test_every_public_name_has_a_docstring_and_its_examples_are_true(name: str) -> None:
+    value = getattr(toolglot, name)
+    assert value.__doc__
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder(recurse=False).find(value, name, globs={"toolglot": toolglot, name: value}):
+        runner.run(test)
+    assert runner.failures == 0
+
+
+def test_every_public_function_shows_an_example() -> None:
+    functions = [name for name in toolglot.__all__ if inspect.isfunction(inspect.unwrap(getattr(toolglot, name)))]
+    without = {name for name in functions if ">>> " not in (getattr(toolglot, name).__doc__ or "")}
+    assert without == {"dialect_from_template", "mcp_server", "mcp_tools", "replay"}  # they need a file or a server

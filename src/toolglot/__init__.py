@@ -12,7 +12,9 @@ from toolglot.renamed import PYTHON_NAMES
 TYPE_CHECKING = False  # type checkers treat this name as true; importing `typing` would take most of the import time
 if TYPE_CHECKING:
     from toolglot.agent.agent import Agent
-    from toolglot.agent.loop import Loop
+    from toolglot.agent.limits import Limits
+    from toolglot.agent.loop import AskModel, Done, Loop, RunTools
+    from toolglot.agent.mcp import mcp_server, mcp_tools
     from toolglot.agent.record import replay
     from toolglot.agent.results import ToolError
     from toolglot.agent.run import Run, ToolRun
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from toolglot.catalog.profile import Profile
     from toolglot.catalog.profiles import profile
     from toolglot.client.async_client import AsyncClient
+    from toolglot.client.retry import Policy as RetryPolicy
     from toolglot.client.sync_client import Client
+    from toolglot.client.transport import Limits as TransportLimits
     from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
     from toolglot.core.extraction import Extraction
     from toolglot.core.fold import fold, unfold
@@ -28,7 +32,15 @@ if TYPE_CHECKING:
     from toolglot.core.reply import Decision, Reply, Stop, Usage
     from toolglot.core.request import Request
     from toolglot.core.tools import Choice, Tool
-    from toolglot.errors import ArgumentsError, CallerError, KeyMissingError, LossError, ToolglotError, UpstreamError
+    from toolglot.errors import (
+        ArgumentsError,
+        CallerError,
+        KeyMissingError,
+        LossError,
+        OutputError,
+        ToolglotError,
+        UpstreamError,
+    )
     from toolglot.grammars.response_template import dialect_from_template
     from toolglot.pipeline.convert import convert, convert_stream, read_stream
     from toolglot.pipeline.formats import format_tool_result, format_tools, parse_tool_calls
@@ -46,6 +58,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Agent",
     "ArgumentsError",
+    "AskModel",
     "AsyncClient",
     "CallerError",
     "Choice",
@@ -54,21 +67,26 @@ __all__ = [
     "Context",
     "Decision",
     "Delta",
+    "Done",
     "Extraction",
     "Fault",
     "Finish",
     "KeyMissingError",
+    "Limits",
     "Loop",
     "LossError",
     "Media",
     "Message",
     "Open",
+    "OutputError",
     "PreparedRequest",
     "Profile",
     "Reasoning",
     "Reply",
     "Request",
+    "RetryPolicy",
     "Run",
+    "RunTools",
     "Start",
     "Stop",
     "StreamExtractor",
@@ -80,6 +98,7 @@ __all__ = [
     "ToolResult",
     "ToolRun",
     "ToolglotError",
+    "TransportLimits",
     "UpstreamError",
     "Usage",
     "augment_system_prompt",
@@ -91,6 +110,8 @@ __all__ = [
     "format_tool_result",
     "format_tools",
     "grammar",
+    "mcp_server",
+    "mcp_tools",
     "normalize_model",
     "parse_arguments",
     "parse_tool_calls",
@@ -105,7 +126,9 @@ __all__ = [
 
 _HOMES = {
     "toolglot.agent.agent": ("Agent",),
-    "toolglot.agent.loop": ("Loop",),
+    "toolglot.agent.limits": ("Limits",),
+    "toolglot.agent.loop": ("AskModel", "Done", "Loop", "RunTools"),
+    "toolglot.agent.mcp": ("mcp_server", "mcp_tools"),
     "toolglot.agent.record": ("replay",),
     "toolglot.agent.results": ("ToolError",),
     "toolglot.agent.run": ("Run", "ToolRun"),
@@ -113,7 +136,9 @@ _HOMES = {
     "toolglot.catalog.profile": ("Profile",),
     "toolglot.catalog.profiles": ("profile",),
     "toolglot.client.async_client": ("AsyncClient",),
+    "toolglot.client.retry": ("RetryPolicy",),
     "toolglot.client.sync_client": ("Client",),
+    "toolglot.client.transport": ("TransportLimits",),
     "toolglot.core.events": ("Close", "Delta", "Fault", "Finish", "Open", "Start"),
     "toolglot.core.extraction": ("Extraction",),
     "toolglot.core.fold": ("fold", "unfold"),
@@ -121,7 +146,9 @@ _HOMES = {
     "toolglot.core.reply": ("Decision", "Reply", "Stop", "Usage"),
     "toolglot.core.request": ("Request",),
     "toolglot.core.tools": ("Choice", "Tool"),
-    "toolglot.errors": ("ArgumentsError", "CallerError", "KeyMissingError", "LossError", "ToolglotError", "UpstreamError"),
+    "toolglot.errors": (
+        *("ArgumentsError", "CallerError", "KeyMissingError", "LossError", "OutputError", "ToolglotError", "UpstreamError"),
+    ),
     "toolglot.grammars.response_template": ("dialect_from_template",),
     "toolglot.pipeline.convert": ("convert", "convert_stream", "read_stream"),
     "toolglot.pipeline.response.extract": ("StreamExtractor", "extract"),
@@ -134,6 +161,7 @@ _HOMES = {
     "toolglot.schema.arguments": ("parse_arguments",),
     "toolglot.schema.from_function": ("tool",),
 }
+_HOME_NAMES = {"RetryPolicy": "Policy", "TransportLimits": "Limits"}  # where a name is only clear in its module
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
@@ -143,7 +171,7 @@ def __getattr__(name: str) -> object:
         renamed = PYTHON_NAMES.get(name)
         hint = f"; it was renamed to {renamed}" if renamed else ""
         raise AttributeError(f"module 'toolglot' has no attribute {name!r}{hint}")
-    value = getattr(import_module(home), name)
+    value = getattr(import_module(home), _HOME_NAMES.get(name, name))
     globals()[name] = value
     return value
 

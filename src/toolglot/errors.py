@@ -5,6 +5,7 @@ ToolglotError
 │   ├── KeyMissingError    the caller: a provider needs an API key, and there is none to send
 │   └── LossError          the caller: strict mode, and the target does not support something in the request
 ├── ArgumentsError         the model: a call's arguments are not a JSON object
+├── OutputError            the model: a run has no answer, or none of the requested type
 ├── JobFailedError         the machine: a batch could not be finished; it may be continued
 ├── ToolError              a tool: it failed; the message is written for the model (agent/results.py)
 └── UpstreamError          the provider: it rejected the request, failed or closed the stream early
@@ -53,6 +54,10 @@ class LossError(CallerError):
 
 class ArgumentsError(ToolglotError):
     """A call's arguments are not the JSON text of an object, and were not repaired."""
+
+
+class OutputError(ToolglotError):
+    """A run has no answer, or none of the requested type. The message says why it ended."""
 
 
 class JobFailedError(ToolglotError):

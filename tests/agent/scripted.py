@@ -103,7 +103,7 @@ class Scripted:
 SECRET = "sk-not-to-be-seen-0123456789"
 
 
-def agent(*answers: list[bytes] | tuple[int, list[bytes]], **options: Any) -> tuple[Agent, Scripted]:
+def agent(*answers: list[bytes] | tuple[int, list[bytes]], **options: Any) -> tuple[Agent[Any], Scripted]:
     transport = Scripted(*answers)
     client = AsyncClient("openai/gpt-5", api_key=SECRET, transport=transport, retries=NEVER)
     return Agent("openai/gpt-5", client=client, **options), transport

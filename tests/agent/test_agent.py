@@ -286,7 +286,7 @@ def test_what_would_be_sent() -> None:
         ({"parallel": 0}, "parallel: expected at least 1"),
         ({"parallel": "2"}, "parallel: expected at least 1"),
         ({"system": 5}, "system: expected a string"),
-        ({"limits": 60}, "limits: expected Limits"),
+        ({"limits": 60}, "limits: expected toolglot.Limits"),
         ({"limits": Limits(seconds="9")}, "limits: Expected `float . null`, got `str` - at `seconds`"),  # type: ignore[arg-type]
         ({"limits": Limits(repeats=1)}, "limits.repeats: expected at least 2"),
         ({"limits": Limits(refusals=-1)}, "limits: Expected `int` >= 0 - at `refusals`"),

@@ -132,16 +132,23 @@ def test_a_schema_may_be_piped_in(ask: Asked) -> None:
 
 def test_an_answer_that_does_not_match_its_schema_is_a_failure(ask: Asked, tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text('{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"]}')
+    schema = "--schema", str(tmp_path / "s.json")
     for text, code, expected in (
         ('{"age": 36}', 0, ""),
         ('{"age": "old"}', 1, 'match the schema: age: expected an integer, got a string ("old")'),
         ("36.", 1, "match the schema: it is not JSON"),
     ):
-        done = ask("go", "--schema", str(tmp_path / "s.json"), answers=[text_reply(text)])
+        done = ask("go", *schema, answers=[text_reply(text), text_reply(text)])
         assert (done.exit_code, done.stdout) == (code, f"{text}\n")
         assert expected in done.stderr
-    run = json.loads(ask("go", "--schema", str(tmp_path / "s.json"), "--json", answers=[text_reply("36.")]).stdout)
-    assert run["notes"] == ["the answer does not match the schema: it is not JSON"]
+    run = json.loads(ask("go", *schema, "--json", answers=[text_reply("36."), text_reply("37.")]).stdout)
+    assert (run["end"], run["why"]) == ("invalid", "the answer does not match the schema: it is not JSON")
+
+
+def test_an_answer_that_does_not_match_its_schema_is_asked_for_again_and_not_printed(ask: Asked, tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"type":"object","required":["age"]}')
+    done = ask("go", "--schema", str(tmp_path / "s.json"), answers=[text_reply("36."), text_reply('{"age": 36}')])
+    assert (done.exit_code, done.stdout) == (0, '{"age": 36}\n')
 
 
 def test_the_whole_run_as_json(ask: Asked, tools: str) -> None:

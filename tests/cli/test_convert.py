@@ -65,6 +65,10 @@ def test_what_a_stream_can_not_express_is_reported_with_json_too() -> None:
     [
         ((), "{not json", "not JSON"),
         ((), "", "it is empty"),
+        ((), "{}", "the input has no request: it is {}"),
+        (("--kind", "tools"), "[]", "the input has no tools: it is []"),
+        (("--kind", "stream"), "\n", "the input has no stream"),
+        (("--kind", "response", "--tools", "no-such-file.json"), "{}", "tools: [Errno 2] No such file"),
         ((), '{"model": "m", "messages": [{"role": "user", "content": 3}]}', "messages[0].content: expected a string"),
         (("--to", "antropic"), "{}", "did you mean anthropic?"),
         (("--kind", "nothing"), "{}", "--kind"),

@@ -35,6 +35,18 @@ def test_calls_text_and_decisions_as_json(tools: str) -> None:
     assert "rescued_text" in [decision["code"] for decision in found["decisions"]]
 
 
+def test_tools_of_a_python_file_beside_those_of_a_json_file(tools: str, tmp_path: Path) -> None:
+    path = tmp_path / "my_tools.py"
+    path.write_text('print("loaded")\n\n\ndef add(a: int, b: int) -> int:\n    """Add."""\n    return a + b\n')
+    text = '<tool_call>{"name": "add", "arguments": {"a": "2", "b": 3}}</tool_call>'
+    text += '<tool_call>{"name": "get_weather", "arguments": {"city": "Rome"}}</tool_call>'
+    found = json.loads(run("parse", "--tools", tools, "--tools", str(path), given=text).stdout)
+    assert [(call["name"], call["arguments"]) for call in found["calls"]] == [
+        ("add", {"a": 2, "b": 3}),
+        ("get_weather", {"city": "Rome"}),
+    ]
+
+
 def test_a_rejected_call_has_a_reason(tools: str) -> None:
     found = json.loads(
         run("parse", "--tools", tools, given='<tool_call>{"name": "launch", "arguments": {}}</tool_call>').stdout

@@ -336,8 +336,8 @@ def test_what_worked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"retries": 3}, "retries: expected a Policy"),
-        ({"limits": 30}, "limits: expected Limits"),
+        ({"retries": 3}, "retries: expected a RetryPolicy"),
+        ({"limits": 30}, "limits: expected TransportLimits"),
         ({"api_key": 3}, "api_key: expected a string"),
         ({"base_url": "localhost:8000"}, "base_url: must begin with http"),
         (
@@ -361,7 +361,7 @@ def test_the_method_decides_whether_it_streams() -> None:
     async def work() -> None:
         async with fault_server() as server:
             server.says("/v1/chat/completions", chat("hi"))
-            client = AsyncClient("openai/m", base_url=server.url(""), api_key="k", detect=False)
+            client: Any = AsyncClient("openai/m", base_url=server.url(""), api_key="k", detect=False)
             assert (await client.complete("hello", stream=False)).text == "hi"
             assert fold([event async for event in client.stream("hello", stream=True)]).text == "hi"
             for asked in (client.complete("hello", stream=True), anext(client.stream("hello", stream=False))):

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import threading
 import time
+from inspect import signature
 
 import pytest
 
-from tests.agent.scripted import serving, text_reply
-from toolglot import CallerError, Client, ToolglotError, UpstreamError
+from tests.agent.scripted import Scripted, serving, text_reply
+from toolglot import AsyncClient, CallerError, Client, ToolglotError, UpstreamError
+from toolglot.client.async_client import ClientOptions
 from toolglot.client.retry import Policy
 
 
@@ -24,6 +26,25 @@ def test_the_blocking_twin() -> None:
         assert caught.value.code == "connect_failed"
         with pytest.raises(UpstreamError):
             list(client.stream("hello"))
+
+
+def test_the_text_of_a_reply() -> None:
+    transport = Scripted(text_reply("It is| mild."), text_reply("It is| mild.")[:2], text_reply("It is| mild."))
+    with Client("openai/m", api_key="k", transport=transport) as client:
+        assert "".join(client.stream_text("hello")) == "It is mild."
+        with pytest.raises(UpstreamError):
+            list(client.stream_text("hello"))
+
+        async def work() -> str:
+            asking = AsyncClient("openai/m", api_key="k", transport=transport)
+            return "".join([text async for text in asking.stream_text("hello", temperature=0)])
+
+        assert asyncio.run(work()) == "It is mild."
+    assert transport.sent[2]["temperature"] == 0
+
+
+def test_the_typed_options_are_those_of_the_async_client() -> None:
+    assert set(signature(AsyncClient).parameters) - {"model"} == ClientOptions.__optional_keys__
 
 
 def test_a_blocking_client_that_is_closed_says_so_and_one_that_is_dropped_leaves_no_thread() -> None:

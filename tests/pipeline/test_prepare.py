@@ -95,3 +95,11 @@ def test_what_can_not_be_translated_is_noted() -> None:
 def test_wrong_use_is_an_error_with_its_path(use: dict[str, Any], where: str) -> None:
     with pytest.raises(CallerError, match=where):
         prepare(model="openai/gpt-5", **use)
+
+
+def test_fields_of_one_server_go_in_extra_body() -> None:
+    body = prepare("hi", "vllm/m", temperature=0, extra_body={"repetition_penalty": 1.1, "temperature": 1}).body
+    assert (body["repetition_penalty"], body["temperature"]) == (1.1, 1)
+    assert "extra_body" not in body
+    with pytest.raises(CallerError, match="extra_body: expected an object"):
+        prepare("hi", "vllm/m", extra_body=3)  # type: ignore[arg-type]

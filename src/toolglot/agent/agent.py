@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from types import TracebackType
-from typing import Any, Protocol, Self, cast
+from typing import Any, Generic, Protocol, Self, TypeVar, Unpack, cast
 from uuid import uuid4
 
 import msgspec
@@ -25,22 +25,25 @@ from toolglot.agent.limits import Limits
 from toolglot.agent.loop import Loop
 from toolglot.agent.record import Record
 from toolglot.agent.result_cache import ResultCache
-from toolglot.agent.run import Run, ToolRun
+from toolglot.agent.run import OutputT, Run, ToolRun
 from toolglot.agent.runnable import Runnable, runnable
+from toolglot.agent.structured_output import OutputType
 from toolglot.agent.tool_runner import PARALLEL, TIMEOUT, ToolRunner
-from toolglot.client.async_client import AsyncClient
-from toolglot.client.loop_thread import LoopThread
+from toolglot.client.async_client import AsyncClient, ConnectOptions
+from toolglot.client.loop_thread import LoopThread, next_item
 from toolglot.core.events import Event
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Request
+from toolglot.core.text_deltas import TextDeltas
 from toolglot.core.tools import Toolset
 from toolglot.errors import CallerError
 from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.options import RequestOptions, RunOptions, SendOptions
 from toolglot.pipeline.request.prepare import PreparedRequest, build_request, to_prepared_request
 from toolglot.pipeline.request.route import Route, resolve
 from toolglot.schema.checked_fields import check_fields
 
-_CLIENT_OPTIONS = ("api_key", "base_url", "fallbacks", "policy", "retries", "headers", "transport", "detect", "mode_stats")
+_CLIENT_OPTIONS = tuple(ConnectOptions.__annotations__)
 _FIT_OPTIONS = ("ask", "nonce", "larger_context")  # of `fit_request`; all other options are the request's
 _SIMILAR = 0.85
 _DEFAULT_CACHE = ResultCache(0)  # a sentinel: each agent creates its own cache
@@ -50,7 +53,7 @@ class ChatClient(Protocol):
     """What an agent needs from a client, for example AsyncClient."""
 
     def stream(
-        self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
+        self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Unpack[SendOptions]
     ) -> AsyncIterator[Event]:
         """The events of the reply."""
 
@@ -75,14 +78,21 @@ class _Connections(msgspec.Struct, frozen=True):
         return _by_name([*self.local_tools, *[tool for server in self.servers for tool in await server.tools()]])
 
 
-class RunStream:
-    """Events of all turns, and a ToolRun for every call that was run. Afterwards `.run` is the Run."""
+class AgentOptions(ConnectOptions, RunOptions, total=False):
+    """What an Agent takes besides its own parameters: options of AsyncClient and of `prepare`."""
 
-    def __init__(self, events: AsyncGenerator[Event | ToolRun], drivers: list[Driver]) -> None:
-        self._events, self._drivers = events, drivers  # the driver is added when the events start
+
+Item = TypeVar("Item")
+
+
+class RunStream(Generic[Item, OutputT]):
+    """The items of a run as they arrive. Afterwards `.run` is the Run."""
+
+    def __init__(self, items: AsyncGenerator[Item], drivers: list[Driver]) -> None:
+        self._items, self._drivers = items, drivers  # the driver is added when the items start
 
     @property
-    def run(self) -> Run:
+    def run(self) -> Run[OutputT]:
         if not self._drivers or self._drivers[0].run is None:
             raise CallerError("the run is not over: read its events to the end first", "run")
         return self._drivers[0].run
@@ -90,20 +100,58 @@ class RunStream:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Event | ToolRun:
-        return await anext(self._events)
+    async def __anext__(self) -> Item:
+        return await anext(self._items)
 
     async def aclose(self) -> None:
         """Stop at once: cancel the tools, close the upstream connection."""
-        await self._events.aclose()
+        await self._items.aclose()
 
 
-class Agent:
+class SyncRunStream(Generic[Item, OutputT]):
+    """The same for programs without an event loop. It runs in a thread, which ends with the last item or with `close`."""
+
+    def __init__(self, stream: RunStream[Item, OutputT]) -> None:
+        self._stream = stream
+        self._items = self._iterate()
+
+    @property
+    def run(self) -> Run[OutputT]:
+        return self._stream.run
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Item:
+        return next(self._items)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop at once: cancel the tools, close the upstream connection."""
+        self._items.close()
+
+    def _iterate(self) -> Generator[Item]:
+        thread = LoopThread("toolglot-agent")
+        try:
+            while (item := thread.run(next_item(self._stream))) is not None:
+                yield item
+        finally:
+            thread.end(self._stream.aclose)
+
+
+class Agent(Generic[OutputT]):
     """`tools` are functions, `@tool`s or Runnables; `mcp` are commands or addresses of MCP servers, or `mcp_tools` arguments.
 
     `approve(call)` is called before each tool call. `record` is a file: every run is recorded there and can be replayed.
-    `cache` stores results of tools that allow it; None turns it off. `limits` has the budgets besides `max_turns`. `options`
-    are those of `prepare` (temperature, tool_choice, response_schema, ask, ...) and of AsyncClient (api_key, base_url, ...).
+    `cache` stores results of tools that allow it; None turns it off. `limits` has the budgets besides `max_turns`. `output` is
+    the type of the answer (a pydantic model, a dataclass, a TypedDict, ...), which `run.output` then has; an answer that does
+    not fit goes back once, with the reason. `options` are those of `prepare` (temperature, tool_choice, response_schema, ask,
+    ...) and of AsyncClient (api_key, base_url, ...).
 
     Each run opens and closes its connections and MCP servers; `async with agent:` keeps them open for many runs. If a server
     adds or removes tools, the model sees it from its next turn on.
@@ -115,6 +163,7 @@ class Agent:
         tools: Iterable[Any] = (),
         system: str | None = None,
         *,
+        output: type[OutputT] = str,  # type: ignore[assignment]
         max_turns: int | None = None,
         limits: Limits | None = None,
         approve: Approve | None = None,
@@ -125,11 +174,11 @@ class Agent:
         parallel: int = PARALLEL,
         timeout: float | None = TIMEOUT,
         make_id: Callable[[], str] | None = None,
-        **options: Any,
+        **options: Unpack[AgentOptions],
     ) -> None:
         resolve(model)  # raises now if the name is wrong
         self.model, self.system = model, system
-        _must(limits is None or isinstance(limits, Limits), "limits", "expected Limits from toolglot.agent.limits")
+        _must(limits is None or isinstance(limits, Limits), "limits", "expected toolglot.Limits")
         _must(record is None or isinstance(record, (str, os.PathLike, Record)), "record", "expected a file name or a Record")
         _must(isinstance(mcp, (str, Iterable)), "mcp", "expected commands or addresses of MCP servers")
         _must(timeout is None or (isinstance(timeout, (int, float)) and timeout > 0), "timeout", "expected seconds, or None")
@@ -154,15 +203,20 @@ class Agent:
         self._cache = ResultCache() if cache is _DEFAULT_CACHE else cache
         self._make_id = make_id or _new_id
         self._client = client
-        self._client_options = {key: options.pop(key) for key in _CLIENT_OPTIONS if key in options}
+        rest: dict[str, Any] = {**options}
+        self._output = None if cast("Any", output) is str else OutputType(output)
+        if self._output is not None:
+            _must("response_schema" not in rest, "output", "not allowed together with response_schema")
+            rest["response_schema"] = self._output.schema
+        self._client_options = {key: rest.pop(key) for key in _CLIENT_OPTIONS if key in rest}
         if client is not None and self._client_options:
             raise CallerError(f"{', '.join(self._client_options)}: not allowed together with a client", "client")
         _must(client is None or callable(getattr(client, "stream", None)), "client", "expected an AsyncClient")
-        self._fit_options = {key: options.pop(key) for key in _FIT_OPTIONS if key in options}
-        for key in options:  # a misspelt parameter would become a request option, without effect
+        self._fit_options = {key: rest.pop(key) for key in _FIT_OPTIONS if key in rest}
+        for key in rest:  # a misspelt parameter would become a request option, without effect
             close = get_close_matches(key, _NAMED, 1, _SIMILAR)
             _must(not close, key, f"there is no such option; did you mean {''.join(close)}?")
-        self._options = options
+        self._options = rest
         self._connections: _Connections | None = None  # set by `async with`
         self._stack = AsyncExitStack()
 
@@ -173,7 +227,7 @@ class Agent:
 
     # -- running
 
-    async def run(self, question: Any, **options: Any) -> Run:
+    async def run(self, question: Any, **options: Unpack[RunOptions]) -> Run[OutputT]:
         """Ask the model and run its calls until it answers or a limit is reached; `.end` has the outcome.
 
         `question`: a string, messages in OpenAI Chat format, or an earlier Run's `history` with new messages appended. If the
@@ -185,7 +239,7 @@ class Agent:
                 pass
         return stream.run
 
-    def run_sync(self, question: Any, **options: Any) -> Run:
+    def run_sync(self, question: Any, **options: Unpack[RunOptions]) -> Run[OutputT]:
         """Like `run`, for programs without an event loop. In a running event loop (a notebook) it blocks the loop."""
         try:
             asyncio.get_running_loop()
@@ -197,10 +251,23 @@ class Agent:
         finally:
             thread.end()
 
-    def stream(self, question: Any, **options: Any) -> RunStream:
+    def stream(self, question: Any, **options: Unpack[RunOptions]) -> RunStream[Event | ToolRun, OutputT]:
         """The events as they arrive, and a ToolRun for each call that was run."""
         drivers: list[Driver] = []
-        return RunStream(self._events(question, options, drivers), drivers)
+        return RunStream(self._events(question, {**options}, drivers), drivers)
+
+    def stream_text(self, question: Any, **options: Unpack[RunOptions]) -> RunStream[str, OutputT]:
+        """The text of all turns as it arrives. An UpstreamError is raised if it breaks off."""
+        drivers: list[Driver] = []
+        return RunStream(_text(self._events(question, {**options}, drivers)), drivers)
+
+    def stream_sync(self, question: Any, **options: Unpack[RunOptions]) -> SyncRunStream[Event | ToolRun, OutputT]:
+        """Like `stream`, for programs without an event loop."""
+        return SyncRunStream(self.stream(question, **options))
+
+    def stream_text_sync(self, question: Any, **options: Unpack[RunOptions]) -> SyncRunStream[str, OutputT]:
+        """Like `stream_text`, for programs without an event loop."""
+        return SyncRunStream(self.stream_text(question, **options))
 
     async def _events(self, question: Any, options: dict[str, Any], drivers: list[Driver]) -> AsyncGenerator[Event | ToolRun]:
         async with self._connected() as connections:
@@ -212,18 +279,24 @@ class Agent:
                 return cast("AsyncGenerator[Event]", connections.client.stream(turn, self.model, call_retries=0, **fit))
 
             runner = ToolRunner(tools, approve=self._approve, parallel=self._parallel, timeout=self._timeout, cache=self._cache)
-            loop = Loop(request, self.limits, id=self._make_id())
+            loop = Loop(request, self.limits, id=self._make_id(), typed_output=self._output is not None)
             current_tools = connections.tools if connections.servers else None
-            driver = Driver(loop, ask, runner, record=self._record, current_tools=current_tools)
+            driver = Driver(loop, ask, runner, record=self._record, current_tools=current_tools, output=self._output)
             drivers.append(driver)
             async with aclosing(driver.events()) as events:
                 async for event in events:
                     yield event
 
     def request(
-        self, question: Any, tools: Mapping[str, Runnable] | None = None, route: Route | None = None, **options: Any
+        self,
+        question: Any,
+        tools: Mapping[str, Runnable] | None = None,
+        route: Route | None = None,
+        **options: Unpack[RequestOptions],
     ) -> Request:
         """The first request. Sends nothing; use it to drive the loop yourself: `Loop(agent.request("..."))`."""
+        if self._output is not None:
+            _must("response_schema" not in options, "response_schema", "not allowed together with the agent's output")
         prompt = () if _are_messages(question) else question
         toolset: Toolset = Toolset(one.tool for one in (self._local_tools if tools is None else tools).values())
         request = build_request(prompt, route or resolve(self.model), toolset, **{**self._options, **options})
@@ -234,12 +307,13 @@ class Agent:
             raise CallerError("there is no question", "messages")
         return msgspec.structs.replace(request, model=self.model, messages=messages, tools=toolset)
 
-    async def prepare(self, question: Any, **options: Any) -> PreparedRequest:
+    async def prepare(self, question: Any, **options: Unpack[RunOptions]) -> PreparedRequest:
         """The first HTTP request, without sending it. MCP servers are asked for their tools."""
+        rest: dict[str, Any] = {**options}
         async with self._connected() as connections:
-            fit = self._fit_options | {key: options.pop(key) for key in _FIT_OPTIONS if key in options}
+            fit = self._fit_options | {key: rest.pop(key) for key in _FIT_OPTIONS if key in rest}
             route = connections.client.route(self.model)
-            request = self.request(question, await connections.tools(), route, **options)
+            request = self.request(question, await connections.tools(), route, **rest)
             request = msgspec.structs.replace(request, model=route.model, stream=True, stream_usage=True)
             return to_prepared_request(fit_request(request, route, **fit))
 
@@ -277,6 +351,16 @@ class Agent:
 
 
 _NAMED = tuple(signature(Agent).parameters)[1:-1] + _CLIENT_OPTIONS + _FIT_OPTIONS
+
+
+async def _text(events: AsyncGenerator[Event | ToolRun]) -> AsyncGenerator[str]:
+    deltas = TextDeltas()
+    async with aclosing(events):
+        async for event in events:
+            if text := deltas.feed(event):
+                yield text
+    if deltas.error is not None:
+        raise deltas.error
 
 
 def _must(condition: bool, where: str, message: str) -> None:

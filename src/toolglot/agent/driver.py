@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -18,15 +18,17 @@ from toolglot.agent.record import Entry, ModelReplied, Record, RunEnded, RunInte
 from toolglot.agent.results import without_secrets
 from toolglot.agent.run import Run, ToolRun
 from toolglot.agent.runnable import Runnable
+from toolglot.agent.structured_output import OutputType
 from toolglot.agent.timeouts import DeadlineError, with_deadline
 from toolglot.agent.tool_runner import ToolRunner
 from toolglot.core.events import Event, Fault
 from toolglot.core.fold import fold
 from toolglot.core.log import log
-from toolglot.core.reply import Reply
+from toolglot.core.reply import Decision, Reply
 from toolglot.core.request import Request
 from toolglot.core.tools import Toolset
-from toolglot.errors import CallerError, ToolglotError, UpstreamError
+from toolglot.errors import ArgumentsError, CallerError, ToolglotError, UpstreamError
+from toolglot.pipeline.request.retry_feedback import rejections
 
 Ask = Callable[[Request], AsyncGenerator[Event]]
 
@@ -42,11 +44,13 @@ class Driver:
         *,
         record: Record | None = None,
         current_tools: Callable[[], Awaitable[Mapping[str, Runnable]]] | None = None,
+        output: OutputType | None = None,
         clock: Callable[[], float] = time.monotonic,
         time_of_day: Callable[[], float] = time.time,
     ) -> None:
-        self.run: Run | None = None  # set at the end
+        self.run: Run[Any] | None = None  # set at the end
         self._loop, self._ask, self._runner, self._record = loop, ask, runner, record
+        self._output, self._value = output, None
         self._current_tools, self._clock, self._time_of_day = current_tools, clock, time_of_day
         self._deadline: float | None = None
         self._result: StepResult = None
@@ -83,7 +87,7 @@ class Driver:
         self._add(entry)
         self._step_start, self._events, self._tool_runs, self._new_tools = now, [], [], None
         if isinstance(step, Done):
-            self.run = run = step.run
+            self.run = run = replace(step.run, value=self._value) if step.run.ok else step.run
             at = self._time_of_day()
             self._add(RunEnded(run.id, at, now, run.end, run.why, run.text, run.turns, run.calls, run.decisions))
         return step
@@ -91,7 +95,7 @@ class Driver:
     def _entry(self, now: float) -> Entry:
         run, at, result = self._loop.id, self._time_of_day(), self._result
         if result is None:
-            return RunStarted(run, at, now, self._loop.request, self._loop.limits)
+            return RunStarted(run, at, now, self._loop.request, self._loop.limits, self._loop.typed_output)
         if isinstance(result, Reply):
             return ModelReplied(run, at, now, result, now - self._step_start)
         if isinstance(result, Interrupted):
@@ -144,7 +148,17 @@ class Driver:
             yield Fault(error)
         else:
             reply = fold(self._events)
-            self._result = reply if reply.error is None else replace(reply, error=_without_secrets(reply.error))
+            self._result = self._checked(reply if reply.error is None else replace(reply, error=_without_secrets(reply.error)))
+
+    def _checked(self, reply: Reply) -> Reply:
+        """An answer that does not fit the output type gets a decision, which is recorded: the type may be gone at a replay."""
+        if self._output is None or reply.calls or rejections(reply):
+            return reply
+        try:
+            self._value = self._output.read(reply.text)
+        except ArgumentsError as error:
+            return replace(reply, decisions=(*reply.decisions, Decision("invalid_output", str(error))))
+        return reply
 
     def _until(self) -> float | None:
         """The deadline in the event loop's time."""

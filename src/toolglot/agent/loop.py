@@ -15,7 +15,7 @@ import msgspec
 
 from toolglot.agent.limits import Limits
 from toolglot.agent.run import End, Run, total_tokens
-from toolglot.agent.structured_output import schema_violation
+from toolglot.agent.structured_output import INVALID, answer_again, schema_violation
 from toolglot.core.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
 from toolglot.core.request import Request
@@ -26,16 +26,22 @@ from toolglot.pipeline.response.call_validator import call_key
 
 
 class AskModel(msgspec.Struct, frozen=True):
+    """The next step of a loop: send this request, and pass in its Reply."""
+
     request: Request
     turn: int  # from 1
 
 
 class RunTools(msgspec.Struct, frozen=True):
+    """The next step of a loop: run these calls, and pass in a ToolResult for each."""
+
     calls: tuple[ToolCall, ...]
     messages: tuple[Message, ...] = ()  # the conversation up to them
 
 
 class Done(msgspec.Struct, frozen=True):
+    """The last step of a loop."""
+
     run: Run
 
 
@@ -61,10 +67,13 @@ _NO_USAGE = "the provider reports no token usage: the token limit can't be enfor
 
 
 class Loop:
-    """`next()` starts the run. `now` is any clock in seconds; it is only used if time is limited."""
+    """`next()` starts the run. `now` is any clock in seconds; it is only used if time is limited.
 
-    def __init__(self, request: Request, limits: Limits = _LIMITS, *, id: str = "run") -> None:
-        self.id, self.limits, self.request = id, limits, request
+    With `typed_output` the driver checks the answer, and adds the decision `invalid_output` to a reply that does not fit.
+    """
+
+    def __init__(self, request: Request, limits: Limits = _LIMITS, *, id: str = "run", typed_output: bool = False) -> None:
+        self.id, self.limits, self.request, self.typed_output = id, limits, request, typed_output
         self._history: list[Message] = list(request.messages)
         self._ids = {part.id for message in request.messages for part in message.parts if isinstance(part, ToolCall)}
         self._server_tools = _server_tools(request.tools)
@@ -77,6 +86,7 @@ class Loop:
         self._rejected_turns = 0
         self._repeats: dict[tuple[str, str], tuple[int, str]] = {}  # call -> how often in a row it had this result
         self._asked_again = False  # after an empty answer
+        self._corrected = False  # an answer that does not match the schema was sent back
         self._final: tuple[End, str] | None = None  # the end, set before the last request, which is without tools
         self._start = 0.0
         self._text = ""
@@ -168,7 +178,7 @@ class Loop:
             self._notes.append("the model's reply was empty, and it was asked once more")
             self._history.append(Message("user", (Text(_ANSWER_NOW),)))
             return self._ask(now)
-        return self._finished(reply)
+        return self._finished(reply, now)
 
     def _calls_forbidden(self) -> bool:
         choice = self.request.choice
@@ -215,15 +225,25 @@ class Loop:
         answer = reply.text.strip() if self.request.output is not None else _WORD.search(reply.text)
         return finished and not answer and all(isinstance(part, Text | Reasoning) for part in reply.parts)
 
-    def _finished(self, reply: Reply) -> Step:
-        if reply.stop is not None and reply.stop.reason == "length":
+    def _finished(self, reply: Reply, now: float) -> Step:
+        cut_off = reply.stop is not None and reply.stop.reason == "length"
+        violation = self._violation(reply)
+        if violation is not None and not (cut_off or self._corrected) and self._limit_reached(now) is None:
+            self._corrected = True
+            self._notes.append(f"{violation}; it was asked for once more")
+            self._history.append(Message("user", (Text(answer_again(self.request.output, violation)),)))
+            return self._ask(now)
+        if cut_off:
             self._notes.append("the answer was cut off at the token limit")
         elif not reply.text.strip():
             self._notes.append("the model's reply was empty")
-        violation = schema_violation(self.request.output, reply.text)
-        if violation is not None:
-            self._notes.append(violation)
-        return self._done("finished", "the model answered")
+        return self._done("finished", "the model answered") if violation is None else self._done("invalid", violation)
+
+    def _violation(self, reply: Reply) -> str | None:
+        """Why the answer does not fit the output type or the schema."""
+        if self.typed_output:
+            return next((decision.message for decision in reply.decisions if decision.code == INVALID), None)
+        return schema_violation(self.request.output, reply.text)
 
     # -- tools
 

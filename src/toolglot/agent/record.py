@@ -45,6 +45,7 @@ class RunStarted(msgspec.Struct, frozen=True, omit_defaults=True, tag="begun", t
     now: float
     request: Request
     limits: Limits
+    typed_output: bool = False
 
 
 class ModelReplied(msgspec.Struct, frozen=True, omit_defaults=True, tag="replied", tag_field="step"):
@@ -114,7 +115,7 @@ def _encode(entry: Entry) -> bytes:
 
 def encode_run(run: Run) -> dict[str, Any]:
     """A Run as JSON values, for `toolglot ask --json`."""
-    fields: dict[str, Any] = msgspec.to_builtins(run, enc_hook=as_json)
+    fields: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(run, value=None), enc_hook=as_json)
     return fields
 
 
@@ -207,7 +208,7 @@ def replay(record: Record | str | os.PathLike[str] | Iterable[Entry], run: str |
 
 
 def _replay(start: RunStarted, rest: list[Entry]) -> Run:
-    loop = Loop(start.request, start.limits, id=start.run)
+    loop = Loop(start.request, start.limits, id=start.run, typed_output=start.typed_output)
     step = loop.next(now=start.now)
     for entry in rest:
         if isinstance(step, Done):

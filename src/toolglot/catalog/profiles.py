@@ -60,7 +60,12 @@ def catalog() -> Catalog:
 
 
 def profile(model: str, provider: str | None = None) -> Profile:
-    """The profile of `provider/model` or a bare name; with a provider, as the model behaves there."""
+    """The profile of `provider/model` or a bare name; with a provider, as the model behaves there.
+
+    Examples:
+        >>> profile("ollama/qwen2.5-coder:7b").dialect
+        'hermes'
+    """
     if not isinstance(model, str) or not model.strip():
         raise CallerError(f"a model's name is text, as in 'ollama/qwen3:8b'; got {model!r}", "model")
     return _profile(model, provider, stamps())
@@ -200,7 +205,7 @@ def rows_of(model: str) -> tuple[str, ...]:
     return tuple(row.name for row in matching(catalog().patterns, bare_name(model)))
 
 
-def families() -> tuple[Profile, ...]:
-    """Every row of models.toml as a profile, in file order; the user's rows apply."""
-    user_files = stamps()
+def families(*, user_rows: bool = True) -> tuple[Profile, ...]:
+    """Every row of models.toml as a profile, in file order; the user's rows apply if wanted."""
+    user_files = stamps() if user_rows else ()
     return tuple(_profile(row.name, None, user_files) for row in catalog().rows)

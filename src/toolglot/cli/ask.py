@@ -19,15 +19,15 @@ from toolglot.agent.agent import Agent, RunStream
 from toolglot.agent.mcp_connection import MCP_FAILED
 from toolglot.agent.record import encode_run
 from toolglot.agent.results import without_secrets
-from toolglot.agent.run import Run
+from toolglot.agent.run import Run, ToolRun
 from toolglot.agent.runnable import in_thread
-from toolglot.agent.structured_output import SCHEMA_MISMATCH
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli.ask_view import View, plain
 from toolglot.cli.completion import complete_models
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.cli.streams import no_color, reserve_stdout
 from toolglot.client.embedded import demo_note
+from toolglot.core.events import Event
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.io.json_codec import JSON_ERRORS, decode_lenient, encode, replace_surrogates
@@ -117,7 +117,10 @@ def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry
         if prompt is None:
             _chat(agent)
         else:
-            _exit(asyncio.run(_show_run(agent.stream(prompt), quiet=as_json)), as_json=as_json)
+            _exit(
+                asyncio.run(_show_run(agent.stream(prompt), quiet=as_json, at_end=options["schema"] is not None)),
+                as_json=as_json,
+            )
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
@@ -188,9 +191,9 @@ def _unapproved(agent: Agent, options: dict[str, Any]) -> str:
 # -- one question
 
 
-async def _show_run(stream: RunStream, *, quiet: bool = False) -> Run:
+async def _show_run(stream: RunStream[Event | ToolRun], *, quiet: bool = False, at_end: bool = False) -> Run:
     with reserve_stdout() as out:  # tools may print while they run
-        view = View(out, quiet=quiet)
+        view = View(out, quiet=quiet, at_end=at_end)
         async with aclosing(stream):
             async for event in stream:
                 view.show(event)
@@ -201,8 +204,7 @@ async def _show_run(stream: RunStream, *, quiet: bool = False) -> Run:
 def _exit(run: Run, *, as_json: bool) -> None:
     if as_json:
         click.echo(encode(as_object(run)))
-    matches_schema = not any(note.startswith(SCHEMA_MISMATCH) for note in run.notes)
-    sys.exit(0 if run.ok and matches_schema else 1)
+    sys.exit(0 if run.ok else 1)
 
 
 def as_object(run: Run) -> dict[str, Any]:

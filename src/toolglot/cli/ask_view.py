@@ -32,10 +32,13 @@ def colour(code: str) -> str:
 
 
 class View:
-    """The answer goes to `out`. `quiet` shows nothing, because the caller prints the whole run afterwards."""
+    """The answer goes to `out`. `quiet` shows nothing, because the caller prints the whole run afterwards.
 
-    def __init__(self, out: TextIO, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+    `at_end` shows the answer when it is over: one that does not match its schema may be followed by another.
+    """
+
+    def __init__(self, out: TextIO, *, quiet: bool = False, at_end: bool = False) -> None:
+        self._quiet, self._at_end = quiet, at_end
         self._open: dict[int, Open] = {}
         self._arguments: dict[int, str] = {}
         self._mid_line = False  # the last text on stdout had no line break
@@ -63,15 +66,18 @@ class View:
 
     def _show_delta(self, event: Delta) -> None:
         kind, text = self._open[event.index].kind, event.text
-        if kind == "text" and text:
-            self._end_reasoning()
-            click.echo(plain(text) if self._terminal else text, self._out, nl=False)
-            self._mid_line = not text.endswith("\n")
+        if kind == "text" and text and not self._at_end:
+            self._show_text(text)
         elif kind == "reasoning":
             self._in_reasoning = True
             click.secho(plain(text), fg="bright_black", err=True, nl=False)
         elif kind == "call":
             self._arguments[event.index] = self._arguments.get(event.index, "") + text
+
+    def _show_text(self, text: str) -> None:
+        self._end_reasoning()
+        click.echo(plain(text) if self._terminal else text, self._out, nl=False)
+        self._mid_line = not text.endswith("\n")
 
     def _show_block(self, event: Close) -> None:
         opened, arguments = self._open.pop(event.index), self._arguments.pop(event.index, "")
@@ -111,6 +117,8 @@ class View:
     def close(self, run: Run) -> None:
         if self._quiet:
             return
+        if self._at_end and run.text:
+            self._show_text(run.text)
         self._end_reasoning()
         self._end_line()
         for note in run.notes:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import click
 import msgspec
 
 from toolglot.cli.completion import complete_apis
+from toolglot.cli.streams import reserve_stdout
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import JSON_ERRORS, decode_lenient, encode
 from toolglot.pipeline.convert import KINDS, convert, convert_stream
@@ -46,11 +47,11 @@ Exit codes: 0 success, 1 failure, 2 usage error (or unreadable input).
 )
 @click.option("--kind", type=click.Choice([*KINDS, "stream"]), default="request", show_default=True)
 @click.option("--model", help="The model's name, instead of the one in the input.")
-@click.option("--tools", type=click.File("rb"), help="The request's tools, to restore their names in a response or stream.")
+@click.option(
+    "--tools", metavar="FILE", type=click.Path(), help="The request's tools, to restore their names in a response or stream."
+)
 @click.option("--json", "as_json", is_flag=True, help='Print {"result": ..., "notes": [...]} on one line; not for streams.')
-def command(
-    file: BinaryIO, source: str, target: str, kind: str, model: str | None, tools: BinaryIO | None, as_json: bool
-) -> None:
+def command(file: BinaryIO, source: str, target: str, kind: str, model: str | None, tools: str | None, as_json: bool) -> None:
     """Translate FILE (or standard input) from one API to another.
 
     APIs: openai-chat, openai-responses, anthropic, gemini, ollama; a provider's name also works. What the target API can't
@@ -58,13 +59,16 @@ def command(
     """
     notes: list[str] = []
     try:
-        known = read_json(tools, "tools") if tools else ()
+        known = read_tools(tools) if tools else ()
         if kind == "stream":
-            for piece in convert_stream(_pieces(file), source, target, tools=known, model=model, notes=notes):
+            for piece in convert_stream(_not_empty(_pieces(file)), source, target, tools=known, model=model, notes=notes):
                 sys.stdout.buffer.write(piece)
                 sys.stdout.buffer.flush()
         else:
-            result = convert(read_json(file, "the input"), source, target, kind, tools=known, model=model, notes=notes)
+            given = read_json(file, "the input")
+            result = convert(given, source, target, kind, tools=known, model=model, notes=notes)
+            if given in ({}, []):  # a misspelt `jq` filter, or the wrong file
+                raise CallerError(f"the input has no {kind}: it is {given}")
             _print({"result": result, "notes": notes} if as_json else result, pretty=not as_json)
     except CallerError as error:
         click.echo(f"error: {error}", err=True)
@@ -74,7 +78,22 @@ def command(
             click.echo(f"note: {note}", err=True)
 
 
-def read_json(file: BinaryIO, what: str) -> Any:
+def read_tools(path: str) -> list[Any]:
+    """The tools of a Python file, or of a JSON file in the format of any API; `-` is JSON on standard input."""
+    if path.endswith(".py"):
+        from toolglot.agent.tool_file import load_tools  # noqa: PLC0415  (JSON does not need it)
+
+        with reserve_stdout():  # a tool file may print while it is loaded
+            return load_tools(path)
+    try:
+        with click.open_file(path, "rb") as file:
+            found = read_json(file, "tools")
+    except OSError as error:
+        raise CallerError(str(error), "tools") from None
+    return found if isinstance(found, list) else [found]
+
+
+def read_json(file: IO[bytes], what: str) -> Any:
     """The JSON in a file; a byte order mark or half a surrogate pair is accepted. CallerError if it is not JSON."""
     data = file.read()
     try:
@@ -89,6 +108,17 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
     read = getattr(file, "read1", file.read)
     while piece := read(65536):
         yield piece
+
+
+def _not_empty(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same pieces. A CallerError if there is nothing but white space, before anything is written."""
+    found = False
+    for piece in pieces:
+        found = found or bool(piece.strip())
+        if found:
+            yield piece
+    if not found:
+        raise CallerError("the input has no stream: it is empty; give a file, or pipe a stream in")
 
 
 def _print(value: object, *, pretty: bool) -> None:

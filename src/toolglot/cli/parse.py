@@ -9,7 +9,7 @@ import click
 
 from toolglot.cli.ask_view import colour, plain
 from toolglot.cli.completion import complete_dialects
-from toolglot.cli.convert import read_json
+from toolglot.cli.convert import read_json, read_tools
 from toolglot.core.extraction import Extraction, call_fields
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
@@ -22,7 +22,7 @@ Examples:
   toolglot parse --tools tools.json < reply.txt
   toolglot parse --tools tools.json --dialect qwen3_coder --policy strict reply.txt
   toolglot parse --tools tools.json --dialect template:tokenizer_config.json reply.txt
-  toolglot parse --tools tools.json --json reply.txt | jq .calls
+  toolglot parse --tools my_tools.py --json reply.txt | jq .calls
 
 \b
 Exit codes: 0 success (with or without calls), 1 failure, 2 usage error.
@@ -31,7 +31,14 @@ Exit codes: 0 success (with or without calls), 1 failure, 2 usage error.
 
 @click.command("parse", epilog=EXAMPLES)
 @click.argument("file", type=click.File("rb"), default="-")
-@click.option("--tools", type=click.File("rb"), help="The registered tools, in the format of any API.")
+@click.option(
+    "--tools",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="The registered tools: JSON in the format of any API, or a Python file (FILE.py) as in `ask`; may be repeated.",
+)
 @click.option(
     "--dialect",
     default="auto",
@@ -43,7 +50,7 @@ Exit codes: 0 success (with or without calls), 1 failure, 2 usage error.
 @click.option("--starts-in-reasoning", is_flag=True, help="The opening think tag was in the prompt.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON even on a terminal.")
 def command(
-    file: BinaryIO, tools: BinaryIO | None, dialect: str, policy: Any, starts_in_reasoning: bool, as_json: bool
+    file: BinaryIO, files: tuple[str, ...], dialect: str, policy: Any, starts_in_reasoning: bool, as_json: bool
 ) -> None:
     """Extract the calls from a model's text in FILE, or standard input.
 
@@ -51,7 +58,7 @@ def command(
     what was fixed or rejected, and why.
     """
     try:
-        known = read_json(tools, "tools") if tools else ()
+        known = [tool for path in files for tool in read_tools(path)]
         text = file.read().decode("utf-8", "replace")
         found = extract(text, known, dialect=_dialect(dialect), policy=policy, starts_in_reasoning=starts_in_reasoning)
     except (CallerError, OSError) as error:

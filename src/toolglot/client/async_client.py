@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 import msgspec
 
@@ -21,7 +21,9 @@ from toolglot.core.events import Event, Fault, Finish
 from toolglot.core.fold import fold
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
+from toolglot.core.text_deltas import TextDeltas
 from toolglot.errors import CallerError, KeyMissingError, UpstreamError
+from toolglot.pipeline.request.options import RequestOptions, SendOptions
 from toolglot.pipeline.request.prepare import build_request
 from toolglot.pipeline.request.route import Route, resolve
 from toolglot.pipeline.response.call_validator import Policy, check_options
@@ -29,6 +31,28 @@ from toolglot.pipeline.response.call_validator import Policy, check_options
 _LIMITS = Limits()
 _RETRIES = RetryPolicy()
 _NONCE_SECRET = secrets.token_bytes(16)
+
+
+class ConnectOptions(TypedDict, total=False):
+    """The options of AsyncClient that an Agent takes, too."""
+
+    api_key: str | None
+    base_url: str | None
+    fallbacks: str | Sequence[str]
+    policy: Policy
+    retries: RetryPolicy
+    headers: Mapping[str, str] | None
+    transport: Transport | None
+    detect: bool
+    mode_stats: ModeStats | None
+
+
+class ClientOptions(ConnectOptions, total=False):
+    """All options of AsyncClient."""
+
+    calls: Literal["hold", "pass"]
+    limits: Limits
+    call_retries: int
 
 
 class AsyncClient:
@@ -68,9 +92,9 @@ class AsyncClient:
         if base_url is not None:
             check_base(base_url)
         if not isinstance(retries, RetryPolicy):
-            raise CallerError("expected a Policy of toolglot.client.retry, as in Policy(attempts=2)", "retries")
+            raise CallerError("expected a RetryPolicy, as in toolglot.RetryPolicy(attempts=2)", "retries")
         if not isinstance(limits, Limits):
-            raise CallerError("expected Limits of toolglot.client.transport, as in Limits(first_byte=60)", "limits")
+            raise CallerError("expected TransportLimits, as in toolglot.TransportLimits(first_byte=60)", "limits")
         self._fallbacks = (fallbacks,) if isinstance(fallbacks, str) else tuple(fallbacks)
         for name in self._fallbacks:
             resolve(name)  # report a wrong name now, not when it is needed
@@ -94,13 +118,15 @@ class AsyncClient:
         self._remembered.flush()
         await self._transport.aclose()
 
-    async def complete(self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any) -> Reply:
+    async def complete(
+        self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Unpack[SendOptions]
+    ) -> Reply:
         """The whole reply: validated calls, text, usage, notes and decisions."""
         _must_agree(options, stream=False)
         return fold([event async for event in self._events(messages, model, tools, stream=False, **options)])
 
     async def stream(
-        self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Any
+        self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Unpack[SendOptions]
     ) -> AsyncIterator[Event]:
         """Events as they arrive; `fold` turns them into a Reply. Leaving the loop early closes the connection at once."""
         _must_agree(options, stream=True)
@@ -108,8 +134,20 @@ class AsyncClient:
             async for event in events:
                 yield event
 
+    async def stream_text(
+        self, messages: Any, model: str | None = None, tools: Iterable[Any] = (), **options: Unpack[SendOptions]
+    ) -> AsyncIterator[str]:
+        """Like `stream`, but only the answer's text. An UpstreamError is raised if the stream breaks off."""
+        deltas = TextDeltas()
+        async with aclosing(cast("AsyncGenerator[Event]", self.stream(messages, model, tools, **options))) as events:
+            async for event in events:
+                if text := deltas.feed(event):
+                    yield text
+        if deltas.error is not None:
+            raise deltas.error
+
     async def _events(
-        self, messages: Any, model: str | None, tools: Iterable[Any], *, stream: bool, **options: Any
+        self, messages: Any, model: str | None, tools: Iterable[Any], *, stream: bool, **options: Unpack[SendOptions]
     ) -> AsyncGenerator[Event]:
         failed = _Failed()
         tools = tuple(tools) if isinstance(tools, Iterator) else tools  # a fallback reads them again
@@ -158,7 +196,7 @@ class AsyncClient:
         larger_context: bool = False,
         wire: str | None = None,
         call_retries: int | None = None,
-        **options: Any,
+        **options: Unpack[RequestOptions],
     ) -> Response:
         route = self.route(model, wire)
         if isinstance(messages, Request):
@@ -177,9 +215,9 @@ class AsyncClient:
         return Target(route, headers, ask, self._policy, self._calls, call_retries, server_name(row))
 
 
-def _must_agree(options: dict[str, Any], *, stream: bool) -> None:
+def _must_agree(options: SendOptions, *, stream: bool) -> None:
     """`stream` is an option of `prepare`; here the method decides it."""
-    if options.pop("stream", stream) is not stream:
+    if cast("dict[str, Any]", options).pop("stream", stream) is not stream:
         raise CallerError("complete() returns the whole reply, stream() its events: leave this option out", "stream")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -68,6 +68,11 @@ class LoopThread:
             if not is_inside:
                 self._thread.join()
                 self._loop.close()
+
+
+async def next_item(items: AsyncIterator[T]) -> T | None:
+    """The next item, as a coroutine for `run`. None: there is none left."""
+    return await anext(items, None)
 
 
 def _wait(future: Future[T]) -> T:

@@ -14,12 +14,16 @@ Kind = Literal["text", "reasoning", "call", "media", "opaque"]
 
 
 class Start(msgspec.Struct, frozen=True, omit_defaults=True, tag="start"):
+    """The start of a reply."""
+
     id: str | None = None
     model: str | None = None
     created: int | None = None
 
 
 class Open(msgspec.Struct, frozen=True, omit_defaults=True, tag="open"):
+    """The start of a block: text, reasoning, a call, media, or a block that only one API has."""
+
     index: int
     kind: Kind
     name: str | None = None  # of a call: the tool; of media: the MIME type; of an opaque block: the wire
@@ -37,11 +41,15 @@ class Open(msgspec.Struct, frozen=True, omit_defaults=True, tag="open"):
 
 
 class Delta(msgspec.Struct, frozen=True, tag="delta"):
+    """A piece of an open block."""
+
     index: int
     text: str  # of a call: arguments as JSON text; of media: a URL; of an opaque block: its JSON
 
 
 class Close(msgspec.Struct, frozen=True, omit_defaults=True, tag="close"):
+    """The end of a block. A call that is not `sealed` was cut short."""
+
     index: int
     sealed: bool = True  # False: the block was cut short
     decisions: tuple[Decision, ...] = ()
@@ -51,6 +59,8 @@ class Close(msgspec.Struct, frozen=True, omit_defaults=True, tag="close"):
 
 
 class Finish(msgspec.Struct, frozen=True, omit_defaults=True, tag="finish"):
+    """The end of a reply: why the model stopped, and what it cost."""
+
     stop: Stop
     usage: Usage | None = None
     notes: tuple[str, ...] = ()
@@ -59,6 +69,8 @@ class Finish(msgspec.Struct, frozen=True, omit_defaults=True, tag="finish"):
 
 
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True, tag="fault"):
+    """The end of a reply that broke off. What came before it is kept."""
+
     error: UpstreamError
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()

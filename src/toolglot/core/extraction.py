@@ -11,6 +11,8 @@ from toolglot.core.reply import Decision
 
 
 class Extraction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `extract` found: the calls, the text around them, and a decision about each."""
+
     calls: list[ToolCall] = []
     text: str = ""
     reasoning: str = ""

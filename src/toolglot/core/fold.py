@@ -14,6 +14,13 @@ from toolglot.errors import UpstreamError
 
 
 def fold(events: Iterable[Event]) -> Reply:
+    """The reply that a stream of events makes.
+
+    Examples:
+        >>> chunks = [b'{"message":{"content":"Hel"},"done":false}', b'{"message":{"content":"lo"},"done":true}']
+        >>> fold(toolglot.read_stream([chunk + b"\\n" for chunk in chunks], "ollama")).text
+        'Hello'
+    """
     blocks: dict[int, _Block] = {}
     start = Start()
     decisions: list[Decision] = []
@@ -54,6 +61,12 @@ def fold(events: Iterable[Event]) -> Reply:
 
 
 def unfold(reply: Reply) -> Iterator[Event]:
+    """The events of a whole reply: `fold(unfold(reply)) == reply`.
+
+    Examples:
+        >>> [type(event).__name__ for event in unfold(toolglot.Reply(parts=(toolglot.Text("Hello"),)))]
+        ['Start', 'Open', 'Delta', 'Close', 'Finish']
+    """
     yield Start(reply.id, reply.model, reply.created)
     for index, part in enumerate(reply.parts):
         yield from unfold_part(index, part)

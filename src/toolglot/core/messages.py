@@ -17,6 +17,8 @@ Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 
 class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
+    """A piece of text in a message."""
+
     text: str
     channel: str | None = None  # "json": structured output; "text": marked as prose; "refusal": the model declines
     extra: Extra = {}
@@ -30,6 +32,8 @@ class Reasoning(msgspec.Struct, frozen=True, omit_defaults=True, tag="reasoning"
 
 
 class Media(msgspec.Struct, frozen=True, omit_defaults=True, tag="media"):
+    """An image, a sound or a file, as base64 `data` or as a `url`."""
+
     kind: Literal["image", "audio", "file"]
     mime: str | None = None
     data: str | None = None  # base64
@@ -72,6 +76,8 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call"):
 
 
 class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
+    """The result of the call with the id `call_id`."""
+
     call_id: str
     name: str | None = None
     parts: tuple[Text | Media | Opaque, ...] = ()

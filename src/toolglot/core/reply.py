@@ -21,6 +21,8 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Stop(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why the model stopped, and the provider's word for it."""
+
     reason: StopReason
     raw: str | None = None  # the provider's value
     sequence: str | None = None
@@ -38,6 +40,8 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The whole reply of a model: its parts, why it stopped, and what was decided about its calls."""
+
     id: str | None = None
     model: str | None = None
     parts: tuple[Part, ...] = ()

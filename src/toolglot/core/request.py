@@ -29,6 +29,8 @@ class Output(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One request, whatever API it came in or goes to. What one API alone has is in `extra`."""
+
     model: str
     messages: tuple[Message, ...] = ()
     tools: tuple[Tool, ...] = ()

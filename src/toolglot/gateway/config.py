@@ -43,12 +43,15 @@ _KEY_VALUE = re.compile(r"\s*([A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')\s*=")
 
 
 class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[server]`. Sizes in bytes, times in seconds; a rate of 0 means no limit."""
+    """`[server]`. Sizes in bytes, times in seconds; a rate of 0 means no limit.
 
-    host: str = "127.0.0.1"
-    port: int = 8484
+    The comments of all rows are the reference's text: `python -m scripts.pages` writes docs/reference/configuration.md.
+    """
+
+    host: str = "127.0.0.1"  # the address to listen on; any but loopback needs keys
+    port: int = 8484  # 0: a free one
     workers: int = 1  # processes that serve the port
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()  # that clients must send; "env:NAME" reads a variable; at least 16 characters
     admin_keys: tuple[str, ...] = ()  # like keys, and they see the requests of all keys and the metrics
     cors_origins: tuple[str, ...] = ()  # web pages that may use the gateway; "*": all, needs keys
     record: bool = False  # keep message contents, not only codes
@@ -56,13 +59,13 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
     store: str = MEMORY  # of the Responses API: memory, or a file
-    max_store: int = 256 * 1024 * 1024
     nonce_secret: str = ""  # of the nonces in prompts; several machines need the same one; "": made at start
+    max_store: int = 256 * 1024 * 1024  # bytes of stored responses
     state: str = ""  # address of a Redis that several gateways share
-    max_body: int = 32 * 1024 * 1024
-    max_header: int = 64 * 1024
-    max_depth: int = 128
-    max_tools: int = 1024
+    max_body: int = 32 * 1024 * 1024  # bytes of a request
+    max_header: int = 64 * 1024  # bytes of a request's header
+    max_depth: int = 128  # of nested JSON in a request
+    max_tools: int = 1024  # of one request
     max_concurrent: int = 256  # concurrent requests per key
     max_connections: int = 0  # to one upstream host; 0: enough for max_concurrent requests of every key
     rate: float = 0.0  # requests per second and key
@@ -70,21 +73,21 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ping: float = 15.0  # silence on a stream before a keep-alive
     client_timeout: float = 60.0  # to send its request, or to read the response
     queue_timeout: float = 10.0  # for a free connection to an upstream
-    connect_timeout: float = 10.0
-    first_byte_timeout: float = 600.0
-    idle_timeout: float = 120.0
+    connect_timeout: float = 10.0  # to connect to an upstream
+    first_byte_timeout: float = 600.0  # until an upstream begins to respond
+    idle_timeout: float = 120.0  # of silence in an upstream's stream
 
 
 class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[[route]]`: the first match is used. The next matches are tried if it fails before it responds."""
 
-    model: str
-    to: str
-    ask: str = "auto"
-    policy: Policy = "balanced"
-    calls: Calls = "hold"
-    retries: int = 1
-    weak_forms: bool | None = None  # None: by the model's profile
+    model: str  # what the client requests; `*` and `?` match as in file names
+    to: str  # "<upstream>/<model>"; "<upstream>/*" keeps the name that the client sends
+    ask: str = "auto"  # the tool mode: auto, native, dialect:NAME, constrained
+    policy: Policy = "balanced"  # how much of a call may be repaired
+    calls: Calls = "hold"  # hold: a call leaves when it is complete and valid; pass: as it arrives; off: untouched
+    retries: int = 1  # how often a rejected call goes back to the model
+    weak_forms: bool | None = None  # read calls in fenced or bare JSON and call expressions; None: by the model's profile
     loop_limit: int = 0  # after how many equal calls with equal results the model is told to stop; 0: never
 
     @property
@@ -99,11 +102,13 @@ class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    name: str
-    provider: str
-    base_url: str | None = None
-    api_key: str | None = None
-    wire: str | None = None
+    """`[[upstream]]`: a model server. What is not set is as in the provider's row."""
+
+    name: str  # what routes call it; without a slash
+    provider: str  # a row of the catalog
+    base_url: str | None = None  # with or without the API's version (/v1, /v1beta, /api)
+    api_key: str | None = None  # "env:NAME" reads a variable
+    wire: str | None = None  # openai-chat, openai-responses, anthropic, gemini, ollama
 
 
 _SPARE_CONNECTIONS = 16  # for lists of models, token counts and retries

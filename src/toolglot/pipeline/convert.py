@@ -41,6 +41,11 @@ def convert(
     kind: request | response | tools | message. What can't be translated is reported in `notes`. For a response, `tools` are
     those of the request: they restore tool names that the source wire does not allow. A message may become several: then a
     list is returned.
+
+    Examples:
+        >>> request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
+        >>> convert(request, "openai-chat", "anthropic")
+        {'model': 'm', 'messages': [{'role': 'user', 'content': 'Hi'}], 'max_tokens': 9}
     """
     source_format, target_format = wire_format(source), wire_format(target)
     notes = _notes_list(notes)
@@ -106,7 +111,13 @@ def _message(payload: Any, source_format: WireFormat, target_format: WireFormat,
 
 
 def read_stream(chunks: Iterable[bytes | str], provider: str, tools: Iterable[Any] = ()) -> Iterator[Event]:
-    """Parse a provider's raw stream into events, without extracting or validating calls. `fold` turns them into a Reply."""
+    """Parse a provider's raw stream into events, without extracting or validating calls. `fold` turns them into a Reply.
+
+    Examples:
+        >>> events = read_stream([b'{"message":{"content":"Hi"},"done":true}\\n'], "ollama")
+        >>> [type(event).__name__ for event in events]
+        ['Start', 'Open', 'Delta', 'Close', 'Finish']
+    """
     source_format = wire_format(provider)
     if isinstance(chunks, (bytes, str)):
         chunks = [chunks]
@@ -128,7 +139,13 @@ def convert_stream(
     model: str | None = None,
     notes: Notes | None = None,
 ) -> Iterator[bytes]:
-    """Convert one wire's raw stream to another's, chunk by chunk."""
+    """Convert one wire's raw stream to another's, chunk by chunk.
+
+    Examples:
+        >>> chunks = [b'{"message":{"content":"Hi"},"done":true}\\n']
+        >>> b"".join(convert_stream(chunks, "ollama", "anthropic")).count(b"event: content_block_delta")
+        1
+    """
     writer = wire_format(target).wire.writer(ResponseContext(model=model), _notes_list(notes))
     for event in read_stream(chunks, source, tools):
         written = writer.feed(event)

@@ -24,13 +24,24 @@ class Calls(list[ToolCall]):
 
 
 def format_tools(tools: Any, provider: str) -> list[Any]:
-    """Tools in any format as the provider's requests have them. No key is added."""
+    """Tools in any format as the provider's requests have them. No key is added.
+
+    Examples:
+        >>> format_tools([{"name": "now", "description": "The time"}], "anthropic")
+        [{'name': 'now', 'description': 'The time', 'input_schema': {'type': 'object', 'properties': {}}}]
+    """
     target_format = wire_format(provider)
     return write_tools(read_any_tools(tools, target_format.wire.name), target_format, [])
 
 
 def parse_tool_calls(response: Any, provider: str = "openai-chat") -> Calls:
-    """The calls in a response, a message or a bare list of calls. A malformed call is left out, with a decision."""
+    """The calls in a response, a message or a bare list of calls. A malformed call is left out, with a decision.
+
+    Examples:
+        >>> response = {"content": [{"type": "tool_use", "id": "a", "name": "add", "input": {"a": 1}}]}
+        >>> [(call.name, call.arguments) for call in parse_tool_calls(response, "anthropic")]
+        [('add', {'a': 1})]
+    """
     reply = read_any_reply(response, provider)
     calls: list[ToolCall] = []
     decisions = list(reply.decisions)
@@ -55,7 +66,12 @@ def _rejection(call: ToolCall) -> Decision | None:
 
 
 def format_tool_result(call_id: str, name: str, result: Any, provider: str, is_error: bool = False) -> Any:
-    """A tool result as the provider's message. Text is kept, anything else becomes JSON."""
+    """A tool result as the provider's message. Text is kept, anything else becomes JSON.
+
+    Examples:
+        >>> format_tool_result("a", "add", 3, "openai")
+        {'role': 'tool', 'tool_call_id': 'a', 'content': '3'}
+    """
     target_format = wire_format(provider)
     message = Message("tool", (ToolResult(call_id, name, _parts(result), is_error),))
     written = target_format.wire.write_messages((message,), [], target_format.quirks)

@@ -41,7 +41,14 @@ class _Piece(msgspec.Struct):
 
 
 def parse_arguments(text: Any, schema: Schema | None = None) -> dict[str, Any]:
-    """The arguments in `text`, each with the type that the schema gives it. A CallerError if they can't be parsed."""
+    """The arguments in `text`, each with the type that the schema gives it. A CallerError if they can't be parsed.
+
+    Examples:
+        >>> parse_arguments('city="Rome", days=3')
+        {'city': 'Rome', 'days': 3}
+        >>> parse_arguments("{city: 'Rome',}")
+        {'city': 'Rome'}
+    """
     if isinstance(text, dict):
         return text
     if text is not None and not isinstance(text, str):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
 from toolglot.core.request import Output, Request
-from toolglot.io.request_validation import wrong_type
+from toolglot.io.request_validation import optional, require_object, wrong_type
 from toolglot.pipeline.convert import write_request
 from toolglot.pipeline.detect_tool_format import read_any_choice, read_any_tools
 from toolglot.pipeline.request.fit_request import fit_request
+from toolglot.pipeline.request.options import ModelOptions, ResponseSchema, ToolChoice
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route, WireFormat, resolve, wire_format
 from toolglot.pipeline.response.extract import toolset
@@ -35,22 +36,28 @@ def prepare(
     model: str,
     tools: Iterable[Any] = (),
     *,
-    tool_choice: Any = "auto",
+    tool_choice: ToolChoice = "auto",
     stream: bool = False,
-    response_schema: Any = None,
+    response_schema: ResponseSchema = None,
     ask: str = "auto",
     nonce: str | None = None,
     larger_context: bool = False,
     wire: str | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> PreparedRequest:
     """The request for `model` ("provider/model"). `messages` are OpenAI Chat's, or one question as a string.
 
-    `options` are named as in OpenAI Chat (temperature, max_tokens, reasoning_effort, parallel_tool_calls, ...).
+    `options` are named as in OpenAI Chat (temperature, max_tokens, reasoning_effort, parallel_tool_calls, ...); a server's own
+    fields go in `extra_body`.
     `response_schema` is a JSON Schema, or True for JSON mode without one. `ask` is the tool mode: auto chooses by the model's
     profile; else native, dialect:<name> or constrained. `nonce` marks the calls of a dialect. `larger_context` requests a
     larger window if the prompt does not fit and the API has an option for it. `wire` selects another API of the same server
     (`wire="ollama"` for Ollama's native API).
+
+    Examples:
+        >>> request = prepare("Hello", "ollama/qwen3:8b", temperature=0)
+        >>> request.url, request.body["temperature"]
+        ('http://127.0.0.1:11434/v1/chat/completions', 0)
     """
     route = resolve(model, wire)
     request = build_request(
@@ -64,13 +71,15 @@ def build_request(
     route: Route,
     tools: Iterable[Any] = (),
     *,
-    tool_choice: Any = "auto",
+    tool_choice: ToolChoice = "auto",
     stream: bool = False,
-    response_schema: Any = None,
-    **options: Any,
+    response_schema: ResponseSchema = None,
+    **options: Unpack[ModelOptions],
 ) -> Request:
     """Build a Request from the caller's arguments."""
-    body: Body = {"model": route.model, "messages": _message_list(messages), "stream": stream, **options}
+    fields: Body = {**options}
+    more = optional(require_object, fields.pop("extra_body", None), "extra_body") or {}
+    body: Body = {"model": route.model, "messages": _message_list(messages), "stream": stream, **fields, **more}
     request = wire_format("openai-chat").wire.read_request(body)
     all_tools = request.tools + read_any_tools(tools, route.wire.name)
     return msgspec.structs.replace(

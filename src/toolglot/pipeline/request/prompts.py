@@ -88,6 +88,11 @@ def augment_system_prompt(
 
     `model`: its profile sets the dialect and the style; `dialect` and `style` override them. `nonce` is added to the markers,
     so that injected text can't contain a valid call.
+
+    Examples:
+        >>> prompt = augment_system_prompt("Be brief.", [{"name": "now"}], dialect="hermes")
+        >>> prompt.startswith("Be brief."), "now" in prompt, "<tool_call>" in prompt
+        (True, True, True)
     """
     base = "" if prompt is None else prompt
     if not isinstance(base, str):

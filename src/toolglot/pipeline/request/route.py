@@ -75,7 +75,12 @@ def _require_wire(name: str) -> Wire:
 
 
 def normalize_model(name: str, provider: str) -> str:
-    """A model's name as the provider wants it: `qwen3-coder:480b-cloud` is `qwen3-coder:480b` for Ollama's cloud."""
+    """A model's name as the provider wants it: `qwen3-coder:480b-cloud` is `qwen3-coder:480b` for Ollama's cloud.
+
+    Examples:
+        >>> normalize_model("qwen3-coder:480b-cloud", "ollama-cloud")
+        'qwen3-coder:480b'
+    """
     row = find_provider(provider)
     if not isinstance(name, str):
         raise CallerError(f"a model's name is text; got {name!r}", "name")

@@ -34,6 +34,8 @@ _MAX_TOKENS = 32
 
 
 class ToolGrammar(msgspec.Struct, frozen=True):
+    """A grammar for a server that constrains decoding, and how to send it."""
+
     kind: Kind
     dialect: str
     grammar: str | dict[str, Any]  # the text of a GBNF grammar, a structural tag, or a JSON Schema
@@ -48,6 +50,11 @@ def grammar(
     """The grammar for calls of these tools in a dialect.
 
     `required`: the answer is a call, without text before it. `parallel`: several calls may follow each other.
+
+    Examples:
+        >>> found = grammar([{"name": "now"}], "hermes", required=True)
+        >>> type(found).__name__
+        'ToolGrammar'
     """
     if kind not in KINDS:
         raise CallerError(unknown("kind of grammar", kind, list(KINDS)), "kind")

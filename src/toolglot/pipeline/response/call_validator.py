@@ -115,7 +115,13 @@ def check_options(policy: str, calls: str = "hold") -> None:
 
 
 def validate(calls: Any, tools: Any, policy: Policy = "balanced") -> Extraction:
-    """Validate calls. `calls`: ToolCalls, or a list of calls, a message or a response in the format of any wire."""
+    """Validate calls. `calls`: ToolCalls, or a list of calls, a message or a response in the format of any wire.
+
+    Examples:
+        >>> tools = [{"name": "add", "schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
+        >>> validate([{"function": {"name": "sub", "arguments": "{}"}}], tools).decisions[0].code
+        'rejected_unknown_tool'
+    """
     check_options(policy)
     toolset = Toolset(read_any_tools(tools))
     given, decisions = _calls_of(calls)

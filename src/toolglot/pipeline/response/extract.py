@@ -69,6 +69,12 @@ def extract(
 
     `messages`: what the model was given, in the format of any API. A call that stands in a tool result is quoted, not made.
     `nonce`: only calls of the dialect (default `tagged`) with the nonce in their marker count.
+
+    Examples:
+        >>> tools = [{"name": "add", "schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
+        >>> found = extract("Sure! <tool_call>{'name': 'add', 'arguments': {'a': '1'}}</tool_call>", tools)
+        >>> found.calls[0].arguments, found.calls[0].fixes, found.text.strip()
+        ({'a': 1}, ('single_quotes', 'coerced_type'), 'Sure!')
     """
     wire = provider or "openai-chat"
     wire_format(wire)  # reject a wrong name, even if text does not need it

@@ -87,6 +87,14 @@ def tool(
     """Makes a typed function a tool. Options override or add to what the function declares.
 
     `timeout` and `cache_for` are seconds. The function stays callable; the model does not see a parameter hinted `Context`.
+
+    Examples:
+        >>> @tool
+        ... def add(a: int, b: int = 0) -> int:
+        ...     "Add two numbers."
+        ...     return a + b
+        >>> add.schema["required"], add(2, 3)
+        (['a'], 5)
     """
     options = Options(name, description, timeout, cache_for, strict)
     check_fields(options, "tool")
