@@ -24,6 +24,7 @@ COMMANDS = {
     "explain": "Show why each call of a recorded run was rescued, fixed or rejected, or why there was none.",
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
     "launch": "Run a coding agent (Claude Code, Codex, Gemini CLI, opencode, ...) with any model.",
+    "logs": "Print the requests of a gateway: follow, and filter by model, tool, status and reason.",
     "models": "Show what is known about a model, how toolglot asks it, and where each fact comes from.",
     "parse": "Extract the calls from a model's text, and show why each was accepted, fixed or rejected.",
     "probe": "Ask a running server a few tool questions in each tool mode: what works, and what is wrong.",

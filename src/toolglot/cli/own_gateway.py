@@ -20,6 +20,7 @@ from toolglot.errors import CallerError
 from toolglot.gateway.config import Config, RouteRow, Server, read_config
 from toolglot.gateway.config_reload import read_text
 from toolglot.gateway.discover import discover
+from toolglot.gateway.request_log import LogSettings, launch_log, log_request, set_up_logging
 from toolglot.gateway.server import listen, make_gateway, make_server
 from toolglot.gateway.upstream import as_upstream
 
@@ -66,7 +67,10 @@ def running_gateway(config: Config) -> Iterator[tuple[str, str]]:
     server = msgspec.structs.replace(config.server, host=_HOST, port=0, cors_origins=(), workers=1)
     config = msgspec.structs.replace(config, server=server, keys=(own,), admin_keys=(own,))
     listening = listen(_HOST, 0)
-    uvicorn = make_server(make_gateway(config))
+    set_up_logging(LogSettings(file=str(launch_log()), on_stderr=False))
+    gateway = make_gateway(config)
+    gateway.records.observers.append(log_request)
+    uvicorn = make_server(gateway)
     uvicorn.config.timeout_graceful_shutdown = 1  # whoever used it has ended
     thread = threading.Thread(target=lambda: asyncio.run(uvicorn.serve(sockets=[listening])), name="gateway", daemon=True)
     thread.start()

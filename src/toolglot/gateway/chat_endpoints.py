@@ -124,10 +124,13 @@ async def chat(call: EndpointCall) -> None:
     if thread is not None and call.gateway.shared_store is not None:
         await thread.fetch_history(call.gateway.shared_store)
     upstream_request = await thread.with_history(request) if thread is not None else request
-    candidates = call.live.routing.candidates(request.model)
+    balancer, cooldown = call.gateway.balancer, call.live.config.server.cooldown
+    candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
-    opened = await open_response(_session(call), _client(call), upstream_request, candidates)
+    opened = await open_response(
+        _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
+    )
     _record_opened(call.record, opened)
     stored_thread = thread if thread is not None and thread.stores else None
     content = call.live.config.server.record

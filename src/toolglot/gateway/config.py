@@ -14,10 +14,12 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from toolglot.catalog.providers import Provider, provider, unknown
+from toolglot.catalog.providers import Provider, provider, providers, unknown
 from toolglot.catalog.rows import read_rows
 from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
+from toolglot.gateway import wildcards
+from toolglot.gateway.request_log import Format, Level, LogSettings
 from toolglot.gateway.upstream import Upstream, as_upstream
 from toolglot.pipeline.request.tool_mode import read_mode
 from toolglot.pipeline.response.call_validator import Policy
@@ -29,7 +31,7 @@ _TABLES = ("server", "upstream", "route", "model")
 _SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
-_SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
+_SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "log_file_size")
 _MAX_WORKERS = 256
 _TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
@@ -52,6 +54,10 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     admin_keys: tuple[str, ...] = ()  # like keys, and they see the requests of all keys and the metrics
     cors_origins: tuple[str, ...] = ()  # web pages that may use the gateway; "*": all, needs keys
     record: bool = False  # keep message contents, not only codes
+    log: Format = "text"  # of the log on stderr; that of the file is always JSON
+    log_level: Level = "info"
+    log_file: str = ""
+    log_file_size: int = 10 * 1024 * 1024  # then it is rotated
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
@@ -70,9 +76,14 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ping: float = 15.0  # silence on a stream before a keep-alive
     client_timeout: float = 60.0  # to send its request, or to read the response
     queue_timeout: float = 10.0  # for a free connection to an upstream
+    cooldown: float = 30.0  # a target that failed three times in a row comes last for this time; 0: never
     connect_timeout: float = 10.0
     first_byte_timeout: float = 600.0
     idle_timeout: float = 120.0
+
+    @property
+    def log_settings(self) -> LogSettings:
+        return LogSettings(self.log, self.log_level, self.log_file, self.log_file_size)
 
 
 class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,16 +97,17 @@ class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     retries: int = 1
     weak_forms: bool | None = None  # None: by the model's profile
     loop_limit: int = 0  # after how many equal calls with equal results the model is told to stop; 0: never
+    weight: int = 0  # routes with the same `model` and a weight share its requests; 0: only in this order
+    attempts: int = 2  # before the next route: for broken connections and 5xx
 
     @property
     def upstream(self) -> str:
         return self.to.partition("/")[0]
 
     @property
-    def target(self) -> str | None:
-        """The model at the upstream; None: the name that the client sends."""
-        name = self.to.partition("/")[2]
-        return None if name == "*" else name
+    def target(self) -> str:
+        """The model at the upstream; `*` in it is what `*` in `model` matched."""
+        return self.to.partition("/")[2]
 
 
 class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,6 +179,8 @@ class _ConfigReader:
             upstreams[row.name] = self._upstream(at, row)
         routes = self._rows("route", RouteRow)
         for at, route in enumerate(routes):
+            if route.upstream not in upstreams and route.upstream in providers():
+                upstreams[route.upstream] = self._upstream_of_route(at, route.upstream)
             self._check_route(at, route, upstreams)
         self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
         nonce_secret = self._key("nonce_secret", 1, server.nonce_secret) if server.nonce_secret else None
@@ -231,7 +245,7 @@ class _ConfigReader:
         for key in _SIZE_KEYS + _TIME_KEYS:
             if not getattr(server, key) > 0:  # also rejects NaN
                 raise self._error("must be more than 0", "server", 0, key)
-        for key in ("rate", "burst", "max_connections"):
+        for key in ("rate", "burst", "max_connections", "cooldown"):
             if not getattr(server, key) >= 0:
                 raise self._error("must not be negative", "server", 0, key)
         for origin in server.cors_origins:
@@ -257,6 +271,10 @@ class _ConfigReader:
             ),
         )
 
+    def _upstream_of_route(self, at: int, name: str) -> Upstream:
+        """A provider of the catalog needs no [[upstream]]: its address is known, and its key is in the environment."""
+        return self._with_line("route", at, "to", lambda: as_upstream(name, provider(name), environ=self._environ))
+
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:
             raise self._error('must not be empty; "*" matches every model', "route", at, "model")
@@ -264,9 +282,12 @@ class _ConfigReader:
         if not slash or not target:
             raise self._error(f'must be "<upstream>/<model>" or "<upstream>/*"; got {route.to!r}', "route", at, "to")
         if name not in upstreams:
-            raise self._error(unknown("upstream", name, list(upstreams)), "route", at, "to")
-        if route.retries < 0:
-            raise self._error("must not be negative", "route", at, "retries")
+            raise self._error(unknown("upstream or provider", name, [*upstreams, *providers()]), "route", at, "to")
+        if wrong := wildcards.problem(route.model, target):
+            raise self._error(wrong, "route", at, "to")
+        for key, least in (("retries", 0), ("weight", 0), ("attempts", 1)):
+            if getattr(route, key) < least:
+                raise self._error("must not be negative" if not least else "must be at least 1", "route", at, key)
         if route.loop_limit < 0 or route.loop_limit == 1:
             raise self._error("must be 0 (off), or 2 or more", "route", at, "loop_limit")
         if route.ask != "auto":
