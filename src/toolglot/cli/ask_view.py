@@ -9,6 +9,7 @@ from typing import TextIO
 import click
 
 from toolglot.agent.run import Run, ToolRun
+from toolglot.agent.structured_output import SCHEMA_MISMATCH
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
 from toolglot.core.messages import Media
 from toolglot.core.reply import Decision
@@ -32,10 +33,13 @@ def colour(code: str) -> str:
 
 
 class View:
-    """The answer goes to `out`. `quiet` shows nothing, because the caller prints the whole run afterwards."""
+    """The answer goes to `out`. `quiet` shows nothing, because the caller prints the whole run afterwards.
 
-    def __init__(self, out: TextIO, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+    `verbose` also shows notes and what was done to each call. Rejected calls are always shown: they are why there is no result.
+    """
+
+    def __init__(self, out: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
+        self._quiet, self._verbose = quiet, verbose
         self._open: dict[int, Open] = {}
         self._arguments: dict[int, str] = {}
         self._mid_line = False  # the last text on stdout had no line break
@@ -78,7 +82,7 @@ class View:
         if opened.kind == "call" and event.sealed:
             name = click.style(plain(opened.full_name), fg="green")
             self._line(f"{click.style('call', bold=True)} {name}({plain(arguments, _LONG)})")
-            if event.fixes:
+            if event.fixes and self._verbose:
                 self._line(f"  as written: {plain(event.written or '', _LONG)}")
         self._show_decisions(event.decisions)
 
@@ -89,6 +93,8 @@ class View:
 
     def _show_decisions(self, decisions: tuple[Decision, ...]) -> None:
         for one in decisions:
+            if not self._verbose and not one.code.startswith("rejected_"):
+                continue
             self._line(f"  {click.style(one.code, fg=colour(one.code))}  {plain(one.message, _LONG)}")
 
     def _show_result(self, run: ToolRun) -> None:
@@ -114,6 +120,8 @@ class View:
         self._end_reasoning()
         self._end_line()
         for note in run.notes:
+            if not self._verbose and not note.startswith(SCHEMA_MISMATCH):
+                continue  # that one is why the command fails
             click.secho(f"note: {plain(note, _LONG)}", fg="bright_black", err=True)
         if not run.ok:
             click.echo(f"{click.style(run.end, fg='red', bold=True)}: {plain(run.why, _LONG)}", err=True)

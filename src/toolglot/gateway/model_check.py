@@ -48,10 +48,7 @@ async def check_model(candidate: Candidate, transport: Transport) -> ModelCheck:
     upstream, model, profile = candidate.upstream, candidate.target.route.model, candidate.target.route.profile
     problem, notes = "", tuple[str, ...]()
     if upstream.embedded:
-        try:
-            import_runtime()
-        except ToolglotError as error:
-            problem = str(error)
+        problem = _embedded_problem()
     else:
         listing = await fetch_listing(upstream, transport)
         problem = upstream_problem(upstream, listing)
@@ -69,6 +66,21 @@ async def check_model(candidate: Candidate, transport: Transport) -> ModelCheck:
         profile.supports_tools,
         notes,
     )
+
+
+async def check_upstream(upstream: Upstream, transport: Transport) -> str:
+    """Why it can't be used; empty if nothing is known to be wrong."""
+    if upstream.embedded:
+        return _embedded_problem()
+    return upstream_problem(upstream, await fetch_listing(upstream, transport))
+
+
+def _embedded_problem() -> str:
+    try:
+        import_runtime()
+    except ToolglotError as error:
+        return str(error)
+    return ""
 
 
 def upstream_problem(upstream: Upstream, listing: ModelListing) -> str:

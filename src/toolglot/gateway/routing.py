@@ -65,9 +65,13 @@ class Routing:
             upstream, name = self.config.upstreams[row.upstream], fill(row.target, matched)
             if "*" in row.target and (not name.strip() or not upstream.allows(name)):
                 continue
-            target = _target(upstream, row, name, self.config.server.schemas)
-            found.append(Candidate(upstream, target, row.weight, row.model, row.attempts))
+            found.append(self.candidate(row, name))
         return tuple(found)
+
+    def candidate(self, row: RouteRow, name: str) -> Candidate:
+        upstream = self.config.upstreams[row.upstream]
+        target = _target(upstream, row, name, self.config.server.schemas)
+        return Candidate(upstream, target, row.weight, row.model, row.attempts)
 
 
 def _target(upstream: Upstream, row: RouteRow, model: str, schemas: Schemas) -> Target:
