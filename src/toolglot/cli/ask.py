@@ -137,7 +137,8 @@ def fail(error: ToolglotError, model: str) -> NoReturn:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     is_mcp = isinstance(error, UpstreamError) and error.code == MCP_FAILED
-    click.echo(f"error: {error}" if is_mcp else f"error: {model}: {error}", err=True)
+    status = f" (status {error.status})" if isinstance(error, UpstreamError) and error.status is not None else ""
+    click.echo(f"error: {error}" if is_mcp else f"error: {model}: {error}{status}", err=True)
     sys.exit(1)
 
 

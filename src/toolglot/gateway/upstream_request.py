@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from toolglot.client.error_advice import explained
 from toolglot.client.retry import Policy
 from toolglot.client.session import Response, Session, Target
 from toolglot.client.transport import Answer, Limits, Transport
@@ -56,7 +57,7 @@ async def open_response(
                 balancer.worked(candidate.name)
             return Opened(candidate, response, tuple(failed))
         except UpstreamError as error:
-            first = first or error.with_traceback(None)
+            first = first or explained(error, candidate.upstream.row, candidate.target.route.model, candidate.upstream.key)
             failed.append(f"{candidate.name} failed before it answered: {error.code or error.status or 'fault'}")
             if error.status in _REQUEST_ERRORS:
                 break
