@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "Show why each call of a recorded run was rescued, fixed or rejected, or why there was none.",
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
     "init": "Write a commented toolglot.toml: three questions, or options.",
+    "keys": "Add, list and remove named API keys of the gateway; only hashes are stored.",
     "launch": "Run a coding agent (Claude Code, Codex, Gemini CLI, opencode, ...) with any model.",
     "logs": "Print the requests of a gateway: follow, and filter by model, tool, status and reason.",
     "models": "Show what is known about a model, how toolglot asks it, and where each fact comes from.",

@@ -17,7 +17,7 @@ from toolglot.cli.gateway_client import GatewayClient
 from toolglot.client.http import HttpTransport
 from toolglot.client.keys import Secret
 from toolglot.errors import CallerError
-from toolglot.gateway.config import Config, RouteRow, Server, read_config
+from toolglot.gateway.config import Config, RouteRow, Server, client_key, read_config
 from toolglot.gateway.config_reload import read_text
 from toolglot.gateway.discover import discover
 from toolglot.gateway.request_log import LogSettings, launch_log, log_request, set_up_logging
@@ -63,9 +63,9 @@ async def _discover() -> Config:
 def running_gateway(config: Config) -> Iterator[tuple[str, str]]:
     """Its address and a new key. Only this command knows the key: other users of the machine can't use the gateway."""
     key = secrets.token_hex(24)
-    own = Secret(key, "this command")
+    own = client_key(Secret(key, "this command"), is_admin=True)
     server = msgspec.structs.replace(config.server, host=_HOST, port=0, cors_origins=(), workers=1)
-    config = msgspec.structs.replace(config, server=server, keys=(own,), admin_keys=(own,))
+    config = msgspec.structs.replace(config, server=server, keys=(own,))
     listening = listen(_HOST, 0)
     set_up_logging(LogSettings(file=str(launch_log()), on_stderr=False))
     gateway = make_gateway(config)

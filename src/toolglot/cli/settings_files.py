@@ -154,6 +154,12 @@ def write(path: Path, text: str, before: Written | None = None) -> Written:
     return Written(str(path), _digest(text.encode()), backup)
 
 
+def replace_text(path: Path, text: str) -> None:
+    """In one step; its permissions stay."""
+    path = path.resolve()
+    _write(path, text.encode(), path.stat().st_mode & 0o777)
+
+
 def undo(written: Written, *, force: bool = False) -> str:
     """Restores the file as it was; what was done, as a sentence."""
     path = Path(written.path)

@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
@@ -27,14 +28,16 @@ from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "upstream", "route", "model")
-_SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state")
+_TABLES = ("server", "key", "upstream", "route", "model")
+_SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "log_file_size")
 _MAX_WORKERS = 256
 _TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
+KEY_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
 MEMORY = "memory"
 Schemas = Literal["reject", "strict", "lenient"]  # reject its calls, reject the request, or don't check the keyword
 
@@ -118,13 +121,39 @@ class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wire: str | None = None
 
 
+class KeyRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[[key]]`: a key with a name, of which only a hash is stored. `toolglot keys add NAME` writes it."""
+
+    name: str
+    hash: str
+    admin: bool = False
+
+
+class ClientKey(msgspec.Struct, frozen=True):
+    """`owner`: of requests, stored responses and limits. The key itself is not kept."""
+
+    owner: str
+    digest: bytes
+    is_admin: bool = False
+
+
+def hash_key(key: str) -> str:
+    """A plain hash is enough: keys are long and random."""
+    return f"sha256:{sha256(key.encode()).hexdigest()}"
+
+
+def client_key(key: Secret, *, is_admin: bool = False) -> ClientKey:
+    """Without a name, the owner comes from the key, not from its position, which changes when keys are added or removed."""
+    digest = sha256(key.reveal().encode())
+    return ClientKey(f"key {digest.hexdigest()[:16]}", digest.digest(), is_admin)
+
+
 _SPARE_CONNECTIONS = 16  # for lists of models, token counts and retries
 
 
 class Config(msgspec.Struct, frozen=True):
     server: Server = Server()
-    keys: tuple[Secret, ...] = ()  # with the admin keys
-    admin_keys: tuple[Secret, ...] = ()
+    keys: tuple[ClientKey, ...] = ()
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
     nonce_secret: Secret | None = None
@@ -167,8 +196,9 @@ class _ConfigReader:
                 raise self._error(unknown("table", name, list(_TABLES)), name, 0, "")
         read_rows(self._tables.get("model", []), self._file)
         server = self._row("server", 0, self._tables.get("server", {}), Server)
-        admin_keys = self._keys("admin_keys", server.admin_keys)
-        keys = (*self._keys("keys", server.keys), *admin_keys)
+        keys = tuple(client_key(key) for key in self._keys("keys", server.keys))
+        keys += self._named_keys()
+        keys += tuple(client_key(key, is_admin=True) for key in self._keys("admin_keys", server.admin_keys))
         self._check_server(server, keys)
         upstreams: dict[str, Upstream] = {}
         for at, row in enumerate(self._rows("upstream", UpstreamRow)):
@@ -184,7 +214,7 @@ class _ConfigReader:
             self._check_route(at, route, upstreams)
         self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
         nonce_secret = self._key("nonce_secret", 1, server.nonce_secret) if server.nonce_secret else None
-        return Config(server, keys, admin_keys, upstreams, tuple(routes), nonce_secret)
+        return Config(server, keys, upstreams, tuple(routes), nonce_secret)
 
     # -- rows
 
@@ -227,6 +257,19 @@ class _ConfigReader:
     def _keys(self, name: str, given: tuple[str, ...]) -> tuple[Secret, ...]:
         return tuple(self._key(name, at, key) for at, key in enumerate(given, 1))
 
+    def _named_keys(self) -> tuple[ClientKey, ...]:
+        keys: dict[str, ClientKey] = {}
+        for at, row in enumerate(self._rows("key", KeyRow)):
+            if not KEY_NAME.fullmatch(row.name):
+                raise self._error("must be 1 to 64 letters, digits, '.', '-', '_' or '@'", "key", at, "name")
+            if row.name in keys:
+                raise self._error(f"duplicate key {row.name!r}", "key", at, "name")
+            if not _HASH.fullmatch(row.hash):
+                problem = "must be sha256: and 64 hexadecimal digits, as `toolglot keys add` writes it"
+                raise self._error(problem, "key", at, "hash")
+            keys[row.name] = ClientKey(row.name, bytes.fromhex(row.hash.removeprefix("sha256:")), row.admin)
+        return tuple(keys.values())
+
     def _key(self, name: str, at: int, key: str) -> Secret:
         row = Provider("", "", "bearer", "", name="the gateway")
         found = self._with_line("server", 0, name, lambda: find_key(row, key, self._environ))
@@ -237,7 +280,7 @@ class _ConfigReader:
             raise self._error(problem, "server", 0, name)
         return found
 
-    def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:
+    def _check_server(self, server: Server, keys: tuple[ClientKey, ...]) -> None:
         if not 0 <= server.port <= 65535:
             raise self._error(f"must be 0 to 65535; got {server.port}", "server", 0, "port")
         if not 1 <= server.workers <= _MAX_WORKERS:
@@ -301,7 +344,7 @@ def _type_problem(error: msgspec.ValidationError, key: str, value: Any, of: Any)
     return str(error) if key in _SECRETS else f"{error}; got {value!r}"
 
 
-def check_exposure(host: str, keys: tuple[Secret, ...]) -> None:
+def check_exposure(host: str, keys: tuple[ClientKey, ...]) -> None:
     """A gateway that other machines can reach needs keys."""
     if not keys and not is_loopback(host):
         raise CallerError(
