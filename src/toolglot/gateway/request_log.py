@@ -97,7 +97,7 @@ def _level(record: Record) -> int:
 def request_fields(record: Record) -> dict[str, Any]:
     """The fields of a line, as in the file; empty ones are left out."""
     fields = {
-        "time": _iso(record.began),
+        "time": _iso(record.began + record.seconds),  # when it ended, so that lines are in order
         "level": logging.getLevelName(_level(record)).lower(),
         "id": record.id,
         "client": record.client,
