@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any, Literal
@@ -84,7 +85,11 @@ def log_request(record: Record) -> None:
     """An observer of records."""
     level = _level(record)
     if log.isEnabledFor(level):
-        log.log(level, "", extra={_FIELDS: request_fields(record)})
+        line = logging.LogRecord(
+            log.name, level, "", 0, "", None, None
+        )  # not `log.log`, which searches the stack for its caller
+        setattr(line, _FIELDS, request_fields(record, level))
+        log.handle(line)
 
 
 def _level(record: Record) -> int:
@@ -94,11 +99,12 @@ def _level(record: Record) -> int:
     return logging.WARNING if has_failed or any(call.outcome == "refused" for call in record.calls) else logging.INFO
 
 
-def request_fields(record: Record) -> dict[str, Any]:
+def request_fields(record: Record, level: int | None = None) -> dict[str, Any]:
     """The fields of a line, as in the file; empty ones are left out."""
+    level = _level(record) if level is None else level
     fields = {
         "time": _iso(record.began + record.seconds),  # when it ended, so that lines are in order
-        "level": logging.getLevelName(_level(record)).lower(),
+        "level": logging.getLevelName(level).lower(),
         "id": record.id,
         "client": record.client,
         "key": record.owner,
@@ -126,13 +132,20 @@ def _call(call: RecordedCall) -> dict[str, str]:
 
 def _clean(text: str, limit: int) -> str:
     """On one line, and without control characters: it may come from a client, a model or a server."""
+    if len(text) <= limit and text.isprintable():
+        return text.strip()
     text = "".join(sign if sign.isprintable() else " " for sign in text[: 2 * limit])
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def _iso(at: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at)) + time.strftime("%z", time.localtime(at))
+    return _iso_second(int(at))
+
+
+@lru_cache(64)
+def _iso_second(at: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(at))
 
 
 # -- text
