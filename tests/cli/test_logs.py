@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import toolglot
-from tests.gateway.running import QUICK, config, run, serving
+from tests.gateway.running import config, run, serving
 from tests.gateway.scripts import in_turn, question, text
 from tests.gateway.upstream_server import upstream_server, whole
 from toolglot.cli import logs
@@ -158,7 +158,7 @@ def test_the_log_of_a_server_survives_its_restart(tmp_path: Path) -> None:
                 url = json.loads(await process.stdout.readline())["url"]
                 sent = question("openai-chat", f"with-{workers}", ())
                 client = HttpTransport(proxies=Proxies())
-                answer = await client.send("POST", f"{url}/v1/chat/completions", {}, encode(sent), limits=QUICK)
+                answer = await client.send("POST", f"{url}/v1/chat/completions", {}, encode(sent))
                 await answer.read()
                 await client.aclose()
                 process.send_signal(signal.SIGTERM)
