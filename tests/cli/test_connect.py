@@ -112,7 +112,7 @@ def test_the_model_is_checked_at_the_gateway(home: Path) -> None:
                 assert (missing.exit_code, "no route matches model 'small'" in missing.stderr) == (1, True)
 
     run(work())
-    assert json.loads((home / ".claude" / "settings.json").read_text())["env"]["ANTHROPIC_MODEL"] == "big"
+    assert json.loads((home / ".claude" / "settings.json").read_text())["env"]["ANTHROPIC_MODEL"] == "openai-chat/big"
 
 
 def test_write_and_undo_exclude_each_other() -> None:

@@ -22,7 +22,7 @@ from toolglot.cli.agents import Agent, agents, find_agent
 from toolglot.cli.completion import complete_agents, complete_models
 from toolglot.cli.gateway_client import GATEWAY, KEY_VARIABLE, GatewayClient
 from toolglot.cli.named_options import key_by_name
-from toolglot.client.embedded import SCHEME, demo_note, embedded_names
+from toolglot.client.embedded import SCHEME, demo_note, embedded_names, locate
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.io.json_codec import encode
 
@@ -173,6 +173,7 @@ def check_model(client: GatewayClient, agent: Agent, model: str, *, force: bool)
     )
     if note := demo_note(f"{found.provider}/{found.target}"):
         click.echo(note, err=True)
+        locate(found.target)  # downloads here, not in the first request: the agent has the terminal then
     return model
 
 

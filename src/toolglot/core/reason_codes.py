@@ -24,5 +24,6 @@ SENTENCES = {
     "repeated_call": "The model only repeated calls whose results are there, so it was asked for the answer in words.",
     "quoted": "The text shows a call as an example or a quotation: in a code fence, in mid-sentence, or before a long text.",
     "quoted_input": "The same call stands in a tool result that the model was given, so it may be a quotation.",
+    "image_left_out": "The model sees no images, so a text that says so took the place of an image.",
     "in_reasoning": "The call is in the model's reasoning, and more reasoning follows.",
 }
