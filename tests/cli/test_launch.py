@@ -95,7 +95,7 @@ def test_the_agent_gets_a_gateway_of_its_own(tmp_path: Path) -> None:
             assert len(env["ANTHROPIC_AUTH_TOKEN"]) == 48
             assert seen["settings"] == {"env": {name: env[name] for name in ("ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN")}}
             assert "127.0.0.1" in env["NO_PROXY"].split(",")
-            assert f"Claude Code uses {MODEL} of vllm at {up.url}" in errors.decode()
+            assert f"Claude Code uses {MODEL} of vllm ({up.url})" in errors.decode()
             assert env["ANTHROPIC_AUTH_TOKEN"] not in errors.decode()
             assert not Path(seen["arguments"][1]).exists()  # temporary files are gone
             with pytest.raises(OSError):  # noqa: PT011  (refused, so is the gateway)

@@ -86,6 +86,6 @@ def test_a_launched_agent_makes_a_file(agent: str, js_agents: Path, tmp_path: Pa
             printed, errors = await launched(agent, up.url, tmp_path, js_agents / PROGRAMS[agent], *words)
             assert path.read_text(encoding="utf-8") == CONTENT
             assert ANSWER in printed
-            assert f"uses {MODEL} of vllm at {up.url}" in errors
+            assert f"uses {MODEL} of vllm ({up.url})" in errors
 
     run(work())

@@ -78,8 +78,14 @@ def command(ctx: click.Context, /, agent: str | None, model: str | None, base_ur
             click.echo(f"{click.style(f'{one.mark:<5}', fg=_COLOURS[one.mark], bold=True)} {one.text}")
             if one.do:
                 click.echo(f"      do: {one.do}")
-        click.echo(click.style("nothing is wrong" if not wrong else f"{len(wrong)} things are wrong", bold=True))
+        click.echo(click.style(_verdict(len(wrong)), bold=True))
     sys.exit(1 if wrong else 0)
+
+
+def _verdict(wrong: int) -> str:
+    if not wrong:
+        return "nothing is wrong"
+    return "1 thing is wrong" if wrong == 1 else f"{wrong} things are wrong"
 
 
 def _findings(agent: Agent | None, model: str | None, base_url: str | None) -> Iterator[Finding]:

@@ -150,7 +150,10 @@ def _text(name: str, target: str, row: Provider, base_url: str | None, *, any_na
         f'name = "{name}"',
         f'provider = "{name}"  # a row of the catalog: address, API and quirks',
     ]
-    parts.append(f"base_url = {encode(base_url).decode()}" if base_url else f'# base_url = "{row.base_url}"')
+    if base_url:
+        parts.append(f"base_url = {encode(base_url).decode()}")
+    elif name != SCHEME:
+        parts.append(f'# base_url = "{row.base_url}"')
     if row.key and not row.key_optional:
         parts.append(f'api_key = "env:{row.key}"  # read from the environment at start')
     parts += [

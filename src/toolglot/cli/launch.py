@@ -79,7 +79,8 @@ def command(agent: str | None, arguments: tuple[str, ...], as_json: bool, **opti
         if program is None and not options["dry_run"]:
             raise UpstreamError(f"{row.title} is not installed ({row.program} is not on PATH): {row.install}")
         with _gateway(options) as gateway, tempfile.TemporaryDirectory(prefix="toolglot-") as folder:
-            model = check_model(gateway, row, options["model"] or first_model(gateway), force=options["force"])
+            flags = {"force": options["force"], "downloads": not options["dry_run"]}
+            model = check_model(gateway, row, options["model"] or first_model(gateway), **flags)
             filled = row.filled(url=gateway.url, key=gateway.key or "any", model=model, folder=folder)
             words = [program or row.program, *filled.arguments, *arguments]
             if options["dry_run"]:
@@ -146,7 +147,7 @@ def _leads_to(client: GatewayClient, model: str | None) -> bool:
     return name not in providers() or (found.provider, found.target) == (name, rest or found.target)
 
 
-def check_model(client: GatewayClient, agent: Agent, model: str, *, force: bool) -> str:
+def check_model(client: GatewayClient, agent: Agent, model: str, *, force: bool, downloads: bool = False) -> str:
     """The model, once it is checked. Prints what will be used on stderr."""
     if _UNSAFE & set(model) or not model.isprintable():
         raise CallerError(f"{model!r} can't be written into the settings of an agent", "--model")
@@ -169,11 +170,12 @@ def check_model(client: GatewayClient, agent: Agent, model: str, *, force: bool)
         )
     window = "" if found.window is None else f", {found.window:,} tokens"
     click.echo(
-        f"{agent.title} uses {found.target} of {found.upstream} at {found.address}{window}; gateway: {client.url}", err=True
+        f"{agent.title} uses {found.target} of {found.upstream} ({found.address}){window}; gateway: {client.url}", err=True
     )
     if note := demo_note(f"{found.provider}/{found.target}"):
         click.echo(note, err=True)
-        locate(found.target)  # downloads here, not in the first request: the agent has the terminal then
+        if downloads:
+            locate(found.target)  # downloads here, not in the first request: the agent has the terminal then
     return model
 
 
