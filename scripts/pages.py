@@ -15,7 +15,7 @@ import toolglot
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families
 from toolglot.catalog.providers import Provider, providers
-from toolglot.gateway.config import RouteRow, Server, UpstreamRow
+from toolglot.gateway.config import KeyRow, RouteRow, Server, UpstreamRow
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 _FIELD = re.compile(r"^    (\w+): .*?(?:  # (.*))?$", re.MULTILINE)
@@ -80,6 +80,11 @@ A model server. What is not set is as in the [provider's row](providers.md).
 The first match is used. The next matches are tried if it fails before it responds.
 
 {_keys(RouteRow)}
+## `[[key]]`
+
+A key with a name, of which only a hash is stored. `toolglot keys add NAME` makes one.
+
+{_keys(KeyRow)}
 ## `[[model]]`
 
 What you know about a model, in the form of the catalog's rows: see [know the model](../how-to/models.md).

@@ -14,7 +14,7 @@ from tests.agent.scripted import HANG, agent, call_reply, error_reply, text_repl
 from tests.gateway.running import config, request_of, serving
 from tests.gateway.running import run as run_async
 from tests.gateway.scripts import in_turn, question, text
-from tests.gateway.upstream_server import upstream_server
+from tests.gateway.upstream_server import upstream_server, whole
 from toolglot.agent.limits import Limits
 from toolglot.agent.run import Run
 from toolglot.cli.explain import command
@@ -194,3 +194,27 @@ def test_no_gateway_there() -> None:
     output = explain("req_1", "--gateway", "http://127.0.0.1:9")
     assert output.exit_code == 2
     assert "no gateway answers" in output.output
+
+
+def test_sentences_without_recorded_contents() -> None:
+    async def work() -> None:
+        bad = text('<tool_call>{"name": "get_weather", "arguments": {"days": 1}}</tool_call>')
+        fixed = text('<tool_call>{"name": "get_weather", "arguments": {"city": "Rome",}}</tool_call>')
+        failed = whole({"error": {"message": "the queue is full"}}, 429)
+        play = in_turn(fixed, bad, text("Sunny."), failed)
+        shown = []
+        async with upstream_server(play) as up, serving(config(up, "openai-chat", route="retries = 0")) as gateway:
+            for _ in range(4):
+                path, sent = request_of("openai-chat", question("openai-chat", "openai-chat/m"), stream=False)
+                _, _, headers = await gateway.ask("POST", path, sent)
+                found = await asyncio.to_thread(explain, headers["x-request-id"], "--gateway", gateway.url)
+                assert found.exit_code == 0
+                shown.append(found.stdout)
+        assert "get_weather  parsed from the model's text, dialect hermes; repaired" in shown[0]
+        assert "(trailing_comma): There was a comma after the last value." in shown[0]
+        assert "rejected (rejected_schema): The arguments do not satisfy the tool's schema." in shown[1]
+        assert "no call: the model answered with text, and nothing in it looks like a call" in shown[2]
+        assert "no call: the request failed" in shown[3]
+        assert "the queue is full [vllm m, status 429" in shown[3]
+
+    run_async(work())

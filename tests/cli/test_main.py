@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
@@ -27,6 +29,14 @@ def test_a_misspelt_command_gets_a_suggestion() -> None:
     done = CliRunner().invoke(main, ["modles"])
     assert (done.exit_code, "No such command 'modles'. Did you mean 'models'?" in done.stderr) == (2, True)
     assert "Did you mean" not in CliRunner().invoke(main, ["xyz"]).stderr
+
+
+def test_a_command_whose_package_is_not_installed_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    for name in [name for name in sys.modules if name.startswith("toolglot.gateway") or name == "toolglot.cli.doctor"]:
+        monkeypatch.delitem(sys.modules, name)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert (done.exit_code, "pip install 'toolglot[gateway]'" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

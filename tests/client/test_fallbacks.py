@@ -64,7 +64,7 @@ def test_a_model_without_a_key_is_passed_over(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     for name in ("GROQ_API_KEY", "MISTRAL_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    missing = "groq/a failed before it answered: no key for groq: set the environment variable GROQ_API_KEY"
+    missing = "groq/a failed before it answered: missing API key for groq: set the environment variable GROQ_API_KEY"
 
     async def work() -> None:
         async with fault_server() as server:
@@ -86,7 +86,7 @@ def test_a_model_without_a_key_is_passed_over(tmp_path: Path, monkeypatch: pytes
             client = asking(server, tmp=tmp_path, fallbacks=["groq/a"])
             for ask in (client.complete("hello"), anext(client.stream("hello"))):
                 with pytest.raises(
-                    UpstreamError, match=r"openai/m failed before it answered: busy; groq/a failed .* no key"
+                    UpstreamError, match=r"openai/m failed before it answered: busy; groq/a failed .* missing API key"
                 ) as told:
                     await ask
                 assert told.value.status == 400

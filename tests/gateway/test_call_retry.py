@@ -39,16 +39,6 @@ def test_a_bad_call_is_repaired_by_a_retry(stream: bool) -> None:
     run(work())
 
 
-def test_a_request_with_rejected_calls_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    async def work() -> None:
-        async with upstream_server(in_turn(calls(BAD, BAD), calls(BAD))) as up, serving(config(up)) as gateway:
-            await gateway.reply("openai-chat", question("openai-chat", "openai-chat/m"), stream=False)
-
-    run(work())
-    [line] = [record.getMessage() for record in caplog.records if record.name.startswith("toolglot")]
-    assert line.endswith(": calls not made: rejected_schema")
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_without_parallel_calls_one_good_call_is_enough(stream: bool) -> None:
     async def work() -> None:

@@ -50,10 +50,34 @@ def test_an_upstream_error_keeps_status_message_and_retry_after(client: str) -> 
                 assert (status, headers["retry-after"]) == (429, "7")
                 assert headers["x-toolglot-upstream"] == "openai-chat/m"
                 shape_of(client, body)
-                assert message_in(client, body) == "slow down"
+                advice = "the server limits requests: wait, or use another model or key"
+                assert message_in(client, body) == f"slow down [vllm m, status 429, {advice}]"
             up.play = in_turn(whole({"error": {"message": "slow down"}}, 429))
             assert (await gateway.ask("POST", path, sent))[0] == 429
             assert len(up.requests) == 3  # 429 is not retried
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("keys", "status", "advice"),
+    [
+        ('api_key = "a-key-that-is-wrong"', 401, "status 401, the API key from the configuration is invalid]"),
+        ("", 401, "status 401, the API key is missing: set VLLM_API_KEY]"),
+        ("", 404, "status 404, check the model's name and base_url]"),
+        ("", 400, "status 400]"),
+    ],
+)
+def test_an_upstream_error_says_whose_it_is_and_what_to_do(keys: str, status: int, advice: str) -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(whole({"error": {"message": "Nope."}}, status))) as up:
+            rows = f'[server]\ndetect = false\n[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{up.url}"\n{keys}\n'
+            async with serving(read_config(rows + '[[route]]\nmodel = "*"\nto = "u/m"\n', environ={})) as gateway:
+                path, sent = request_of("openai-chat", question("openai-chat", "x"), stream=False)
+                code, body, headers = await gateway.ask("POST", path, sent)
+                assert (code, message_in("openai-chat", body)) == (status, f"Nope. [vllm m, {advice}")
+                _, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{headers['x-request-id']}")
+                assert record["error"] == message_in("openai-chat", body)
 
     run(work())
 

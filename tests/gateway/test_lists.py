@@ -32,9 +32,9 @@ def _config(url: str) -> Any:
         f'[[upstream]]\nname = "g"\nprovider = "gemini"\nbase_url = "{url}"\napi_key = "k"\n'
         '[[upstream]]\nname = "gone"\nprovider = "vllm"\nbase_url = "http://127.0.0.1:9"\n'
         '[[route]]\nmodel = "claude-x"\nto = "v/m-one"\n'
-        '[[route]]\nmodel = "m-*"\nto = "v/*"\n'
-        '[[route]]\nmodel = "o-*"\nto = "o/*"\n'
-        '[[route]]\nmodel = "g-*"\nto = "g/*"\n'
+        '[[route]]\nmodel = "m-*"\nto = "v/m-*"\n'
+        '[[route]]\nmodel = "o-*"\nto = "o/o-*"\n'
+        '[[route]]\nmodel = "g-*"\nto = "g/g-*"\n'
         '[[route]]\nmodel = "*"\nto = "gone/*"\n'
     )
 
@@ -100,7 +100,7 @@ def test_tokens_are_counted_by_llamacpp_or_estimated() -> None:
             configuration = read_config(
                 f'[[upstream]]\nname = "l"\nprovider = "llamacpp"\nbase_url = "{up.url}/v1"\n'
                 f'[[upstream]]\nname = "v"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
-                '[[route]]\nmodel = "l-*"\nto = "l/*"\n[[route]]\nmodel = "v-*"\nto = "v/*"\n'
+                '[[route]]\nmodel = "l-*"\nto = "l/l-*"\n[[route]]\nmodel = "v-*"\nto = "v/v-*"\n'
             )
             async with serving(configuration) as gateway:
                 sent = question("anthropic", "l-m", (), "x" * 27)
@@ -144,8 +144,8 @@ def test_tokens_are_counted_by_upstreams_that_can() -> None:
                 f'[[upstream]]\nname = "a"\nprovider = "anthropic"\nbase_url = "{up.url}/v1"\napi_key = "k-1"\n'
                 f'[[upstream]]\nname = "g"\nprovider = "gemini"\nbase_url = "{up.url}/v1beta"\napi_key = "k-2"\n'
                 f'[[upstream]]\nname = "r"\nprovider = "openai-responses"\nbase_url = "{up.url}"\napi_key = "k-3"\n'
-                '[[route]]\nmodel = "a-*"\nto = "a/*"\n[[route]]\nmodel = "g-*"\nto = "g/*"\n'
-                '[[route]]\nmodel = "r-*"\nto = "r/*"\n'
+                '[[route]]\nmodel = "a-*"\nto = "a/a-*"\n[[route]]\nmodel = "g-*"\nto = "g/g-*"\n'
+                '[[route]]\nmodel = "r-*"\nto = "r/r-*"\n'
             )
             async with serving(configuration) as gateway:
                 sent = question("anthropic", "a-m", (WEATHER,), "hello")
@@ -206,9 +206,8 @@ def test_a_record_has_codes_only() -> None:
             assert headers["x-toolglot-decisions"] == "coerced_type, rescued_text"
             _, record, _ = await gateway.ask("GET", f"/toolglot/decisions/{headers['x-request-id']}")
             assert [one["code"] for one in record["decisions"]] == ["coerced_type", "rescued_text"]
-            assert record["calls"] == [{"dialect": "hermes", "outcome": "fixed", "code": record["calls"][0]["code"]}]
+            assert record["calls"] == [{"dialect": "hermes", "outcome": "fixed", "code": "coerced_type", "tool": "get_weather"}]
             assert "Paris" not in str(record)
-            assert "get_weather" not in str(record)
             assert (record["input"], record["output"], record["status"]) == (10, 5, 200)
             assert (await gateway.ask("GET", "/toolglot/decisions/req_none"))[0] == 404
 

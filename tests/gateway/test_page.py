@@ -123,7 +123,7 @@ def test_live_returns_new_requests_with_codes_only() -> None:
             assert headers["cache-control"] == "no-store"
             (row,) = first["rows"]
             assert (row["wire"], row["upstream"], row["target"], row["status"]) == ("anthropic", "openai-chat", "m", 200)
-            assert row["calls"] == [{"dialect": "native", "outcome": "fixed", "code": "coerced_type"}]
+            assert row["calls"] == [{"dialect": "native", "outcome": "fixed", "code": "coerced_type", "tool": "get_weather"}]
             assert first["records"] is False
             await gateway.reply("ollama", question("ollama", "openai-chat/m"), stream=False)
             _, since, _ = await gateway.ask("GET", f"/toolglot/live?after={row['id']}")
@@ -233,6 +233,8 @@ def test_upstream_states() -> None:
                     "retries": 1,
                     "weak_forms": None,
                     "loop_limit": 0,
+                    "weight": 0,
+                    "attempts": 2,
                 }
                 assert b"k-up" not in msgspec.json.encode(response)
                 count = len(up.requests)

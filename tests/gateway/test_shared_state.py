@@ -280,7 +280,7 @@ def test_concurrent_requests_are_limited_over_all_gateways(tmp_path: Path) -> No
                 up.requests.clear()
                 asked = [asyncio.create_task(_chat(both[number % 2])) for number in range(20)]
                 await until(lambda: sum(task.done() for task in asked) == 15)  # noqa: B023
-                assert len(up.requests) == 5
+                assert sum(request.method == "POST" for request in up.requests) == 5  # a gateway asks for models at its start
                 go_on.set()
                 answers = await asyncio.gather(*asked)
                 assert sorted(status for status, _, _ in answers) == [200] * 5 + [429] * 15

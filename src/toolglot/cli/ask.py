@@ -10,7 +10,7 @@ import sys
 from contextlib import aclosing, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import msgspec
@@ -29,7 +29,7 @@ from toolglot.cli.streams import no_color, reserve_stdout
 from toolglot.client.embedded import demo_note
 from toolglot.core.events import Event
 from toolglot.core.messages import Message, Text, ToolCall
-from toolglot.errors import CallerError, UpstreamError
+from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.io.json_codec import JSON_ERRORS, decode_lenient, encode, replace_surrogates
 
 EXAMPLES = """\b
@@ -92,44 +92,55 @@ TERMINAL = "CON" if os.name == "nt" else "/dev/tty"
 @click.option("--base-url", help="The server's address, if not the provider's default.")
 @click.option("--api-key", metavar="env:NAME", help="The variable with the API key, if not the provider's default.")
 @click.option("--dry-run", is_flag=True, help="Print the request without sending it.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show notes, and what was done to each call.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole run as JSON.")
 @click.pass_context
-def command(ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry_run: bool, **options: Any) -> None:
+def command(
+    ctx: click.Context, /, question: tuple[str, ...], as_json: bool, dry_run: bool, verbose: bool, **options: Any
+) -> None:
     """Ask a model, let it use tools, and stream its answer.
 
-    Calls, results and fixes are shown on stderr as they happen; only the answer is on stdout. Piped input is appended to the
+    Calls and results are shown on stderr as they happen; only the answer is on stdout. Piped input is appended to the
     question. Without a question, on a terminal, it starts a chat.
     """
     if no_color():
         ctx.color = False
-    logging.getLogger("mcp").addHandler(logging.NullHandler())  # it logs whole tracebacks
+    quiet_logs()
     try:
-        agent = _agent(options)  # first, because the schema may be piped in
+        agent = make_agent(options)  # first, because the schema may be piped in
         prompt = _question(question)
         if dry_run:
             click.echo(asyncio.run(_prepared(agent, prompt or "...", as_json=as_json)))
             return
         if prompt is None and as_json:
             raise CallerError("a chat can't be printed as JSON; give a question", "--json")
-        for note in (demo_note(options["model"]), _unapproved(agent, options)):
+        for note in (demo_note(options["model"]), unapproved(agent, options)):
             if note:
                 click.echo(note, err=True)
         if prompt is None:
-            _chat(agent)
+            chat(agent, verbose=verbose)
         else:
-            _exit(
-                asyncio.run(_show_run(agent.stream(prompt), quiet=as_json, at_end=options["schema"] is not None)),
-                as_json=as_json,
-            )
-    except CallerError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(2)
-    except UpstreamError as error:
-        click.echo(f"error: {error}" if error.code == MCP_FAILED else f"error: {options['model']}: {error}", err=True)
-        sys.exit(1)
+            shown = _show_run(agent.stream(prompt), quiet=as_json, verbose=verbose, at_end=options["schema"] is not None)
+            _exit(asyncio.run(shown), as_json=as_json)
+    except ToolglotError as error:
+        fail(error, options["model"])
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
         sys.exit(1)
+
+
+def quiet_logs() -> None:
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # it logs whole tracebacks
+
+
+def fail(error: ToolglotError, model: str) -> NoReturn:
+    if isinstance(error, CallerError):
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    is_mcp = isinstance(error, UpstreamError) and error.code == MCP_FAILED
+    status = f" (status {error.status})" if isinstance(error, UpstreamError) and error.status is not None else ""
+    click.echo(f"error: {error}" if is_mcp else f"error: {model}: {error}{status}", err=True)
+    sys.exit(1)
 
 
 # -- arguments and options
@@ -146,7 +157,7 @@ def _question(words: tuple[str, ...]) -> str | None:
     return "\n\n".join(part for part in (typed, piped) if part)
 
 
-def _agent(options: dict[str, Any]) -> Agent:
+def make_agent(options: dict[str, Any]) -> Agent:
     request_options = named_options(options["options"])
     if options["schema"] is not None:
         request_options["response_schema"] = _schema(options["schema"])
@@ -180,7 +191,7 @@ def _schema(file: Any) -> Any:
         raise CallerError(f"{file.name} is not JSON: {error}", "--schema") from None
 
 
-def _unapproved(agent: Agent, options: dict[str, Any]) -> str:
+def unapproved(agent: Agent, options: dict[str, Any]) -> str:
     """Which tools the model may run without a question to the user."""
     names = [*agent.tool_names, *(f"all tools of {without_secrets(value)}" for value in options["mcp"])]
     if options["approve"] or not names:
@@ -191,9 +202,11 @@ def _unapproved(agent: Agent, options: dict[str, Any]) -> str:
 # -- one question
 
 
-async def _show_run(stream: RunStream[Event | ToolRun], *, quiet: bool = False, at_end: bool = False) -> Run:
+async def _show_run(
+    stream: RunStream[Event | ToolRun], *, quiet: bool = False, verbose: bool = False, at_end: bool = False
+) -> Run:
     with reserve_stdout() as out:  # tools may print while they run
-        view = View(out, quiet=quiet, at_end=at_end)
+        view = View(out, quiet=quiet, verbose=verbose, at_end=at_end)
         async with aclosing(stream):
             async for event in stream:
                 view.show(event)
@@ -265,12 +278,13 @@ async def _read_terminal() -> str:
 # -- a chat
 
 
-def _chat(agent: Agent) -> None:
-    """One conversation over many questions. MCP servers stay connected."""
+def chat(agent: Agent, *, verbose: bool = False, as_json: bool = False) -> bool:
+    """One conversation over many questions. MCP servers stay connected. False: the last run failed."""
     with suppress(ImportError):
         import_module("readline")  # once imported, it gives `input` line editing
     click.echo(f"{agent.model}. /new starts a new chat, Ctrl-D quits.", err=True)
     history: tuple[Message, ...] = ()
+    ok = True
     with asyncio.Runner() as runner:
         runner.run(agent.__aenter__())
         try:
@@ -278,9 +292,11 @@ def _chat(agent: Agent) -> None:
                 if line == "/new":
                     history = ()
                 elif line:
-                    history = _turn(runner, agent, (*history, Message("user", (Text(line),))))
+                    messages = (*history, Message("user", (Text(line),)))
+                    ok, history = _turn(runner, agent, messages, verbose=verbose, as_json=as_json)
         finally:
             runner.run(agent.__aexit__(None, None, None))
+    return ok
 
 
 def _line() -> str | None:
@@ -295,15 +311,20 @@ def _line() -> str | None:
         return None
 
 
-def _turn(runner: asyncio.Runner, agent: Agent, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The history after one question. Errors are shown, and the chat continues; calls that were run stay in the history."""
+def _turn(
+    runner: asyncio.Runner, agent: Agent, messages: tuple[Message, ...], *, verbose: bool, as_json: bool
+) -> tuple[bool, tuple[Message, ...]]:
+    """Whether it worked, and the history after it. Errors are shown, and the chat continues; calls that were run stay."""
     stream = agent.stream(messages)
     try:
-        return runner.run(_show_run(stream)).history
+        run = runner.run(_show_run(stream, quiet=as_json, verbose=verbose))
+        if as_json:
+            click.echo(encode(as_object(run)))
+        return run.ok, run.history
     except UpstreamError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {agent.model}: {error}", err=True)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
         with suppress(CallerError):  # the run had not started
-            return stream.run.history if stream.run.calls else messages[:-1]
-    return messages[:-1]
+            return True, stream.run.history if stream.run.calls else messages[:-1]
+    return False, messages[:-1]

@@ -34,11 +34,12 @@ def colour(code: str) -> str:
 class View:
     """The answer goes to `out`. `quiet` shows nothing, because the caller prints the whole run afterwards.
 
+    `verbose` also shows notes and what was done to each call. Rejected calls are always shown: they are why there is no result.
     `at_end` shows the answer when it is over: one that does not match its schema may be followed by another.
     """
 
-    def __init__(self, out: TextIO, *, quiet: bool = False, at_end: bool = False) -> None:
-        self._quiet, self._at_end = quiet, at_end
+    def __init__(self, out: TextIO, *, quiet: bool = False, verbose: bool = False, at_end: bool = False) -> None:
+        self._quiet, self._verbose, self._at_end = quiet, verbose, at_end
         self._open: dict[int, Open] = {}
         self._arguments: dict[int, str] = {}
         self._mid_line = False  # the last text on stdout had no line break
@@ -84,7 +85,7 @@ class View:
         if opened.kind == "call" and event.sealed:
             name = click.style(plain(opened.full_name), fg="green")
             self._line(f"{click.style('call', bold=True)} {name}({plain(arguments, _LONG)})")
-            if event.fixes:
+            if event.fixes and self._verbose:
                 self._line(f"  as written: {plain(event.written or '', _LONG)}")
         self._show_decisions(event.decisions)
 
@@ -95,6 +96,8 @@ class View:
 
     def _show_decisions(self, decisions: tuple[Decision, ...]) -> None:
         for one in decisions:
+            if not self._verbose and not one.code.startswith("rejected_"):
+                continue
             self._line(f"  {click.style(one.code, fg=colour(one.code))}  {plain(one.message, _LONG)}")
 
     def _show_result(self, run: ToolRun) -> None:
@@ -121,7 +124,7 @@ class View:
             self._show_text(run.text)
         self._end_reasoning()
         self._end_line()
-        for note in run.notes:
+        for note in run.notes if self._verbose else ():
             click.secho(f"note: {plain(note, _LONG)}", fg="bright_black", err=True)
         if not run.ok:
             click.echo(f"{click.style(run.end, fg='red', bold=True)}: {plain(run.why, _LONG)}", err=True)

@@ -41,6 +41,13 @@ def _dialects() -> Iterable[str]:
     return dialect_names()
 
 
+def _agents() -> Iterable[str]:
+    from toolglot.cli.agents import agents  # noqa: PLC0415
+
+    return agents()
+
+
+complete_agents = _from(_agents)
 complete_models = _from(_models)
 complete_providers = _from(_providers)
 complete_apis = _from(_apis)

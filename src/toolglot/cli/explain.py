@@ -16,10 +16,12 @@ from toolglot.agent.record import Entry, Record, RunStarted, as_json
 from toolglot.agent.run_report import CallReport, RunReport, TurnReport, build_report
 from toolglot.cli.ask_view import colour, plain
 from toolglot.cli.streams import no_color
+from toolglot.core.reason_codes import SENTENCES
 from toolglot.core.reply import Decision
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.io.json_codec import JSON_ERRORS, decode, encode
 from toolglot.renamed import REASON_CODES
+from toolglot.schema.fixes import FIXES
 
 EXAMPLES = """\b
 Examples:
@@ -210,6 +212,35 @@ async def _fetch(request_id: str, gateway: str, key: str) -> dict[str, Any]:
     return request
 
 
+_OUTCOMES = {"passed": ("green", "valid as written"), "fixed": ("cyan", "repaired"), "refused": ("red", "rejected")}
+
+
+def _request_call(call: dict[str, Any]) -> list[str]:
+    shade, outcome = _OUTCOMES.get(call.get("outcome", ""), ("red", str(call.get("outcome"))))
+    name = click.style(plain(call.get("tool") or "a call"), fg=shade, bold=True)
+    dialect = call.get("dialect")
+    source = "native tool call" if dialect == "native" else f"parsed from the model's text, dialect {dialect}"
+    code = call.get("code", "")
+    why = f" ({code}): {_sentence(code)}" if code else ""
+    lines = [f"  {name}  {source}; {outcome}{why}"]
+    return [*lines, f"      as written: {plain(call['written'], _LONG)}"] if call.get("written") else lines
+
+
+def _sentence(code: str) -> str:
+    return FIXES[code].sentence if code in FIXES else SENTENCES.get(code, "")
+
+
+def _why_no_call(request: dict[str, Any]) -> str:
+    if request.get("code") or request.get("status", 200) >= 400:
+        return "the request failed"
+    if not request.get("tool_mode"):
+        return "the request had no tools, or the model was never asked"
+    codes = {one["code"] for one in request.get("decisions", [])}
+    if codes & {"quoted", "quoted_input", "in_reasoning"}:
+        return "what looks like one is not meant as one"
+    return "the model answered with text, and nothing in it looks like a call"
+
+
 def _request_lines(request: dict[str, Any]) -> list[str]:
     """The text output."""
     mode = f"mode {request['tool_mode']}" if request.get("tool_mode") else "without tools"
@@ -220,18 +251,18 @@ def _request_lines(request: dict[str, Any]) -> list[str]:
         f"  {mode}; status {request.get('status')}, {request.get('seconds', 0):.2f} s",
     ]
     lines += [f"  earlier attempt: {plain(one, _LONG)}" for one in request.get("tried", [])]
-    for call in request.get("calls", []):
-        name = call.get("tool") or "a call"
-        shade = {"passed": "green", "fixed": "cyan"}.get(call.get("outcome", ""), "red")
-        why = f"  {call['code']}" if call.get("code") else ""
-        lines.append(
-            f"  {click.style(plain(name), fg=shade, bold=True)}  {call.get('outcome')}, written as {call.get('dialect')}{why}"
-        )
-        if call.get("written"):
-            lines.append(f"      as written: {plain(call['written'], _LONG)}")
-    if not request.get("calls"):
-        lines.append("  no call")
+    if request.get("code") or request.get("error"):
+        parts = [part for part in (request.get("code"), plain(request.get("error", ""), _LONG)) if part]
+        lines.append(f"  {click.style('failed', fg='red', bold=True)}: {': '.join(parts)}")
+    calls = request.get("calls", [])
+    for call in calls:
+        lines += _request_call(call)
+    if not calls:
+        lines.append(f"  no call: {_why_no_call(request)}")
+    told = {call.get("code") for call in calls}
     for one in request.get("decisions", []):
-        lines.append(f"  {click.style(one['code'], fg=colour(one['code']))}  {plain(one.get('message') or '', _LONG)}".rstrip())
+        if one.get("message") or one["code"] not in told:
+            text = plain(one.get("message") or _sentence(one["code"]), _LONG)
+            lines.append(f"  {click.style(one['code'], fg=colour(one['code']))}  {text}".rstrip())
     lines += [click.style(f"  note: {plain(note, _LONG)}", fg="bright_black") for note in request.get("notes", [])]
     return lines

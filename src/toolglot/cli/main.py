@@ -19,12 +19,21 @@ COMMANDS = {
     "ask": "Ask a model, let it use tools, and stream its answer.",
     "batch": "Extract the calls from files of recorded replies, on all cores or on a Ray cluster.",
     "bench": "Measure how fast toolglot is on this machine: translating, parsing and validating calls, and asking a model.",
+    "chat": "Chat with a model in the terminal; it may use tools.",
+    "check": "Validate a configuration, and reach each upstream and model that it names.",
+    "connect": "Print or write the lasting settings of a coding agent for the gateway, or undo them.",
+    "doctor": "Say what is wrong with this machine, a model or an agent, and what to do.",
     "eval": "Ask a model questions with known answers, and measure its calls with and without toolglot.",
     "explain": "Show why each call of a recorded run was rescued, fixed or rejected, or why there was none.",
     "convert": "Translate a request, response, message, tools or stream from one API to another.",
+    "init": "Write a commented toolglot.toml: three questions, or options.",
+    "keys": "Add, list and remove named API keys of the gateway; only hashes are stored.",
+    "launch": "Run a coding agent (Claude Code, Codex, Gemini CLI, opencode, ...) with any model.",
+    "logs": "Print the requests of a gateway: follow, and filter by model, tool, status and reason.",
     "models": "Show what is known about a model, how toolglot asks it, and where each fact comes from.",
     "parse": "Extract the calls from a model's text, and show why each was accepted, fixed or rejected.",
     "probe": "Ask a running server a few tool questions in each tool mode: what works, and what is wrong.",
+    "version": "Print the version of toolglot and Python, and which extras are installed.",
     "serve": "Run the gateway: clients of five APIs in front, any model behind, every call validated.",
     "demo": "Start the gateway with the embedded model, and run a client with two tools against it.",
 }
@@ -57,7 +66,12 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"toolglot.cli.{cmd_name}").command
+        try:
+            command = import_module(f"toolglot.cli.{cmd_name}").command
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.startswith("toolglot"):
+                raise
+            raise click.UsageError(f"{cmd_name} needs {error.name}: pip install 'toolglot[gateway]'", ctx) from None
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -81,7 +95,7 @@ def main(ctx: click.Context) -> None:
     """Any client, any model, reliable tool calls."""
     if no_color():
         ctx.color = False  # every command's context inherits it
-    if ctx.invoked_subcommand not in ("ask", "serve"):  # those two show warnings in their own way
+    if ctx.invoked_subcommand not in ("ask", "chat", "launch", "serve"):  # these show warnings in their own way
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
 
 

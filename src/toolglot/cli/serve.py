@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +23,7 @@ Examples:
   toolglot serve --config my.toml
   toolglot serve --port 9000
   toolglot serve --workers 4              four processes on one port
+  toolglot serve --log-file gateway.jsonl --log-level warning
 
 \b
 Exit codes: 0 success, 1 failure, 2 usage error (an invalid configuration, a port in use).
@@ -44,8 +44,11 @@ Point a client at it (NAME is a model that matches a route above; any other name
 @click.option("--host", help="The address to listen on; anything but loopback needs keys.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port to listen on.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes that serve the port; default: 1.")
+@click.option("--log", type=click.Choice(["text", "json"]), help="The format of the log on stderr; default: text.")
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="Default: info, each request.")
+@click.option("--log-file", type=click.Path(), help="Also write the log to this file as JSON, for `toolglot logs`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address and the routes as JSON, on one line.")
-def command(path: Path | None, host: str | None, port: int | None, workers: int | None, as_json: bool) -> None:
+def command(path: Path | None, as_json: bool, **options: Any) -> None:
     """Run the gateway: clients of five APIs in front, any model behind. Every tool call is validated.
 
     Without a configuration it serves the embedded models by name, and the models of Ollama, llama.cpp, LM Studio and vLLM
@@ -53,17 +56,18 @@ def command(path: Path | None, host: str | None, port: int | None, workers: int 
     """
     try:
         from toolglot.gateway import server  # noqa: PLC0415
+        from toolglot.gateway.request_log import set_up_logging  # noqa: PLC0415
     except ImportError as error:
         click.echo(f"error: the gateway needs {error.name}: pip install 'toolglot[gateway]'", err=True)
         sys.exit(2)
     if path is None and Path(DEFAULT_FILE).is_file():
         path = Path(DEFAULT_FILE)
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     if path is not None:
         also_read(str(path))
     try:
-        source = server.read_source(path, host=host, port=port, workers=workers)
+        source = server.read_source(path, **options)
         config = source.config()
+        set_up_logging(config.server.log_settings)
         server.raise_descriptor_limit(config)
         several = config.server.workers > 1
         if several and sys.platform == "win32":

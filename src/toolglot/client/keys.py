@@ -78,7 +78,9 @@ def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str]
     if given is None and (row.key_optional or name is None):
         return None
     others = f", pass api_key, or add it to {_SHOWN}" if given is None else ""
-    raise KeyMissingError(f"no key for {row.name or 'the provider'}: set the environment variable {name}{others}", "api_key")
+    raise KeyMissingError(
+        f"missing API key for {row.name or 'the provider'}: set the environment variable {name}{others}", "api_key"
+    )
 
 
 def _set(name: str | None, environ: Mapping[str, str]) -> str:

@@ -30,8 +30,8 @@ from toolglot.gateway.state import Gateway, log
 
 _TIMEOUTS = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", "timeout_send"})
 _ALL_BUSY = "timeout_pool"
-_NOT_MADE = ("rejected_", "quoted_")  # reason codes that are logged
 _RETRY_AFTER = 1.0  # seconds
+_MAX_CLIENT = 60  # characters
 _UNLIMITED: AbstractContextManager[None] = nullcontext()
 _CLOSE_CONNECTION = frozenset({408, 413, 415})  # the rest of the body is not read
 
@@ -52,7 +52,7 @@ class App:
     async def _http(self, exchange: HttpExchange) -> None:
         gateway, live = self.gateway, self.gateway.live
         record = gateway.records.begin(exchange.request_id, "")
-        frontend, endpoint, problem = None, None, ""
+        frontend, endpoint = None, None
         try:
             allow_origin(exchange, live.config.server.cors_origins)
             if is_preflight(exchange):
@@ -63,6 +63,7 @@ class App:
             exchange.request_id_header = frontend.request_id_header
             record.wire = frontend.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
+            record.client = _client_name(exchange)
             server = live.config.server
             caller = LOCAL if endpoint.open else authenticate(exchange, live.config)
             if endpoint.admin:
@@ -82,7 +83,7 @@ class App:
         except ClientDisconnected:
             record.status = CLIENT_CLOSED
         except ToolglotError as error:
-            problem = await self._fail(exchange, frontend, record, as_upstream_error(error), param=getattr(error, "where", ""))
+            await self._fail(exchange, frontend, record, as_upstream_error(error), param=getattr(error, "where", ""))
         except Exception as error:  # noqa: BLE001  (the client always gets a response; the log has the traceback)
             log.exception("internal error")
             internal = UpstreamError("internal error in the gateway", 500, type(error).__name__)
@@ -92,26 +93,19 @@ class App:
             if endpoint is not None and endpoint.recorded:
                 record.seconds = record.elapsed()
                 gateway.records.add(record)
-                if rejected := sorted({one.code for one in record.decisions if one.code.startswith(_NOT_MADE)}):
-                    problem += f"; calls not made: {', '.join(rejected)}"  # the rest may be private
-            if problem:
-                log.warning("%s: %s", exchange.request_id, problem.removeprefix("; "))
 
     async def _fail(
         self, exchange: HttpExchange, frontend: Frontend | None, record: Record, error: UpstreamError, param: str = ""
-    ) -> str:
-        """Sends the error in the client's API. A started response can only be aborted: the client sees it as incomplete.
-
-        What the log should say, if anything.
-        """
+    ) -> None:
+        """Sends the error in the client's API. A started response can only be aborted: the client sees it as incomplete."""
         if frontend is None:
             frontend = frontend_for(exchange)
             exchange.request_id_header = frontend.request_id_header
         status, body = frontend.wire.write_error(error)
         _add_request_details(body, exchange.request_id, param)
-        record.status, record.code = status, error.code or ""
+        record.status, record.code, record.error = status, error.code or "", error.message
         if exchange.started:
-            return f"aborted: {error.code}"
+            return
         headers = retry_headers(error)
         if isinstance(error, RejectedRequestError):
             headers += error.headers
@@ -120,7 +114,6 @@ class App:
         if status in _CLOSE_CONNECTION:
             headers.append((b"connection", b"close"))
         await exchange.json(body, status, headers)
-        return ""
 
     # -- startup and shutdown
 
@@ -139,6 +132,12 @@ class App:
                 await self.gateway.aclose()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def _client_name(exchange: HttpExchange) -> str:
+    """The first word of its User-Agent, such as `claude-cli/2.1.197`."""
+    name = exchange.header(b"user-agent")[:_MAX_CLIENT].partition(" ")[0]
+    return name if name.isascii() and name.isprintable() else ""
 
 
 def _add_request_details(body: dict[str, Any], request_id: str, param: str) -> None:

@@ -126,10 +126,13 @@ async def chat(call: EndpointCall) -> None:
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
         raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
-    candidates = call.live.routing.candidates(request.model)
+    balancer, cooldown = call.gateway.balancer, call.live.config.server.cooldown
+    candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
-    opened = await open_response(_session(call), _client(call), upstream_request, candidates)
+    opened = await open_response(
+        _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
+    )
     _record_opened(call.record, opened)
     stored_thread = thread if thread is not None and thread.stores else None
     content = call.live.config.server.record

@@ -10,14 +10,17 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from toolglot.catalog.providers import Provider, provider, unknown
+from toolglot.catalog.providers import Provider, provider, providers, unknown
 from toolglot.catalog.rows import read_rows
 from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
+from toolglot.gateway import wildcards
+from toolglot.gateway.request_log import Format, Level, LogSettings
 from toolglot.gateway.upstream import Upstream, as_upstream
 from toolglot.pipeline.request.tool_mode import read_mode
 from toolglot.pipeline.response.call_validator import Policy
@@ -25,14 +28,16 @@ from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "upstream", "route", "model")
-_SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state")
+_TABLES = ("server", "key", "upstream", "route", "model")
+_SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
-_SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
+_SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "log_file_size")
 _MAX_WORKERS = 256
 _TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
+KEY_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
 MEMORY = "memory"
 Schemas = Literal["reject", "strict", "lenient"]  # reject its calls, reject the request, or don't check the keyword
 
@@ -55,6 +60,10 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     admin_keys: tuple[str, ...] = ()  # like keys, and they see the requests of all keys and the metrics
     cors_origins: tuple[str, ...] = ()  # web pages that may use the gateway; "*": all, needs keys
     record: bool = False  # keep message contents, not only codes
+    log: Format = "text"  # of the log on stderr; that of the file is always JSON
+    log_level: Level = "info"  # warning: only failed requests
+    log_file: str = ""  # the same lines in a file, which survives restarts; "": none
+    log_file_size: int = 10 * 1024 * 1024  # bytes; then it is rotated
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
@@ -73,32 +82,38 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ping: float = 15.0  # silence on a stream before a keep-alive
     client_timeout: float = 60.0  # to send its request, or to read the response
     queue_timeout: float = 10.0  # for a free connection to an upstream
+    cooldown: float = 30.0  # a target that failed three times in a row comes last for this time; 0: never
     connect_timeout: float = 10.0  # to connect to an upstream
     first_byte_timeout: float = 600.0  # until an upstream begins to respond
     idle_timeout: float = 120.0  # of silence in an upstream's stream
+
+    @property
+    def log_settings(self) -> LogSettings:
+        return LogSettings(self.log, self.log_level, self.log_file, self.log_file_size)
 
 
 class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[[route]]`: the first match is used. The next matches are tried if it fails before it responds."""
 
     model: str  # what the client requests; `*` and `?` match as in file names
-    to: str  # "<upstream>/<model>"; "<upstream>/*" keeps the name that the client sends
+    to: str  # "<upstream>/<model>", or a provider of the catalog; `*` is what `*` in `model` matched
     ask: str = "auto"  # the tool mode: auto, native, dialect:NAME, constrained
     policy: Policy = "balanced"  # how much of a call may be repaired
     calls: Calls = "hold"  # hold: a call leaves when it is complete and valid; pass: as it arrives; off: untouched
     retries: int = 1  # how often a rejected call goes back to the model
     weak_forms: bool | None = None  # read calls in fenced or bare JSON and call expressions; None: by the model's profile
     loop_limit: int = 0  # after how many equal calls with equal results the model is told to stop; 0: never
+    weight: int = 0  # routes with the same `model` and a weight share its requests; 0: only in this order
+    attempts: int = 2  # before the next route: for broken connections and 5xx
 
     @property
     def upstream(self) -> str:
         return self.to.partition("/")[0]
 
     @property
-    def target(self) -> str | None:
-        """The model at the upstream; None: the name that the client sends."""
-        name = self.to.partition("/")[2]
-        return None if name == "*" else name
+    def target(self) -> str:
+        """The model at the upstream; `*` in it is what `*` in `model` matched."""
+        return self.to.partition("/")[2]
 
 
 class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,13 +126,39 @@ class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wire: str | None = None  # openai-chat, openai-responses, anthropic, gemini, ollama
 
 
+class KeyRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[[key]]`: a key with a name, of which only a hash is stored. `toolglot keys add NAME` writes it."""
+
+    name: str  # shown in logs, records and metrics
+    hash: str  # "sha256:..."
+    admin: bool = False  # sees the requests of all keys and the metrics
+
+
+class ClientKey(msgspec.Struct, frozen=True):
+    """`owner`: of requests, stored responses and limits. The key itself is not kept."""
+
+    owner: str
+    digest: bytes
+    is_admin: bool = False
+
+
+def hash_key(key: str) -> str:
+    """A plain hash is enough: keys are long and random."""
+    return f"sha256:{sha256(key.encode()).hexdigest()}"
+
+
+def client_key(key: Secret, *, is_admin: bool = False) -> ClientKey:
+    """Without a name, the owner comes from the key, not from its position, which changes when keys are added or removed."""
+    digest = sha256(key.reveal().encode())
+    return ClientKey(f"key {digest.hexdigest()[:16]}", digest.digest(), is_admin)
+
+
 _SPARE_CONNECTIONS = 16  # for lists of models, token counts and retries
 
 
 class Config(msgspec.Struct, frozen=True):
     server: Server = Server()
-    keys: tuple[Secret, ...] = ()  # with the admin keys
-    admin_keys: tuple[Secret, ...] = ()
+    keys: tuple[ClientKey, ...] = ()
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
     nonce_secret: Secret | None = None
@@ -160,8 +201,9 @@ class _ConfigReader:
                 raise self._error(unknown("table", name, list(_TABLES)), name, 0, "")
         read_rows(self._tables.get("model", []), self._file)
         server = self._row("server", 0, self._tables.get("server", {}), Server)
-        admin_keys = self._keys("admin_keys", server.admin_keys)
-        keys = (*self._keys("keys", server.keys), *admin_keys)
+        keys = tuple(client_key(key) for key in self._keys("keys", server.keys))
+        keys += self._named_keys()
+        keys += tuple(client_key(key, is_admin=True) for key in self._keys("admin_keys", server.admin_keys))
         self._check_server(server, keys)
         upstreams: dict[str, Upstream] = {}
         for at, row in enumerate(self._rows("upstream", UpstreamRow)):
@@ -172,10 +214,12 @@ class _ConfigReader:
             upstreams[row.name] = self._upstream(at, row)
         routes = self._rows("route", RouteRow)
         for at, route in enumerate(routes):
+            if route.upstream not in upstreams and route.upstream in providers():
+                upstreams[route.upstream] = self._upstream_of_route(at, route.upstream)
             self._check_route(at, route, upstreams)
         self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
         nonce_secret = self._key("nonce_secret", 1, server.nonce_secret) if server.nonce_secret else None
-        return Config(server, keys, admin_keys, upstreams, tuple(routes), nonce_secret)
+        return Config(server, keys, upstreams, tuple(routes), nonce_secret)
 
     # -- rows
 
@@ -218,6 +262,19 @@ class _ConfigReader:
     def _keys(self, name: str, given: tuple[str, ...]) -> tuple[Secret, ...]:
         return tuple(self._key(name, at, key) for at, key in enumerate(given, 1))
 
+    def _named_keys(self) -> tuple[ClientKey, ...]:
+        keys: dict[str, ClientKey] = {}
+        for at, row in enumerate(self._rows("key", KeyRow)):
+            if not KEY_NAME.fullmatch(row.name):
+                raise self._error("must be 1 to 64 letters, digits, '.', '-', '_' or '@'", "key", at, "name")
+            if row.name in keys:
+                raise self._error(f"duplicate key {row.name!r}", "key", at, "name")
+            if not _HASH.fullmatch(row.hash):
+                problem = "must be sha256: and 64 hexadecimal digits, as `toolglot keys add` writes it"
+                raise self._error(problem, "key", at, "hash")
+            keys[row.name] = ClientKey(row.name, bytes.fromhex(row.hash.removeprefix("sha256:")), row.admin)
+        return tuple(keys.values())
+
     def _key(self, name: str, at: int, key: str) -> Secret:
         row = Provider("", "", "bearer", "", name="the gateway")
         found = self._with_line("server", 0, name, lambda: find_key(row, key, self._environ))
@@ -228,7 +285,7 @@ class _ConfigReader:
             raise self._error(problem, "server", 0, name)
         return found
 
-    def _check_server(self, server: Server, keys: tuple[Secret, ...]) -> None:
+    def _check_server(self, server: Server, keys: tuple[ClientKey, ...]) -> None:
         if not 0 <= server.port <= 65535:
             raise self._error(f"must be 0 to 65535; got {server.port}", "server", 0, "port")
         if not 1 <= server.workers <= _MAX_WORKERS:
@@ -236,7 +293,7 @@ class _ConfigReader:
         for key in _SIZE_KEYS + _TIME_KEYS:
             if not getattr(server, key) > 0:  # also rejects NaN
                 raise self._error("must be more than 0", "server", 0, key)
-        for key in ("rate", "burst", "max_connections"):
+        for key in ("rate", "burst", "max_connections", "cooldown"):
             if not getattr(server, key) >= 0:
                 raise self._error("must not be negative", "server", 0, key)
         for origin in server.cors_origins:
@@ -262,6 +319,10 @@ class _ConfigReader:
             ),
         )
 
+    def _upstream_of_route(self, at: int, name: str) -> Upstream:
+        """A provider of the catalog needs no [[upstream]]: its address is known, and its key is in the environment."""
+        return self._with_line("route", at, "to", lambda: as_upstream(name, provider(name), environ=self._environ))
+
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:
             raise self._error('must not be empty; "*" matches every model', "route", at, "model")
@@ -269,9 +330,12 @@ class _ConfigReader:
         if not slash or not target:
             raise self._error(f'must be "<upstream>/<model>" or "<upstream>/*"; got {route.to!r}', "route", at, "to")
         if name not in upstreams:
-            raise self._error(unknown("upstream", name, list(upstreams)), "route", at, "to")
-        if route.retries < 0:
-            raise self._error("must not be negative", "route", at, "retries")
+            raise self._error(unknown("upstream or provider", name, [*upstreams, *providers()]), "route", at, "to")
+        if wrong := wildcards.problem(route.model, target):
+            raise self._error(wrong, "route", at, "to")
+        for key, least in (("retries", 0), ("weight", 0), ("attempts", 1)):
+            if getattr(route, key) < least:
+                raise self._error("must not be negative" if not least else "must be at least 1", "route", at, key)
         if route.loop_limit < 0 or route.loop_limit == 1:
             raise self._error("must be 0 (off), or 2 or more", "route", at, "loop_limit")
         if route.ask != "auto":
@@ -285,7 +349,7 @@ def _type_problem(error: msgspec.ValidationError, key: str, value: Any, of: Any)
     return str(error) if key in _SECRETS else f"{error}; got {value!r}"
 
 
-def check_exposure(host: str, keys: tuple[Secret, ...]) -> None:
+def check_exposure(host: str, keys: tuple[ClientKey, ...]) -> None:
     """A gateway that other machines can reach needs keys."""
     if not keys and not is_loopback(host):
         raise CallerError(

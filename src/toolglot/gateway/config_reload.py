@@ -16,7 +16,19 @@ from toolglot.gateway.shared_state import RELOAD
 from toolglot.gateway.state import Gateway, log
 
 _INTERVAL = 1.0  # seconds
-FIXED = ("host", "port", "workers", "store", "max_store", "max_header", "state")
+FIXED = (
+    "host",
+    "port",
+    "workers",
+    "store",
+    "max_store",
+    "max_header",
+    "state",
+    "log",
+    "log_level",
+    "log_file",
+    "log_file_size",
+)
 
 
 def read_text(path: Path) -> str:

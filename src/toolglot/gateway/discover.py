@@ -19,10 +19,15 @@ _LIMITS = Limits(connect=0.5, first_byte=2.0, idle=2.0, body=4 * 1024 * 1024)
 _INTERVAL = 20.0  # seconds
 
 
-async def discover(transport: Transport, server: Server | None = None) -> Config:
+async def find_servers(transport: Transport) -> list[tuple[Upstream, tuple[str, ...]]]:
+    """The model servers that answer on this machine, and their models."""
     upstreams = [Upstream(name, provider(name)) for name in SERVERS]
     lists = await asyncio.gather(*(fetch_model_names(upstream, transport, _LIMITS) for upstream in upstreams))
-    found = [(upstream, names) for upstream, names in zip(upstreams, lists, strict=True) if names]
+    return [(upstream, names) for upstream, names in zip(upstreams, lists, strict=True) if names]
+
+
+async def discover(transport: Transport, server: Server | None = None) -> Config:
+    found = await find_servers(transport)
     local = Upstream(EMBEDDED, provider("local"))
     upstreams_by_name = {one.name: one for one, _ in [*found, (local, ())]}
     return Config(server or Server(), upstreams=upstreams_by_name, routes=_routes(found))

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from toolglot.errors import UpstreamError
-from toolglot.gateway import admin_endpoints, model_endpoints, tokens
+from toolglot.gateway import admin_endpoints, model_check, model_endpoints, tokens
 from toolglot.gateway.chat_endpoints import EndpointCall, chat
 from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, frontend_from_headers
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
@@ -73,6 +73,7 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
         ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
         ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(admin_endpoints.input_items, RESPONSES)),
         ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(admin_endpoints.cancel_response, RESPONSES)),
+        ("GET", r"/toolglot/check/(?P<model>.+)", Endpoint(model_check.check_endpoint, CHAT)),
         ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.stored_response, RESPONSES)),
         ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.delete_response, RESPONSES)),
         ("GET", r"/v1/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, CHAT, shared=True)),

@@ -16,14 +16,17 @@ from typing import Any
 
 import msgspec
 
+from toolglot.client.transports import Transports
 from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import FIXED, ConfigReload, reload
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.records import Records
+from toolglot.gateway.request_log import log_request
 from toolglot.gateway.server import GRACE, Source
 from toolglot.gateway.shared_state import LocalState
+from toolglot.gateway.startup_check import warn_unreachable
 from toolglot.gateway.state import log
 from toolglot.gateway.usage import Usage
 from toolglot.gateway.worker import USAGE_ERROR
@@ -71,7 +74,7 @@ class Master:
         self._config_reload: ConfigReload | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._records, metrics, history, self._usage = Records(), Metrics(), History(), Usage()
-        self._records.observers += [metrics, history, self._usage]
+        self._records.observers += [metrics, history, self._usage, log_request]
         self._counts = LocalState()
         self._overview = Overview(self._records, metrics, history, self._running, self._report_usage)
 
@@ -86,10 +89,18 @@ class Master:
             self._config_reload = ConfigReload(Path(self._source.path))
             loop.add_signal_handler(signal.SIGHUP, self._config_reload.request, True)
             self._do(self._watch(Path(self._source.path), self._config_reload))
+        self._do(self._check_upstreams())
         await asyncio.gather(*(self._keep_running() for _ in range(self._config.server.workers)))
         for task in self._tasks:
             task.cancel()
         return self._exit_code
+
+    async def _check_upstreams(self) -> None:
+        transport = Transports()
+        try:
+            await warn_unreachable(self._config, transport)
+        finally:
+            await transport.aclose()
 
     # -- workers
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
@@ -14,12 +13,12 @@ from toolglot.client.transport import Limits, Transport
 from toolglot.errors import ToolglotError, UpstreamError
 from toolglot.gateway.config import Config
 from toolglot.gateway.upstream import Upstream
+from toolglot.gateway.wildcards import captures, client_names, has_glob
 from toolglot.io.json_codec import JSON_ERRORS, decode
 from toolglot.pipeline.request.route import provider_url
 
 _CACHE_SECONDS = 30.0  # seconds to cache an upstream's list
 _LIMITS = Limits(connect=2.0, first_byte=4.0, idle=4.0, body=16 * 1024 * 1024)
-_GLOB = frozenset("*?[")
 _MAX_MODELS = 5000
 
 # wire -> path of the model list, key of the list, key of the name
@@ -44,20 +43,19 @@ class ModelList:
 
     async def models(self) -> list[Model]:
         """In route order, without duplicates."""
-        pattern_rows = [row for row in self._config.routes if row.target is None]
+        pattern_rows = [row for row in self._config.routes if "*" in row.target and has_glob(row.model)]
         names = {row.upstream for row in pattern_rows}
         lists = dict(
             zip(names, await asyncio.gather(*(self._names(self._config.upstreams[name]) for name in names)), strict=True)
         )
         found: dict[str, Model] = {}
         for row in self._config.routes:
-            if not _GLOB & set(row.model):
+            if not has_glob(row.model):
                 found.setdefault(row.model, Model(row.model, row.upstream))
-            elif row.target is None:
-                for name in lists[row.upstream]:
-                    if fnmatchcase(name, row.model):
-                        found.setdefault(name, Model(name, row.upstream))
-            elif fnmatchcase(row.target, row.model):
+            elif "*" in row.target:
+                for name in client_names(row.model, row.target, lists[row.upstream]):
+                    found.setdefault(name, Model(name, row.upstream))
+            elif captures(row.model, row.target) is not None:
                 found.setdefault(row.target, Model(row.target, row.upstream))
         return list(found.values())
 

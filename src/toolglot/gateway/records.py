@@ -27,8 +27,8 @@ class RecordedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str  # "native" for a structured call
     outcome: Outcome
     code: str = ""  # of the first repair, or of the rejection
-    tool: str | None = None  # tool and written: only with `record = true`
-    written: str | None = None
+    tool: str | None = None  # a tool of the request; with `record = true` also a name that the model made up
+    written: str | None = None  # only with `record = true`
 
 
 class RecordedDecision(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,6 +50,8 @@ class Record(msgspec.Struct, omit_defaults=True):
     stream: bool = False
     status: int = 0
     code: str = ""  # error code
+    error: str = ""  # its message, often the upstream's
+    client: str = ""  # its program and version, as it calls itself
     seconds: float = 0.0
     first: float | None = None  # seconds to the first chunk of the response
     input: int | None = None  # tokens
@@ -82,7 +84,7 @@ def _cut(text: str | None, limit: int = _MAX_TEXT) -> str | None:
 
 def _bound(record: Record) -> bytes:
     """Cuts off what is too long, for the texts come from clients and models. Returns it as JSON."""
-    for name in ("model", "target", "upstream", "code"):
+    for name in ("model", "target", "upstream", "code", "error", "client"):
         setattr(record, name, _cut(getattr(record, name)))
     record.notes = [_cut(note) or "" for note in record.notes[:_MAX_ITEMS]]
     record.tried = tuple(_cut(name) or "" for name in record.tried[:_MAX_ITEMS])

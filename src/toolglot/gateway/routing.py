@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from functools import lru_cache
 
 import msgspec
@@ -13,6 +12,7 @@ from toolglot.client.session import Target
 from toolglot.errors import UpstreamError
 from toolglot.gateway.config import Config, RouteRow, Schemas
 from toolglot.gateway.upstream import Upstream
+from toolglot.gateway.wildcards import captures, fill
 from toolglot.pipeline.response.call_validator import UnsupportedSchemas
 
 _CACHED_NAMES = 512
@@ -25,6 +25,9 @@ class Candidate(msgspec.Struct, frozen=True):
 
     upstream: Upstream
     target: Target
+    weight: int = 0
+    group: str = ""  # of equal targets
+    attempts: int = 2
 
     @property
     def name(self) -> str:
@@ -56,16 +59,19 @@ class Routing:
     def _find(self, model: str) -> tuple[Candidate, ...]:
         found: list[Candidate] = []
         for row in self.config.routes:
-            if not fnmatchcase(model, row.model):
+            matched = captures(row.model, model)
+            if matched is None:
                 continue
-            upstream = self.config.upstreams[row.upstream]
-            name = row.target
-            if name is None:
-                name = model.removeprefix(f"{upstream.name}/") if row.model.startswith(f"{upstream.name}/") else model
-                if not name.strip() or not upstream.allows(name):
-                    continue
-            found.append(Candidate(upstream, _target(upstream, row, name, self.config.server.schemas)))
+            upstream, name = self.config.upstreams[row.upstream], fill(row.target, matched)
+            if "*" in row.target and (not name.strip() or not upstream.allows(name)):
+                continue
+            found.append(self.candidate(row, name))
         return tuple(found)
+
+    def candidate(self, row: RouteRow, name: str) -> Candidate:
+        upstream = self.config.upstreams[row.upstream]
+        target = _target(upstream, row, name, self.config.server.schemas)
+        return Candidate(upstream, target, row.weight, row.model, row.attempts)
 
 
 def _target(upstream: Upstream, row: RouteRow, model: str, schemas: Schemas) -> Target:

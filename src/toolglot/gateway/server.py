@@ -20,6 +20,8 @@ from toolglot.gateway.config import Config, check_exposure, read_config
 from toolglot.gateway.config_reload import ConfigReload, read_text
 from toolglot.gateway.discover import DiscoveryRefresh, discover
 from toolglot.gateway.http_protocol import HttpProtocol
+from toolglot.gateway.request_log import log_request
+from toolglot.gateway.startup_check import startup_check
 from toolglot.gateway.state import Gateway, log
 from toolglot.gateway.telemetry import telemetry
 
@@ -118,7 +120,8 @@ def make_gateway(config: Config, nonce_secret: bytes = b"") -> Gateway:
 def make_single_gateway(config: Config, path: Path | None) -> Gateway:
     """One that follows its configuration by itself. With several processes, their master does that."""
     gateway = make_gateway(config)
-    gateway.background_jobs.append(DiscoveryRefresh() if path is None else ConfigReload(path))
+    gateway.records.observers.append(log_request)
+    gateway.background_jobs += [DiscoveryRefresh() if path is None else ConfigReload(path), startup_check]
     return gateway
 
 

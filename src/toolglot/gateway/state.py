@@ -14,6 +14,7 @@ from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
 from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
+from toolglot.gateway.balancing import Balancer
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
 from toolglot.gateway.metrics import Metrics
@@ -64,6 +65,7 @@ class Gateway:
         self.history = History()
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
+        self.balancer = Balancer()
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
         self.shared: SharedState = LocalState()
         self.shared_store: SharedStore | None = None

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 import msgspec
 
+from toolglot.client.error_advice import explained
 from toolglot.client.retry import Policy
 from toolglot.client.session import Response, Session, Target
 from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
+from toolglot.gateway.balancing import Balancer
 from toolglot.gateway.http_exchange import HttpExchange, header_text
 from toolglot.gateway.routing import Candidate
 from toolglot.pipeline.convert import with_defaults
@@ -36,23 +38,41 @@ class Opened(msgspec.Struct, frozen=True):
     failed: tuple[str, ...]
 
 
-async def open_response(session: Session, client: Client, request: Request, candidates: tuple[Candidate, ...]) -> Opened:
+async def open_response(
+    session: Session,
+    client: Client,
+    request: Request,
+    candidates: tuple[Candidate, ...],
+    *,
+    balancer: Balancer | None = None,
+    cooldown: float = 0.0,
+) -> Opened:
     """The response of the first candidate that works. If all fail, raises the error of the first."""
     first: UpstreamError | None = None
     failed: list[str] = []
     for candidate in candidates:
         try:
-            response = await session.open(*for_target(client, request, candidate.target))
+            response = await _with_attempts(session, candidate).open(*for_target(client, request, candidate.target))
+            if balancer is not None:
+                balancer.worked(candidate.name)
             return Opened(candidate, response, tuple(failed))
         except UpstreamError as error:
-            first = first or error.with_traceback(None)
+            first = first or explained(error, candidate.upstream.row, candidate.target.route.model, candidate.upstream.key)
             failed.append(f"{candidate.name} failed before it answered: {error.code or error.status or 'fault'}")
             if error.status in _REQUEST_ERRORS:
                 break
+            if balancer is not None:
+                balancer.failed(candidate.name, cooldown, error.retry_after)
     try:
         raise first or UpstreamError("no route matches", 404, "model_not_found")
     finally:
         first = None  # breaks the reference cycle between the error and this frame
+
+
+def _with_attempts(session: Session, candidate: Candidate) -> Session:
+    if candidate.attempts == session.retries.attempts:
+        return session
+    return msgspec.structs.replace(session, retries=msgspec.structs.replace(session.retries, attempts=candidate.attempts))
 
 
 def for_target(client: Client, request: Request, target: Target) -> tuple[Request, Target]:

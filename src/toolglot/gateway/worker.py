@@ -6,7 +6,6 @@ Started as `python -m toolglot.gateway.worker LISTENING CHANNEL`, two file descr
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 import socket
 import sys
@@ -21,6 +20,7 @@ from toolglot.gateway.config_reload import as_running
 from toolglot.gateway.discover import DiscoveryRefresh
 from toolglot.gateway.overview import Overview
 from toolglot.gateway.records import Record
+from toolglot.gateway.request_log import set_up_logging
 from toolglot.gateway.server import Source, make_gateway, run
 from toolglot.gateway.shared_state import RELOAD
 from toolglot.gateway.state import Gateway, log
@@ -126,13 +126,14 @@ class _AllWorkers(Overview):
 
 
 def main(listening: int, channel: int) -> None:
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     end = socket.socket(fileno=channel)
     source = receive_start(end)
     try:
         if source.path is not None:
             also_read(source.path)
-        gateway = make_gateway(source.config(), source.nonce_secret)
+        config = source.config()
+        set_up_logging(msgspec.structs.replace(config.server.log_settings, file=""))  # the master writes the file
+        gateway = make_gateway(config, source.nonce_secret)
     except CallerError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(USAGE_ERROR)

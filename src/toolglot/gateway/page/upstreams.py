@@ -42,7 +42,7 @@ class UpstreamStates:
             "name": upstream.name,
             "provider": upstream.row.name,
             "wire": upstream.row.wire,
-            "address": "in this process" if embedded else _address(upstream.row.base_url),
+            "address": shown_address(upstream),
             "reachable": not listing.problem,
             "problem": listing.problem,
             "seconds": round(time.perf_counter() - started, 4),
@@ -52,9 +52,11 @@ class UpstreamStates:
         }
 
 
-def _address(url: str) -> str:
+def shown_address(upstream: Upstream) -> str:
     """Without user info and query, which may contain a secret."""
-    parts = urlsplit(url)
+    if upstream.embedded:
+        return "in this process"
+    parts = urlsplit(upstream.row.base_url)
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "") + parts.path
