@@ -32,6 +32,7 @@ _TIMEOUTS = frozenset({"timeout_connect", "timeout_first_byte", "timeout_idle", 
 _ALL_BUSY = "timeout_pool"
 _NOT_MADE = ("rejected_", "quoted_")  # reason codes that are logged
 _RETRY_AFTER = 1.0  # seconds
+_MAX_CLIENT = 60  # characters
 _UNLIMITED: AbstractContextManager[None] = nullcontext()
 _CLOSE_CONNECTION = frozenset({408, 413, 415})  # the rest of the body is not read
 
@@ -63,6 +64,7 @@ class App:
             exchange.request_id_header = frontend.request_id_header
             record.wire = frontend.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
+            record.client = _client_name(exchange)
             server = live.config.server
             caller = LOCAL if endpoint.open else authenticate(exchange, live.config)
             if endpoint.admin:
@@ -109,7 +111,7 @@ class App:
             exchange.request_id_header = frontend.request_id_header
         status, body = frontend.wire.write_error(error)
         _add_request_details(body, exchange.request_id, param)
-        record.status, record.code = status, error.code or ""
+        record.status, record.code, record.error = status, error.code or "", error.message
         if exchange.started:
             return f"aborted: {error.code}"
         headers = retry_headers(error)
@@ -139,6 +141,12 @@ class App:
                 await self.gateway.aclose()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def _client_name(exchange: HttpExchange) -> str:
+    """The first word of its User-Agent, such as `claude-cli/2.1.197`."""
+    name = exchange.header(b"user-agent")[:_MAX_CLIENT].partition(" ")[0]
+    return name if name.isascii() and name.isprintable() else ""
 
 
 def _add_request_details(body: dict[str, Any], request_id: str, param: str) -> None:

@@ -138,7 +138,7 @@ async def chat(call: EndpointCall) -> None:
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
     if content:
-        call.record.content = msgspec.Raw(encode({"request": msgspec.Raw(body), "reply": response.reply().parts}))
+        call.record.content = response.content(body)
 
 
 async def _load_model(call: EndpointCall, request: Request) -> None:

@@ -26,11 +26,12 @@ from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
 _TABLES = ("server", "upstream", "route", "model")
-_SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state")
+SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
-_SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
+_SIZE_KEYS = ("max_records", "max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent")
 _MAX_WORKERS = 256
+_MAX_RECORDS = 10_000
 _TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 MEMORY = "memory"
@@ -52,6 +53,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     admin_keys: tuple[str, ...] = ()  # like keys, and they see the requests of all keys and the metrics
     cors_origins: tuple[str, ...] = ()  # web pages that may use the gateway; "*": all, needs keys
     record: bool = False  # keep message contents, not only codes
+    max_records: int = 200  # latest requests in memory
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
@@ -231,6 +233,8 @@ class _ConfigReader:
         for key in _SIZE_KEYS + _TIME_KEYS:
             if not getattr(server, key) > 0:  # also rejects NaN
                 raise self._error("must be more than 0", "server", 0, key)
+        if server.max_records > _MAX_RECORDS:
+            raise self._error(f"must be at most {_MAX_RECORDS}", "server", 0, "max_records")
         for key in ("rate", "burst", "max_connections"):
             if not getattr(server, key) >= 0:
                 raise self._error("must not be negative", "server", 0, key)
@@ -277,7 +281,7 @@ def _type_problem(error: msgspec.ValidationError, key: str, value: Any, of: Any)
     """Lists the choices if there are any. Never repeats a secret."""
     if get_origin(of) is Literal and isinstance(value, str):
         return unknown("choice", value, list(get_args(of)))
-    return str(error) if key in _SECRETS else f"{error}; got {value!r}"
+    return str(error) if key in SECRETS else f"{error}; got {value!r}"
 
 
 def check_exposure(host: str, keys: tuple[Secret, ...]) -> None:

@@ -16,7 +16,7 @@ from toolglot.gateway.shared_state import RELOAD
 from toolglot.gateway.state import Gateway, log
 
 _INTERVAL = 1.0  # seconds
-FIXED = ("host", "port", "workers", "store", "max_store", "max_header", "state")
+FIXED = ("host", "port", "workers", "store", "max_store", "max_header", "max_records", "state")
 
 
 def read_text(path: Path) -> str:

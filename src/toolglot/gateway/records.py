@@ -13,13 +13,16 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from toolglot.core.reason_codes import REASONS
+from toolglot.schema.fixes import sentence
+
 Outcome = Literal["passed", "fixed", "refused"]
-_MAX_RECORDS = 200
 _MAX_BYTES = 64 * 1024 * 1024  # of all records
 _MAX_CONTENT = 8 * 1024 * 1024  # of one record; a larger content is left out
 _MAX_TEXT = 2000  # characters of a name or a message
 _MAX_WRITTEN = 20_000  # characters of a call, as the model wrote it
 _MAX_ITEMS = 100  # calls, decisions or notes
+ANYONE = "anyone"  # the owner where no keys are set
 CLIENT_CLOSED = 499  # the status of a request whose client disconnected, as in nginx
 
 
@@ -27,8 +30,8 @@ class RecordedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str  # "native" for a structured call
     outcome: Outcome
     code: str = ""  # of the first repair, or of the rejection
-    tool: str | None = None  # tool and written: only with `record = true`
-    written: str | None = None
+    tool: str | None = None  # a tool of the request; with `record = true` also a name that the model made up
+    written: str | None = None  # only with `record = true`
 
 
 class RecordedDecision(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,6 +53,8 @@ class Record(msgspec.Struct, omit_defaults=True):
     stream: bool = False
     status: int = 0
     code: str = ""  # error code
+    error: str = ""  # its message, often the upstream's
+    client: str = ""  # its program and version, as it calls itself
     seconds: float = 0.0
     first: float | None = None  # seconds to the first chunk of the response
     input: int | None = None  # tokens
@@ -71,8 +76,11 @@ class Record(msgspec.Struct, omit_defaults=True):
         fields: dict[str, Any] = msgspec.to_builtins(replace(self, content=None))
         if self.content is not None:
             fields["content"] = self.content
-        for name in ("owner", "started"):
-            fields.pop(name, None)
+        fields.pop("started", None)
+        if self.owner == ANYONE:
+            del fields["owner"]
+        for one in fields.get("decisions", ()):
+            one.setdefault("message", REASONS.get(one["code"]) or sentence(one["code"]))
         return fields
 
 
@@ -82,7 +90,7 @@ def _cut(text: str | None, limit: int = _MAX_TEXT) -> str | None:
 
 def _bound(record: Record) -> bytes:
     """Cuts off what is too long, for the texts come from clients and models. Returns it as JSON."""
-    for name in ("model", "target", "upstream", "code"):
+    for name in ("model", "target", "upstream", "code", "error", "client"):
         setattr(record, name, _cut(getattr(record, name)))
     record.notes = [_cut(note) or "" for note in record.notes[:_MAX_ITEMS]]
     record.tried = tuple(_cut(name) or "" for name in record.tried[:_MAX_ITEMS])
@@ -101,7 +109,7 @@ Observer = Callable[[Record], None]
 
 
 class Records:
-    def __init__(self, max_records: int = _MAX_RECORDS, max_bytes: int = _MAX_BYTES) -> None:
+    def __init__(self, max_records: int = 200, max_bytes: int = _MAX_BYTES) -> None:
         self._max_records, self._max_bytes = max_records, max_bytes
         self._records: OrderedDict[str, tuple[Record, int]] = OrderedDict()
         self._bytes = 0

@@ -23,6 +23,8 @@ from toolglot.pipeline.response.rejected_text import explain_rejected
 from toolglot.wires.ollama.shapes import WIRE as OLLAMA_WIRE
 
 _MANY = 500  # events; fewer are written within milliseconds
+_UNKNOWN_TOOL = "rejected_unknown_tool"  # its name is the model's invention, and may be anything
+
 BeforeEnd = Callable[[], Awaitable[None]]
 
 
@@ -84,6 +86,11 @@ class ResponseWriter:
         self._texts: set[int] = set()
         self._calls: dict[int, Open] = {}
         self._decisions: list[Decision] = []
+
+    def content(self, request: bytes) -> msgspec.Raw:
+        """What is recorded: the request, the model's output as it came, and what the client got."""
+        written = fold(self._response.received or [])
+        return msgspec.Raw(encode({"request": msgspec.Raw(request), "written": written.parts, "reply": self.reply().parts}))
 
     def reply(self) -> Reply:
         """All that was sent; needs `keep_events`."""
@@ -168,8 +175,10 @@ class ResponseWriter:
             recorded = RecordedCall(opened.source, "refused", rejected)  # sent as it is, with the decision at its end
         else:
             recorded = RecordedCall(opened.source, "fixed" if end.fixes else "passed", end.fixes[0] if end.fixes else "")
+        if self._content or rejected != _UNKNOWN_TOOL:
+            recorded = msgspec.structs.replace(recorded, tool=opened.full_name)
         if self._content:
-            recorded = msgspec.structs.replace(recorded, tool=opened.full_name, written=end.written)
+            recorded = msgspec.structs.replace(recorded, written=end.written)
         self._record.calls.append(recorded)
 
     def _record_end(self, event: Finish | Fault) -> None:
@@ -179,14 +188,16 @@ class ResponseWriter:
             if one.code.startswith("rejected_"):
                 source = one.call.source if one.call is not None else "native"
                 recorded = RecordedCall(source, "refused", one.code)
+                if one.call is not None and (self._content or one.code != _UNKNOWN_TOOL):
+                    recorded = msgspec.structs.replace(recorded, tool=one.call.full_name)
                 if self._content and one.call is not None:
-                    recorded = msgspec.structs.replace(recorded, tool=one.call.full_name, written=one.call.raw)
+                    recorded = msgspec.structs.replace(recorded, written=one.call.raw)
                 record.calls.append(recorded)
         record.decisions = [RecordedDecision(one.code, one.message if self._content else None) for one in self._decisions]
         record.notes = list(dict.fromkeys([*self._opened.failed, *event.notes]))
         record.retried = self._response.retried
         if isinstance(event, Fault):
-            record.code = event.error.code or "fault"
+            record.code, record.error = event.error.code or "fault", event.error.message
         elif event.usage is not None:
             record.input, record.output = event.usage.input, event.usage.output
 
