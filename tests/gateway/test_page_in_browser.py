@@ -213,7 +213,7 @@ def test_requests_are_searched_by_model_tool_id_status_code_and_time() -> None:
 
 def test_a_request_shows_a_diff_its_decisions_curl_and_opens_in_the_playground() -> None:
     async def work() -> None:
-        access = {"permissions": ["clipboard-read", "clipboard-write"]}
+        access: dict[str, Any] = {"permissions": ["clipboard-read", "clipboard-write"]}
         async with page_of(requests=20, view=f"requests?id={SHOWN.id}", **access) as (gateway, opened):
             page = opened.page
             await page.wait_for_selector("dialog .diff")
@@ -329,7 +329,7 @@ def test_the_playground_parses_rejects_and_steps() -> None:
 
 def test_setup_has_commands_for_each_client_and_a_test_request() -> None:
     async def work() -> None:
-        access = {"permissions": ["clipboard-read", "clipboard-write"]}
+        access: dict[str, Any] = {"permissions": ["clipboard-read", "clipboard-write"]}
         play = in_turn(text('<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'))
         async with page_of(play, view="setup", **access) as (gateway, opened):
             page = opened.page
