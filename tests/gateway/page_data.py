@@ -8,6 +8,8 @@ import time
 import msgspec
 
 from tests.gateway.running import Running
+from toolglot.catalog.prices import Price, cost
+from toolglot.core.reply import Usage
 from toolglot.gateway.records import Record, RecordedCall, RecordedDecision
 
 MODELS = (
@@ -27,6 +29,7 @@ CLIENTS = (
     ("openai-chat", "OpenAI/Python"),
     ("gemini", "GeminiCLI/0.61.0"),
 )
+PRICES = (Price("gpt-5.5", 1.25, 10.0), Price("mistral-small", 0.1, 0.3), Price("deepseek-chat", 0.28, 0.42))  # invented
 TOOLS = ("Read", "Bash", "Edit", "get_weather", "search_files")
 CODES = ("trailing_comma", "coerced_type", "single_quotes", "fixed_name")
 REJECTED = ("rejected_unknown_tool", "rejected_schema", "rejected_truncated")
@@ -58,6 +61,7 @@ def _record(dice: random.Random, number: int, at: float, models: int) -> Record:
         record.error = f"{record.upstream}/{model} answered 503: the server is busy, try again in 5 seconds"
         return record
     record.input, record.output = dice.randrange(800, 24_000), dice.randrange(20, 900)
+    record.cost = cost(model, record.upstream, Usage(record.input, record.output), PRICES)
     for _ in range(dice.choice((0, 1, 1, 1, 2, 3))):
         is_text = model in ("llama3.2:3b", "phi3", "gemma4:12b") and dice.random() < 0.7
         dialect = dice.choice(("hermes", "fenced_json")) if is_text else "native"

@@ -297,6 +297,34 @@ def test_a_failed_request_keeps_the_message_of_its_error() -> None:
     run(work())
 
 
+def test_cost_is_in_the_request_the_history_the_metrics_and_the_usage() -> None:
+    async def work() -> None:
+        play = in_turn(text("hi"))  # 10 tokens in, 5 out
+        prices = '[[price]]\nmodel = "m"\ninput = 1000.0\noutput = 4000.0\n'
+        async with upstream_server(play) as up, serving(config(up, "openai-chat", route=prices)) as gateway:
+            for _ in range(2):
+                await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=False)
+            _, live, _ = await gateway.ask("GET", "/toolglot/live")
+            assert [row["cost"] for row in live["rows"]] == [pytest.approx(0.03)] * 2
+            [row] = live["history"]["models"]["m"]
+            assert row[1 + live["history"]["columns"].index("cost")] == pytest.approx(0.06)
+            assert b'toolglot_cost_dollars_total{model="m"} 0.06' in (await gateway.ask("GET", "/metrics"))[1]
+            _, report, _ = await gateway.ask("GET", "/toolglot/usage")
+            assert report["usage"][0]["cost"] == pytest.approx(0.06)
+
+    run(work())
+
+
+def test_a_model_without_a_price_has_no_cost() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text("hi"))) as up, serving(config(up, "openai-chat")) as gateway:
+            await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=False)
+            _, live, _ = await gateway.ask("GET", "/toolglot/live")
+            assert "cost" not in live["rows"][0]
+
+    run(work())
+
+
 def test_as_many_requests_are_kept_as_configured() -> None:
     async def work() -> None:
         async with serving(config(NOWHERE, server="max_records = 3")) as gateway:

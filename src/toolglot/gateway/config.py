@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
+from toolglot.catalog.prices import Price
 from toolglot.catalog.providers import Provider, provider, unknown
 from toolglot.catalog.rows import read_rows
 from toolglot.client.keys import Secret, find_key
@@ -25,7 +26,7 @@ from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "upstream", "route", "model")
+_TABLES = ("server", "upstream", "route", "model", "price")
 SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
@@ -118,6 +119,7 @@ class Config(msgspec.Struct, frozen=True):
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
     nonce_secret: Secret | None = None
+    prices: tuple[Price, ...] = ()  # of the user
 
     @property
     def connections(self) -> int:
@@ -172,7 +174,10 @@ class _ConfigReader:
             self._check_route(at, route, upstreams)
         self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
         nonce_secret = self._key("nonce_secret", 1, server.nonce_secret) if server.nonce_secret else None
-        return Config(server, keys, admin_keys, upstreams, tuple(routes), nonce_secret)
+        prices = self._rows("price", Price)
+        for at, price in enumerate(prices):
+            self._check_price(at, price)
+        return Config(server, keys, admin_keys, upstreams, tuple(routes), nonce_secret, tuple(prices))
 
     # -- rows
 
@@ -260,6 +265,16 @@ class _ConfigReader:
                 row.name, known, base_url=row.base_url, api_key=row.api_key, wire=row.wire, environ=self._environ
             ),
         )
+
+    def _check_price(self, at: int, price: Price) -> None:
+        if not price.model:
+            raise self._error('must not be empty; "*" stands for every model', "price", at, "model")
+        for key in ("input", "output", "cache_read"):
+            number = getattr(price, key)
+            if number is not None and not 0 <= number < float("inf"):
+                raise self._error("must be 0 or more: US dollars for a million tokens", "price", at, key)
+        for name in price.providers:
+            self._with_line("price", at, "providers", lambda name=name: provider(name))  # type: ignore[misc]
 
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:

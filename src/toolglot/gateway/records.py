@@ -59,6 +59,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     first: float | None = None  # seconds to the first chunk of the response
     input: int | None = None  # tokens
     output: int | None = None
+    cost: float | None = None  # US dollars; None: the price is not known
     retried: int = 0  # requests to the model to repair a rejected call
     tried: tuple[str, ...] = ()  # targets that failed before this one
     calls: list[RecordedCall] = []

@@ -112,7 +112,8 @@ class History:
 
 
 def _changes(record: Record, failed: bool) -> dict[str, float]:
-    changes: dict[str, float] = {"requests": 1, "failed": failed, "input": record.input or 0, "output": record.output or 0}
+    changes: dict[str, float] = {"requests": 1, "failed": failed, "cost": record.cost or 0.0}
+    changes |= {"input": record.input or 0, "output": record.output or 0}
     for call in record.calls:
         rescued = call.dialect != "native" and call.outcome != "refused"
         changes[call.outcome] = changes.get(call.outcome, 0) + 1
