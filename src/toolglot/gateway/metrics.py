@@ -116,8 +116,8 @@ class Metrics(Collector):
 
     def _success(self) -> Metric:
         """Since the start. For other periods, use toolglot_calls."""
-        total: defaultdict[str, int] = defaultdict(int)
-        accepted: defaultdict[str, int] = defaultdict(int)
+        total: defaultdict[str, float] = defaultdict(float)
+        accepted: defaultdict[str, float] = defaultdict(float)
         for (model, _, outcome, _), number in self._calls.by.items():
             total[model] += number
             accepted[model] += number if outcome != "refused" else 0
