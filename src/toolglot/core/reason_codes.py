@@ -11,6 +11,7 @@ REASONS = {
     "unchecked": "There are no tools to validate the call against.",
     "repaired_schema": "The tool's schema is not valid; it was repaired where its meaning is clear.",
     "unsupported_keyword": "The tool's schema has a keyword that can't be compiled, so the call was not checked against it.",
+    "image_left_out": "The model can't see images, so an image was left out.",
     "missing_call": "A call was required, and the model made none.",
     # rejected calls
     "rejected_unknown_tool": "No tool has this name.",

@@ -97,9 +97,7 @@ class Gateway:
             connections=config.connections,
         )
         secret = config.nonce_secret.reveal().encode() if config.nonce_secret else self._nonce_secret
-        session = Session(
-            self.transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record
-        )
+        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
         return Live(config, Routing(config), session, ModelList(config, self.transport), UpstreamStates(config, self.transport))
 
     async def aclose(self) -> None:
