@@ -65,7 +65,15 @@ def test_only_health_endpoints_and_the_files_of_the_page_need_no_key() -> None:
             assert (await gateway.ask("GET", "/healthz"))[0] == 200
             assert (await gateway.ask("GET", "/readyz"))[0] == 200
             assert (await gateway.ask("GET", "/"))[0] == 200
-            for path in ("/toolglot/live", "/v1/models", "/metrics", "/toolglot/decisions/x", "/api/tags", "/api/version", "/v1/responses"):
+            for path in (
+                "/toolglot/live",
+                "/v1/models",
+                "/metrics",
+                "/toolglot/decisions/x",
+                "/api/tags",
+                "/api/version",
+                "/v1/responses",
+            ):
                 assert (await gateway.ask("GET", path))[0] == 401, path
 
     run(work())

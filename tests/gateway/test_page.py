@@ -226,6 +226,9 @@ def test_history_has_percentiles_of_successful_requests() -> None:
     history(Record("r", "ollama", 0.0, target="b", seconds=0.02, status=200))
     history(Record("r", "ollama", 0.0, target="c", seconds=900.0, status=503))
     found = history.to_dict("hour")
+    for number in range(100):
+        history(Record("r", "ollama", 0.0, target="d", seconds=1.0 if number < 94 else 30.0, status=200))
+    assert history.to_dict("hour")["seconds"]["d"] == [pytest.approx(1.0, rel=0.05), pytest.approx(30.0, rel=0.05)]
     middle, slow = found["seconds"]["a"]
     assert middle == pytest.approx(5.0, rel=0.06)
     assert slow == pytest.approx(9.5, rel=0.06)

@@ -224,6 +224,9 @@ def test_a_request_shows_a_diff_its_decisions_curl_and_opens_in_the_playground()
             ]
             assert await cells(opened, "dialog ins") == ['+ → get_weather {"city":"Paris","days":3}\n']
             assert "days was a string and is an integer now. coerced_type" in await page.inner_text("dialog .decisions")
+            pair = "diffLines('a\\nb\\nc\\nd\\ne', 'a\\nx\\nc\\ny\\ne')"
+            lines = f"import('./toolglot/page/diff.js').then(({{ diffLines }}) => {pair}.map((one) => one.join('')))"
+            assert await page.evaluate(lines) == [" a", "-b", "+x", " c", "-d", "+y", " e"]
             await page.click("dialog button:has-text('Copy as curl')")
             copied = await page.evaluate("navigator.clipboard.readText()")
             assert copied.startswith(f"curl '{gateway.url}/v1/messages' \\\n")
