@@ -53,6 +53,12 @@ def js_sdks(node: Node) -> Path:
 
 
 @pytest.fixture(scope="session")
+def axe(node: Node) -> Path:
+    """The file of axe-core."""
+    return install(HERE / "page", node) / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture(scope="session")
 def js_agents(node: Node) -> Path:
     """The folder of the coding agents, `node_modules`."""
     return install(HERE / "agents", node)
@@ -114,7 +120,8 @@ def _npm(node: Node, place: Path, *words: str) -> None:
 def set_up() -> None:
     if _on_path() is None and _in_wheel() is None:
         subprocess.run([sys.executable, "-m", "pip", "install", "-q", WHEEL], check=True)
-    install(HERE / "sdks", find_node())
+    for name in ("sdks", "page"):
+        install(HERE / name, find_node())
 
 
 if __name__ == "__main__":

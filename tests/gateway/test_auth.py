@@ -59,12 +59,21 @@ def test_missing_and_invalid_keys_have_different_messages() -> None:
     run(work())
 
 
-def test_only_health_endpoints_need_no_key() -> None:
+def test_only_health_endpoints_and_the_files_of_the_page_need_no_key() -> None:
     async def work() -> None:
         async with upstream_server(fixture("plain_text")) as up, serving(config(up, server=KEYS)) as gateway:
             assert (await gateway.ask("GET", "/healthz"))[0] == 200
             assert (await gateway.ask("GET", "/readyz"))[0] == 200
-            for path in ("/", "/v1/models", "/metrics", "/toolglot/decisions/x", "/api/tags", "/api/version", "/v1/responses"):
+            assert (await gateway.ask("GET", "/"))[0] == 200
+            for path in (
+                "/toolglot/live",
+                "/v1/models",
+                "/metrics",
+                "/toolglot/decisions/x",
+                "/api/tags",
+                "/api/version",
+                "/v1/responses",
+            ):
                 assert (await gateway.ask("GET", path))[0] == 401, path
 
     run(work())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
-from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -12,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.gateway.running import config, run, serving
-from tests.gateway.scripts import calls, in_turn, question, weather
+from tests.gateway.scripts import calls, in_turn, question, text, weather
 from tests.gateway.upstream_server import UpstreamResponse, upstream_server, whole
 from toolglot.core.tools import Tool
 from toolglot.gateway.config import read_config
@@ -39,43 +37,65 @@ INVENTED = '<tool_call>{"name":"launch","arguments":{}}</tool_call>'
 # -- the document
 
 
-def test_the_page_is_one_document_with_a_strict_policy() -> None:
+def test_the_page_is_small_and_has_a_strict_policy() -> None:
     async def work() -> None:
         async with serving(config(NOWHERE)) as gateway:
             status, body, headers = await gateway.ask("GET", "/")
-            assert status == 200
-            assert headers["content-type"] == "text/html; charset=utf-8"
-            page = body.decode()
+            assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+            named = re.findall(r'(?:src|href)="(toolglot/page/[a-z.]+)"', body.decode())
+            sources = [body.decode()]
+            for path in dict.fromkeys(named):
+                status, body, each = await gateway.ask("GET", f"/{path}")
+                assert status == 200, path
+                assert each["content-type"] == ("text/css" if path.endswith("css") else "text/javascript") + "; charset=utf-8"
+                assert each["content-security-policy"] == headers["content-security-policy"]
+                sources.append(body.decode())
+            folder = files("toolglot.gateway.page")
+            assert len(sources) - 1 == len([one for one in folder.iterdir() if one.name.endswith((".js", ".css"))])
             policy = headers["content-security-policy"]
-            for tag in ("script", "style"):
-                (inside,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
-                assert f"{tag}-src 'sha256-{b64encode(sha256(inside.encode()).digest()).decode()}'" in policy
-            assert policy.startswith("default-src 'none'; ")
+            assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; ")
             assert "unsafe" not in policy
-            assert headers["referrer-policy"] == "no-referrer"
-            assert headers["cache-control"] == "no-store"
-            assert not re.search(r"%[A-Z_]+%", page), "an unfilled placeholder"
-            assert not re.search(r"""(src|href)=["']?(https?:)?//""", page), "an external resource"
-            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", page)
-            assert not re.search(r"""<[^>]*\son[a-z]+=|<[^>]*\sstyle=""", page), "blocked by the policy"
-            assert 20_000 < len(body) < 100_000
+            assert (headers["x-content-type-options"], headers["cache-control"]) == ("nosniff", "no-store")
+            for source in sources:
+                assert not re.search(r"%[A-Z_]+%", source), "an unfilled placeholder"
+                assert not re.search(r"""(src|href)=["']?(https?:)?//|@import|\burl\(""", source), "an external resource"
+                assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", source)
+                assert not re.search(r"""<[^>]*\son[a-z]+=|<[^>]*\sstyle=""", source), "blocked by the policy"
+            assert 50_000 < sum(len(source.encode()) for source in sources) < 100_000
+            assert (await gateway.ask("GET", "/toolglot/page/other.js"))[0] == 404
+            assert (await gateway.ask("GET", "/toolglot/page/page.py"))[0] == 404
 
     run(work())
 
 
-def test_the_page_and_its_endpoints_need_the_key_in_header_or_query() -> None:
+def test_the_page_itself_needs_no_key_and_its_endpoints_do() -> None:
     async def work() -> None:
         async with serving(config(NOWHERE, server='keys = ["key-one-0123456789"]')) as gateway:
+            for path in ("/", "/toolglot/page/main.js", "/toolglot/page/page.css"):
+                assert (await gateway.ask("GET", path))[0] == 200, path
             for method, path in (
-                ("GET", "/"),
                 ("GET", "/toolglot/live"),
+                ("GET", "/toolglot/config"),
                 ("GET", "/toolglot/upstreams"),
                 ("POST", "/toolglot/parse"),
             ):
                 body: Any = {"text": "x"} if method == "POST" else b""
                 assert (await gateway.ask(method, path, body))[0] == 401, path
-                assert (await gateway.ask(method, path + "?key=key-one-0123456789", body))[0] == 200, path
                 assert (await gateway.ask(method, path, body, authorization="Bearer key-one-0123456789"))[0] == 200, path
+
+    run(work())
+
+
+def test_the_settings_are_shown_to_admins_without_secrets() -> None:
+    async def work() -> None:
+        server = 'keys = ["key-one-0123456789"]\nadmin_keys = ["key-two-0123456789"]\nrate = 5.0'
+        async with serving(config(NOWHERE, server=server)) as gateway:
+            _, shown, _ = await gateway.ask("GET", "/toolglot/config", authorization="Bearer key-one-0123456789")
+            assert (shown["keys"], shown["admin"], "server" in shown) == (2, False, False)
+            _, shown, _ = await gateway.ask("GET", "/toolglot/config", authorization="Bearer key-two-0123456789")
+            assert shown["server"]["rate"] == 5.0
+            assert shown["changed"] == ["port", "detect", "rate"]
+            assert b"key-" not in msgspec.json.encode(shown)
 
     run(work())
 
@@ -96,6 +116,8 @@ def test_text_has_enough_contrast_in_both_themes() -> None:
             ("accent", "panel"),
             ("danger", "panel"),
             ("danger", "rose"),
+            ("soft", "tint"),
+            ("panel", "accent"),
         ):
             assert _contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
 
@@ -134,10 +156,15 @@ def test_live_returns_new_requests_with_codes_only() -> None:
             assert b"launch" not in response
             _, all_of_them, _ = await gateway.ask("GET", "/toolglot/live?after=unknown")
             assert [one["id"] for one in all_of_them["rows"]] == [second["id"], row["id"]]
-            assert since["history"]["models"] == {"m": [[0, 0, 1, 1, 2, 0]]}
+            columns = since["history"]["columns"]
+            [[ago, *counts]] = since["history"]["models"]["m"]
+            counted = {name: number for name, number in zip(columns, counts, strict=True) if number}
+            assert (ago, counted) == (0, {"fixed": 1, "refused": 1, "requests": 2, "input": 20, "output": 10})
             assert all_of_them["history"]["span"] == "hour"
-            _, day, _ = await gateway.ask("GET", "/toolglot/live?span=day")
-            assert day["history"]["step"] == 1440
+            _, day, _ = await gateway.ask("GET", "/toolglot/live?span=day&after=*")
+            assert (day["history"]["step"], day["rows"]) == (1440, [])
+            _, rows, _ = await gateway.ask("GET", "/toolglot/live?span=none")
+            assert "history" not in rows
 
     run(work())
 
@@ -175,18 +202,142 @@ def test_history_counts_in_steps_and_drops_old_ones() -> None:
     seen("a", "refused")
     seen("b", code="overloaded", status=503)
     seen("b", code="", status=499)
-    assert history.to_dict("hour")["models"] == {"a": [[2, 2, 1, 1, 2, 0], [0, 0, 0, 1, 1, 0]], "b": [[0, 0, 0, 0, 2, 1]]}
+    assert counted(history) == {"a": [[2, 2, 1, 1, 2, 0], [0, 0, 0, 1, 1, 0]], "b": [[0, 0, 0, 0, 2, 1]]}
     assert history.failed == {"up": {"code": "overloaded", "status": 503, "at": now[0]}}
     now[0] += 58 * 60
-    assert history.to_dict("hour")["models"] == {"a": [[58, 0, 0, 1, 1, 0]], "b": [[58, 0, 0, 0, 2, 1]]}
+    assert counted(history) == {"a": [[58, 0, 0, 1, 1, 0]], "b": [[58, 0, 0, 0, 2, 1]]}
     now[0] += 2 * 60
-    assert history.to_dict("hour")["models"] == {}
+    assert counted(history) == {}
     assert sum(sum(row[1:4]) for row in history.to_dict("day")["models"]["a"]) == 5
     for number in range(100):
         seen(f"model {number}", "passed")
-    assert len(history.to_dict("hour")["models"]) == 39  # a, b and "other" included
-    assert history.to_dict("hour")["models"]["other"] == [[0, 62, 0, 0, 62, 0]]
-    assert len(history._rings["*"]["hour"]._counts) == 1, "old steps are dropped"
+    assert len(counted(history)) == 63  # a, b and "other" included
+    assert counted(history)["other"] == [[0, 38, 0, 0, 38, 0]]
+    assert len(history._rings["*"]["hour"]._rows) == 1, "old steps are dropped"
+    for number in range(100):
+        history(Record("r", "ollama", now[0], target="a", owner=f"key {number}"))
+    assert len(history._rings) == 16
+
+
+def test_history_has_percentiles_of_successful_requests() -> None:
+    history = History(lambda: 1_000_000.0)
+    for number in range(1, 101):
+        history(Record("r", "ollama", 0.0, target="a", seconds=number / 10, status=200))
+    history(Record("r", "ollama", 0.0, target="b", seconds=0.02, status=200))
+    history(Record("r", "ollama", 0.0, target="c", seconds=900.0, status=503))
+    found = history.to_dict("hour")
+    for number in range(100):
+        history(Record("r", "ollama", 0.0, target="d", seconds=1.0 if number < 94 else 30.0, status=200))
+    assert history.to_dict("hour")["seconds"]["d"] == [pytest.approx(1.0, rel=0.05), pytest.approx(30.0, rel=0.05)]
+    middle, slow = found["seconds"]["a"]
+    assert middle == pytest.approx(5.0, rel=0.06)
+    assert slow == pytest.approx(9.5, rel=0.06)
+    assert found["seconds"]["b"] == [pytest.approx(0.02, rel=0.06)] * 2
+    assert found["seconds"]["c"] is None
+    assert found["all_seconds"][1] == pytest.approx(9.5, rel=0.06)
+
+
+def test_history_counts_recovered_calls_and_requests_without_a_route() -> None:
+    history = History(lambda: 1_000_000.0)
+    seen = [
+        RecordedCall("hermes", "passed"),
+        RecordedCall("hermes", "fixed"),
+        RecordedCall("hermes", "refused"),
+        RecordedCall("native", "fixed"),
+    ]
+    history(Record("r", "ollama", 0.0, target="a", calls=seen, input=7, output=3))
+    history(Record("r", "ollama", 0.0, model="typo", status=404, code="model_not_found"))
+    found = history.to_dict("hour")
+    rows = {model: dict(zip(found["columns"], row[1:], strict=True)) for model, [row] in found["models"].items()}
+    assert rows["a"] | {"rescued": 2, "rescued_fixed": 1, "fixed": 2, "refused": 1, "input": 7, "output": 3} == rows["a"]
+    assert (rows["no route"]["requests"], rows["no route"]["failed"]) == (1, 1)
+
+
+def counted(history: History) -> dict[str, list[list[float]]]:
+    return {model: [row[:6] for row in rows] for model, rows in history.to_dict("hour")["models"].items()}
+
+
+# -- what is recorded
+
+
+def test_the_recorded_content_has_what_the_model_wrote() -> None:
+    async def work() -> None:
+        play = in_turn(text(f"Hm. {CALL}"))
+        async with upstream_server(play) as up, serving(config(up, server="record = true")) as gateway:
+            for stream in (False, True):
+                await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=stream)
+                (record, *_) = gateway.gateway.records.recent()
+                _, whole_one, _ = await gateway.ask("GET", f"/toolglot/decisions/{record.id}")
+                assert whole_one["content"]["written"] == [{"type": "text", "text": f"Hm. {CALL}"}]
+                assert [part["type"] for part in whole_one["content"]["reply"]] == ["text", "call"]
+
+    run(work())
+
+
+def test_decisions_have_sentences_without_recorded_content() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text(CALL))) as up, serving(config(up)) as gateway:
+            await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=False)
+            (record,) = gateway.gateway.records.recent()
+            _, whole_one, _ = await gateway.ask("GET", f"/toolglot/decisions/{record.id}")
+            assert {one["code"]: one["message"] for one in whole_one["decisions"]} == {
+                "coerced_type": "A value had another type than the schema requires.",
+                "rescued_text": "The model wrote the call into its text; it was parsed from there.",
+            }
+            assert b"Paris" not in msgspec.json.encode(whole_one)
+
+    run(work())
+
+
+def test_a_failed_request_keeps_the_message_of_its_error() -> None:
+    async def work() -> None:
+        play = in_turn(whole({"error": {"message": "the model is on fire"}}, 500))
+        async with upstream_server(play) as up, serving(config(up)) as gateway:
+            await gateway.ask("POST", "/v1/chat/completions", question("openai-chat", "openai-chat/m"))
+            _, live, _ = await gateway.ask("GET", "/toolglot/live")
+            assert "on fire" in live["rows"][0]["error"]
+
+    run(work())
+
+
+def test_cost_is_in_the_request_the_history_the_metrics_and_the_usage() -> None:
+    async def work() -> None:
+        play = in_turn(text("hi"))  # 10 tokens in, 5 out
+        prices = '[[price]]\nmodel = "m"\ninput = 1000.0\noutput = 4000.0\n'
+        async with upstream_server(play) as up, serving(config(up, "openai-chat", route=prices)) as gateway:
+            for _ in range(2):
+                await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=False)
+            _, live, _ = await gateway.ask("GET", "/toolglot/live")
+            assert [row["cost"] for row in live["rows"]] == [pytest.approx(0.03)] * 2
+            [row] = live["history"]["models"]["m"]
+            assert row[1 + live["history"]["columns"].index("cost")] == pytest.approx(0.06)
+            assert b'toolglot_cost_dollars_total{model="m"} 0.06' in (await gateway.ask("GET", "/metrics"))[1]
+            _, report, _ = await gateway.ask("GET", "/toolglot/usage")
+            assert report["usage"][0]["cost"] == pytest.approx(0.06)
+
+    run(work())
+
+
+def test_a_model_without_a_price_has_no_cost() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text("hi"))) as up, serving(config(up, "openai-chat")) as gateway:
+            await gateway.reply("anthropic", question("anthropic", "openai-chat/m"), stream=False)
+            _, live, _ = await gateway.ask("GET", "/toolglot/live")
+            assert "cost" not in live["rows"][0]
+
+    run(work())
+
+
+def test_as_many_requests_are_kept_as_configured() -> None:
+    async def work() -> None:
+        async with serving(config(NOWHERE, server="max_records = 3")) as gateway:
+            for number in range(5):
+                gateway.gateway.records.add(Record(f"req_{number}", "ollama", 0.0))
+            _, live, _ = await gateway.ask("GET", "/toolglot/live")
+            assert [row["id"] for row in live["rows"]] == ["req_4", "req_3", "req_2"]
+            assert live["max_records"] == 3
+
+    run(work())
 
 
 # -- routes and upstreams

@@ -78,6 +78,7 @@ class Session(msgspec.Struct, frozen=True):
     mode_stats: ModeStats | None = None
     nonce_secret: bytes = b""  # of the nonces of prompted dialects; b"": none are derived
     lessons: Lessons = msgspec.field(default_factory=Lessons)
+    keeps_received: bool = False  # in `Response.received`
 
     async def open(
         self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
@@ -158,7 +159,7 @@ class Response:
         self._is_large = _are_large(self.plan.tools) or _have_long_results(self.plan.given)
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
-        self.received: list[Event] | None = None  # set it to a list to collect the events of the first response unprocessed
+        self.received: list[Event] | None = [] if session.keeps_received else None  # events of the first response, unprocessed
         self.rejected: tuple[Decision, ...] = ()  # calls that stay rejected, after all retries
         self.retried = 0  # how many retries were sent for rejected calls
 

@@ -15,8 +15,8 @@ import msgspec
 from toolglot.errors import UpstreamError
 from toolglot.gateway.config import ClientKey, Config, is_loopback
 from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.records import ANYONE
 
-ANYONE = "anyone"
 _WEB_ORIGINS = (b"http", b"null")  # null: a sandboxed frame
 _MAX_NAME = 300  # characters of a host or an origin, because results are cached
 _HOW_TO_SEND = "send it as Authorization: Bearer, x-api-key, x-goog-api-key or ?key="

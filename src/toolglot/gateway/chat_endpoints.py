@@ -135,15 +135,15 @@ async def chat(call: EndpointCall) -> None:
     )
     _record_opened(call.record, opened)
     stored_thread = thread if thread is not None and thread.stores else None
-    content = call.live.config.server.record
+    content, prices = call.live.config.server.record, call.live.config.prices
     keep_events = content or stored_thread is not None
-    response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content)
+    response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
     try:
         await (_stream if request.stream else _whole)(call, request, opened, response, stored_thread)
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
     if content:
-        call.record.content = msgspec.Raw(encode({"request": msgspec.Raw(body), "reply": response.reply().parts}))
+        call.record.content = response.content(body)
 
 
 async def _load_model(call: EndpointCall, request: Request) -> None:

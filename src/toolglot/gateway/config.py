@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
+from toolglot.catalog.prices import Price
 from toolglot.catalog.providers import Provider, provider, providers, unknown
 from toolglot.catalog.rows import read_rows
 from toolglot.client.keys import Secret, find_key
@@ -28,12 +29,22 @@ from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "key", "upstream", "route", "model")
-_SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash")
+_TABLES = ("server", "key", "upstream", "route", "model", "price")
+SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
-_SIZE_KEYS = ("max_store", "max_body", "max_header", "max_depth", "max_tools", "max_concurrent", "log_file_size")
+_SIZE_KEYS = (
+    "max_records",
+    "max_store",
+    "max_body",
+    "max_header",
+    "max_depth",
+    "max_tools",
+    "max_concurrent",
+    "log_file_size",
+)
 _MAX_WORKERS = 256
+_MAX_RECORDS = 10_000
 _TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 KEY_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
@@ -64,6 +75,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     log_level: Level = "info"  # warning: only failed requests
     log_file: str = ""  # the same lines in a file, which survives restarts; "": none
     log_file_size: int = 10 * 1024 * 1024  # bytes; then it is rotated
+    max_records: int = 200  # latest requests in memory
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
@@ -162,6 +174,7 @@ class Config(msgspec.Struct, frozen=True):
     upstreams: dict[str, Upstream] = {}
     routes: tuple[RouteRow, ...] = ()
     nonce_secret: Secret | None = None
+    prices: tuple[Price, ...] = ()  # of the user
 
     @property
     def connections(self) -> int:
@@ -219,7 +232,10 @@ class _ConfigReader:
             self._check_route(at, route, upstreams)
         self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
         nonce_secret = self._key("nonce_secret", 1, server.nonce_secret) if server.nonce_secret else None
-        return Config(server, keys, upstreams, tuple(routes), nonce_secret)
+        prices = self._rows("price", Price)
+        for at, price in enumerate(prices):
+            self._check_price(at, price)
+        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices))
 
     # -- rows
 
@@ -293,6 +309,8 @@ class _ConfigReader:
         for key in _SIZE_KEYS + _TIME_KEYS:
             if not getattr(server, key) > 0:  # also rejects NaN
                 raise self._error("must be more than 0", "server", 0, key)
+        if server.max_records > _MAX_RECORDS:
+            raise self._error(f"must be at most {_MAX_RECORDS}", "server", 0, "max_records")
         for key in ("rate", "burst", "max_connections", "cooldown"):
             if not getattr(server, key) >= 0:
                 raise self._error("must not be negative", "server", 0, key)
@@ -323,6 +341,16 @@ class _ConfigReader:
         """A provider of the catalog needs no [[upstream]]: its address is known, and its key is in the environment."""
         return self._with_line("route", at, "to", lambda: as_upstream(name, provider(name), environ=self._environ))
 
+    def _check_price(self, at: int, price: Price) -> None:
+        if not price.model:
+            raise self._error('must not be empty; "*" stands for every model', "price", at, "model")
+        for key in ("input", "output", "cache_read"):
+            number = getattr(price, key)
+            if number is not None and not 0 <= number < float("inf"):
+                raise self._error("must be 0 or more: US dollars for a million tokens", "price", at, key)
+        for name in price.providers:
+            self._with_line("price", at, "providers", lambda name=name: provider(name))  # type: ignore[misc]
+
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:
             raise self._error('must not be empty; "*" matches every model', "route", at, "model")
@@ -346,7 +374,7 @@ def _type_problem(error: msgspec.ValidationError, key: str, value: Any, of: Any)
     """Lists the choices if there are any. Never repeats a secret."""
     if get_origin(of) is Literal and isinstance(value, str):
         return unknown("choice", value, list(get_args(of)))
-    return str(error) if key in _SECRETS else f"{error}; got {value!r}"
+    return str(error) if key in SECRETS else f"{error}; got {value!r}"
 
 
 def check_exposure(host: str, keys: tuple[ClientKey, ...]) -> None:

@@ -23,6 +23,7 @@ FIXED = (
     "store",
     "max_store",
     "max_header",
+    "max_records",
     "state",
     "log",
     "log_level",

@@ -73,7 +73,8 @@ class Master:
         self._exit_code = 0
         self._config_reload: ConfigReload | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._records, metrics, history, self._usage = Records(), Metrics(), History(), Usage()
+        self._records = Records(config.server.max_records)
+        metrics, history, self._usage = Metrics(), History(), Usage()
         self._records.observers += [metrics, history, self._usage, log_request]
         self._counts = LocalState()
         self._overview = Overview(self._records, metrics, history, self._running, self._report_usage)

@@ -40,7 +40,7 @@ class _Counter:
     def __init__(self, name: str, description: str, labels: list[str]) -> None:
         self._name, self._description = name, description
         self._labels = labels
-        self.by: defaultdict[tuple[str, ...], int] = defaultdict(int)
+        self.by: defaultdict[tuple[str, ...], float] = defaultdict(int)
 
     def family(self) -> Metric:
         family = CounterMetricFamily(self._name, self._description, labels=self._labels)
@@ -79,6 +79,7 @@ class Metrics(Collector):
         self._seconds = _Histogram("toolglot_request_seconds", "Request duration.", by)
         self._first = _Histogram("toolglot_first_token_seconds", "Time to the first chunk of a stream.", by)
         self._tokens = _Counter("toolglot_tokens", "Tokens as counted by upstreams.", ["model", "kind"])
+        self._cost = _Counter("toolglot_cost_dollars", "Cost of requests whose model has a price.", ["model"])
         self._calls = _Counter("toolglot_calls", "Tool calls by outcome.", ["model", "dialect", "outcome", "code"])
         self._decisions = _Counter("toolglot_decisions", "Decisions by reason code.", ["model", "code"])
         self._retried = _Counter("toolglot_retried", "Requests to a model to repair a rejected call.", ["model"])
@@ -97,6 +98,8 @@ class Metrics(Collector):
             self._tokens.by[model, "input"] += record.input
         if record.output:
             self._tokens.by[model, "output"] += record.output
+        if record.cost:
+            self._cost.by[model,] += record.cost
         for call in record.calls:
             self._calls.by[model, call.dialect, call.outcome, call.code] += 1
         for decision in record.decisions:
@@ -105,15 +108,16 @@ class Metrics(Collector):
             self._retried.by[model,] += record.retried
 
     def collect(self) -> Iterator[Metric]:
-        metrics = (self._requests, self._seconds, self._first, self._tokens, self._calls, self._decisions, self._retried)
+        metrics = (self._requests, self._seconds, self._first, self._tokens, self._cost, self._calls, self._decisions)
         yield from (metric.family() for metric in metrics)
+        yield self._retried.family()
         yield self._success()
         yield GaugeMetricFamily("toolglot_running_requests", "Requests in progress.", value=self.running)
 
     def _success(self) -> Metric:
         """Since the start. For other periods, use toolglot_calls."""
-        total: defaultdict[str, int] = defaultdict(int)
-        accepted: defaultdict[str, int] = defaultdict(int)
+        total: defaultdict[str, float] = defaultdict(float)
+        accepted: defaultdict[str, float] = defaultdict(float)
         for (model, _, outcome, _), number in self._calls.by.items():
             total[model] += number
             accepted[model] += number if outcome != "refused" else 0

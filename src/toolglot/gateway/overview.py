@@ -14,6 +14,7 @@ from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.page.history import SPANS, History
 from toolglot.gateway.records import Record, RecordedCall, Records
 
+NO_ROWS, NO_HISTORY = "*", "none"
 _MAX_WRITTEN = 400  # characters of a call in the list; the whole is at /toolglot/decisions
 
 
@@ -39,15 +40,18 @@ class Overview:
         return self._records.find(id)
 
     async def live(self, after: str, span: str, owner: str | None) -> dict[str, Any]:
-        """The requests after this one, newest first; `owner` None: of all."""
+        """The requests after this one, newest first; `owner` None: of all. `after` "*": none; `span` "none": no history."""
         running = await self._running(owner)
         rows = []
-        for record in self._records.recent():
+        for record in self._records.recent() if after != NO_ROWS else ():
             if record.id == after:
                 break
             if owner is None or record.owner == owner:
                 rows.append(_row(record))
-        return {"rows": rows, "history": self._history.to_dict(span if span in SPANS else "hour", owner), "running": running}
+        live: dict[str, Any] = {"rows": rows, "running": running}
+        if span != NO_HISTORY:
+            live["history"] = self._history.to_dict(span if span in SPANS else "hour", owner)
+        return live
 
     async def failed(self) -> dict[str, dict[str, Any]]:
         """The last error of each upstream that had one."""
@@ -61,6 +65,9 @@ class Overview:
 def _row(record: Record) -> dict[str, Any]:
     row = record.to_dict()
     row.pop("content", None)
+    row.pop("traceparent", None)
+    if "decisions" in row:  # their sentences are at /toolglot/decisions
+        row["decisions"] = [{"code": one.code} for one in record.decisions]
     row["calls"] = [msgspec.to_builtins(_shortened(call)) for call in record.calls]
     return row
 

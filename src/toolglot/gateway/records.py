@@ -13,13 +13,16 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from toolglot.core.reason_codes import SENTENCES
+from toolglot.schema.fixes import sentence
+
 Outcome = Literal["passed", "fixed", "refused"]
-_MAX_RECORDS = 200
 _MAX_BYTES = 64 * 1024 * 1024  # of all records
 _MAX_CONTENT = 8 * 1024 * 1024  # of one record; a larger content is left out
 _MAX_TEXT = 2000  # characters of a name or a message
 _MAX_WRITTEN = 20_000  # characters of a call, as the model wrote it
 _MAX_ITEMS = 100  # calls, decisions or notes
+ANYONE = "anyone"  # the owner where no keys are set
 CLIENT_CLOSED = 499  # the status of a request whose client disconnected, as in nginx
 
 
@@ -56,6 +59,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     first: float | None = None  # seconds to the first chunk of the response
     input: int | None = None  # tokens
     output: int | None = None
+    cost: float | None = None  # US dollars; None: the price is not known
     retried: int = 0  # requests to the model to repair a rejected call
     tried: tuple[str, ...] = ()  # targets that failed before this one
     calls: list[RecordedCall] = []
@@ -73,8 +77,11 @@ class Record(msgspec.Struct, omit_defaults=True):
         fields: dict[str, Any] = msgspec.to_builtins(replace(self, content=None))
         if self.content is not None:
             fields["content"] = self.content
-        for name in ("owner", "started"):
-            fields.pop(name, None)
+        fields.pop("started", None)
+        if self.owner == ANYONE:
+            del fields["owner"]
+        for one in fields.get("decisions", ()):
+            one.setdefault("message", SENTENCES.get(one["code"]) or sentence(one["code"]))
         return fields
 
 
@@ -103,7 +110,7 @@ Observer = Callable[[Record], None]
 
 
 class Records:
-    def __init__(self, max_records: int = _MAX_RECORDS, max_bytes: int = _MAX_BYTES) -> None:
+    def __init__(self, max_records: int = 200, max_bytes: int = _MAX_BYTES) -> None:
         self._max_records, self._max_bytes = max_records, max_bytes
         self._records: OrderedDict[str, tuple[Record, int]] = OrderedDict()
         self._bytes = 0

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
+from toolglot.catalog.prices import Price, cost
 from toolglot.client.worker import in_worker_if
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
 from toolglot.core.fold import fold, merge_extra, unfold_part
@@ -77,7 +78,17 @@ class ClientStream:
 class ResponseWriter:
     """`keep_events`: `reply` is needed at the end, to store or record it. `content`: record message contents."""
 
-    def __init__(self, frontend: Frontend, opened: Opened, record: Record, *, keep_events: bool, content: bool) -> None:
+    def __init__(
+        self,
+        frontend: Frontend,
+        opened: Opened,
+        record: Record,
+        *,
+        keep_events: bool,
+        content: bool,
+        prices: tuple[Price, ...] = (),
+    ) -> None:
+        self._prices = prices
         self._frontend, self._opened, self._response = frontend, opened, opened.response
         self._record, self._content, self._keep_events = record, content, keep_events
         self._events: list[Event] = []
@@ -86,6 +97,11 @@ class ResponseWriter:
         self._texts: set[int] = set()
         self._calls: dict[int, Open] = {}
         self._decisions: list[Decision] = []
+
+    def content(self, request: bytes) -> msgspec.Raw:
+        """What is recorded: the request, the model's output as it came, and what the client got."""
+        written = fold(self._response.received or [])
+        return msgspec.Raw(encode({"request": msgspec.Raw(request), "written": written.parts, "reply": self.reply().parts}))
 
     def reply(self) -> Reply:
         """All that was sent; needs `keep_events`."""
@@ -195,6 +211,7 @@ class ResponseWriter:
             record.code, record.error = event.error.code or "fault", event.error.message
         elif event.usage is not None:
             record.input, record.output = event.usage.input, event.usage.output
+            record.cost = cost(record.target, self._opened.candidate.upstream.row.name, event.usage, self._prices)
 
 
 def with_durations(last: Finish, record: Record) -> Finish:

@@ -59,7 +59,7 @@ class Gateway:
         self._nonce_secret = nonce_secret or secrets.token_bytes(16)  # unless it is configured
         self.transport: Transport = Transports() if transport is None else transport
         self.store = Store(config.server.store, config.server.max_store)
-        self.records = Records()
+        self.records = Records(config.server.max_records)
         self.metrics = Metrics()
         self.mode_stats = ModeStats()
         self.history = History()
@@ -99,7 +99,7 @@ class Gateway:
             connections=config.connections,
         )
         secret = config.nonce_secret.reveal().encode() if config.nonce_secret else self._nonce_secret
-        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats, secret)
+        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
         return Live(config, Routing(config), session, ModelList(config, self.transport), UpstreamStates(config, self.transport))
 
     async def aclose(self) -> None:

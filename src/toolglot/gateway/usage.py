@@ -1,4 +1,4 @@
-"""Requests and tokens per key, model and day (UTC). With shared state: of all gateways."""
+"""Requests, tokens and cost per key, model and day (UTC). With shared state: of all gateways."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from toolglot.gateway.shared_state import USAGE, SharedState
 _DAY = 86_400
 MAX_DAYS = USAGE.seconds // _DAY
 _BETWEEN = "\t"
+_COST = "cost_nano"  # billionths of a dollar: counts are whole numbers
+_NANO = 1_000_000_000
 
 
 class Usage:
@@ -29,7 +31,9 @@ class Usage:
             return
         name = _BETWEEN.join((record.owner, self._models.label(record.target.replace(_BETWEEN, " "))))
         counts = self._new[_day(self._clock())]
-        for kind, number in (("requests", 1), ("input_tokens", record.input), ("output_tokens", record.output)):
+        numbers = {"requests": 1, "input_tokens": record.input, "output_tokens": record.output}
+        numbers[_COST] = round((record.cost or 0) * _NANO)
+        for kind, number in numbers.items():
             if number:
                 counts[name + _BETWEEN + kind] += number
 
@@ -55,6 +59,9 @@ class Usage:
                     row = by_name.setdefault((of, model), {"day": day, "owner": of, "model": model})
                     row[kind] = row.get(kind, 0) + number
             rows += by_name.values()
+        for row in rows:
+            if _COST in row:
+                row["cost"] = row.pop(_COST) / _NANO
         return rows
 
 

@@ -1,10 +1,11 @@
-"""Call outcomes over time per model, in ring buffers with a fixed number of steps."""
+"""Requests, calls, tokens, cost and seconds over time per model, in ring buffers with a fixed number of steps."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from toolglot.gateway.metrics import LabelSet
@@ -12,31 +13,54 @@ from toolglot.gateway.records import CLIENT_CLOSED, Record
 
 STEPS = 60
 SPANS = {"hour": 60, "day": 24 * 60}  # seconds per step
-_MAX_MODELS = 40
-_MAX_OWNERS = 64  # the one without requests for the longest time is dropped first
+_MAX_MODELS = 64
+_MAX_OWNERS = 16  # the one without requests for the longest time is dropped first
 _ALL = "*"
-_OUTCOMES = {"passed": 0, "fixed": 1, "refused": 2}
+_NO_ROUTE = "no route"
+COLUMNS = ("passed", "fixed", "refused", "requests", "failed", "rescued", "rescued_fixed", "input", "output", "cost")
+_AT = {name: at for at, name in enumerate(COLUMNS)}
+_PER_DOUBLING = 8  # buckets of seconds: each is 9% longer than the one before
+_MAX_BUCKET = _PER_DOUBLING * 22  # 70 minutes
+
+_Seconds = dict[int, int]  # bucket -> number of responses
+
+
+class _Row:
+    """One model in one step."""
+
+    __slots__ = ("counts", "seconds")
+
+    def __init__(self) -> None:
+        self.counts: list[float] = [0] * len(COLUMNS)
+        self.seconds: _Seconds = {}
+
+    def add(self, changes: dict[str, float], bucket: int | None) -> None:
+        for name, number in changes.items():
+            self.counts[_AT[name]] += number
+        if bucket is not None:
+            self.seconds[bucket] = self.seconds.get(bucket, 0) + 1
 
 
 class _Ring:
     def __init__(self, step: int) -> None:
         self._step = step
-        self._counts: dict[int, dict[str, list[int]]] = {}  # step -> model -> passed, fixed, refused, requests, failed
+        self._rows: dict[int, dict[str, _Row]] = {}  # step -> model
 
-    def row(self, at: float, model: str) -> list[int]:
+    def row(self, at: float, model: str) -> _Row:
         now = int(at // self._step)
-        if now not in self._counts:
-            self._counts = {step: counts for step, counts in self._counts.items() if now - STEPS < step < now}
-        return self._counts.setdefault(now, {}).setdefault(model, [0] * 5)
+        if now not in self._rows:
+            self._rows = {step: rows for step, rows in self._rows.items() if now - STEPS < step < now}
+        rows = self._rows.setdefault(now, {})
+        return rows.get(model) or rows.setdefault(model, _Row())
 
-    def rows(self, at: float) -> dict[str, list[list[int]]]:
-        """For each model, rows of [steps ago, passed, fixed, refused, requests, failed]."""
+    def rows(self, at: float) -> dict[str, list[tuple[int, _Row]]]:
+        """For each model, how many steps ago, and what was counted."""
         now = int(at // self._step)
-        by_model: dict[str, list[list[int]]] = {}
-        for step in sorted(self._counts):
+        by_model: dict[str, list[tuple[int, _Row]]] = {}
+        for step in sorted(self._rows):
             if now - STEPS < step <= now:
-                for model, counts in self._counts[step].items():
-                    by_model.setdefault(model, []).append([now - step, *counts])
+                for model, row in self._rows[step].items():
+                    by_model.setdefault(model, []).append((now - step, row))
         return by_model
 
 
@@ -54,17 +78,13 @@ class History:
         self.failed: dict[str, dict[str, Any]] = {}  # upstream -> its last error
 
     def __call__(self, record: Record) -> None:
-        if not record.target:
-            return
         now = self._clock()
         failed = (bool(record.code) or record.status >= 400) and record.status != CLIENT_CLOSED  # not the fault of the model
-        model = self._models.label(record.target)
+        model = self._models.label(record.target or _NO_ROUTE)
+        changes = _changes(record, failed)
+        bucket = None if failed or record.status == CLIENT_CLOSED else _bucket(record.seconds)
         for ring in (*self._rings[_ALL].values(), *self._rings_of(record.owner).values()):
-            row = ring.row(now, model)
-            for call in record.calls:
-                row[_OUTCOMES[call.outcome]] += 1
-            row[3] += 1
-            row[4] += failed
+            ring.row(now, model).add(changes, bucket)
         if failed and record.upstream:
             self.failed[record.upstream] = {"code": record.code, "status": record.status, "at": now}
 
@@ -77,6 +97,57 @@ class History:
         return rings
 
     def to_dict(self, span: str, owner: str | None = None) -> dict[str, Any]:
-        """Of one owner; None: of all."""
-        ring = self._rings.get(_ALL if owner is None else owner, _new_rings())[span]
-        return {"span": span, "step": SPANS[span], "steps": STEPS, "models": ring.rows(self._clock())}
+        """Of one owner; None: of all. A model's rows begin with how many steps ago; `seconds` are its p50 and p95."""
+        found = self._rings.get(_ALL if owner is None else owner, _new_rings())[span].rows(self._clock())
+        seconds = {model: _merged(row.seconds for _, row in rows) for model, rows in found.items()}
+        return {
+            "span": span,
+            "step": SPANS[span],
+            "steps": STEPS,
+            "columns": COLUMNS,
+            "models": {model: [[ago, *row.counts] for ago, row in rows] for model, rows in found.items()},
+            "seconds": {model: _percentiles(each) for model, each in seconds.items()},
+            "all_seconds": _percentiles(_merged(seconds.values())),
+        }
+
+
+def _changes(record: Record, failed: bool) -> dict[str, float]:
+    changes: dict[str, float] = {"requests": 1, "failed": failed, "cost": record.cost or 0.0}
+    changes |= {"input": record.input or 0, "output": record.output or 0}
+    for call in record.calls:
+        rescued = call.dialect != "native" and call.outcome != "refused"
+        changes[call.outcome] = changes.get(call.outcome, 0) + 1
+        changes["rescued"] = changes.get("rescued", 0) + rescued
+        changes["rescued_fixed"] = changes.get("rescued_fixed", 0) + (rescued and call.outcome == "fixed")
+    return changes
+
+
+# -- seconds
+
+
+def _bucket(seconds: float) -> int:
+    return min(_MAX_BUCKET, max(0, math.ceil(math.log2(max(seconds, 0.001) * 1000) * _PER_DOUBLING)))
+
+
+def _merged(each: Iterable[_Seconds]) -> _Seconds:
+    merged: _Seconds = {}
+    for seconds in each:
+        for bucket, number in seconds.items():
+            merged[bucket] = merged.get(bucket, 0) + number
+    return merged
+
+
+def _percentiles(seconds: _Seconds) -> list[float] | None:
+    """The median and the 95th percentile, to 5%; None: there is no response."""
+    total = sum(seconds.values())
+    if not total:
+        return None
+    found = []
+    for share in (0.5, 0.95):
+        seen = 0
+        for bucket in sorted(seconds):
+            seen += seconds[bucket]
+            if seen >= share * total:
+                found.append(round(2 ** ((bucket - 0.5) / _PER_DOUBLING) / 1000, 4))
+                break
+    return found

@@ -1,85 +1,80 @@
-"""The page as a single HTML document, and its JSON endpoints.
+"""The page: an HTML document, its style and its modules, and its JSON endpoints.
 
-Model output never becomes markup: the content security policy allows only this script and style, and the script only sets text.
+The files contain no data, so they need no key: where keys are set, the page asks for one and sends it as a header. Model output
+never becomes markup: the content security policy allows only these files, and the modules only set text.
 """
 
 from __future__ import annotations
 
 import asyncio
-from base64 import b64encode
+from contextlib import suppress
 from functools import lru_cache
-from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, metadata
 from importlib.resources import files
 from typing import Any
 
 import msgspec
 
+from toolglot import __version__
 from toolglot.dialects import dialect_names
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body
-from toolglot.gateway.config import RouteRow
+from toolglot.gateway.config import SECRETS, RouteRow, Server
 from toolglot.gateway.http_exchange import too_large
 from toolglot.gateway.page.parse_view import MAX_TEXT, ParseRequest, parse
 from toolglot.io.json_codec import JSON_ERRORS
 
-_SCRIPTS = ("dom.js", "live.js", "parse.js")
 _MAX_BODY = 256 * 1024
 _NO_STORE = (b"cache-control", b"no-store")
+_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", _POLICY),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    _NO_STORE,
+)
+_MEDIA_TYPES = {"html": b"text/html; charset=utf-8", "js": b"text/javascript; charset=utf-8", "css": b"text/css; charset=utf-8"}
 
 
-# -- the document
-
-
-class _Page(msgspec.Struct, frozen=True):
-    body: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
+# -- the files
 
 
 @lru_cache(1)
-def _page() -> _Page:
+def page_files() -> dict[str, bytes]:
+    """By name. The document has the path `/`."""
     here = files("toolglot.gateway.page")
-
-    def read(name: str) -> str:
-        return (here / name).read_text(encoding="utf-8")
-
-    style = read("page.css")
-    script = '"use strict";\n' + "".join(map(read, _SCRIPTS))
+    found = {one.name: one.read_text(encoding="utf-8") for one in here.iterdir() if one.name.rpartition(".")[2] in _MEDIA_TYPES}
     options = "".join(f"<option>{name}</option>" for name in ("auto", *sorted(dialect_names())))
-    document = read("page.html")
-    for placeholder, text in (("STYLE", style), ("SCRIPT", script), ("DIALECTS", options), ("MAX_TEXT", str(MAX_TEXT))):
-        document = document.replace(f"%{placeholder}%", text)
-    policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; connect-src 'self'; img-src data:; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    headers = (
-        (b"content-security-policy", policy.encode()),
-        (b"x-content-type-options", b"nosniff"),
-        (b"x-frame-options", b"DENY"),
-        (b"referrer-policy", b"no-referrer"),  # the URL may contain a key
-        _NO_STORE,
-    )
-    return _Page(document.encode(), headers)
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+    modules = sorted(name for name in found if name.endswith(".js"))
+    preloads = "".join(f'<link rel="modulepreload" href="toolglot/page/{name}">' for name in modules)
+    placeholders = {"DIALECTS": options, "MAX_TEXT": str(MAX_TEXT), "PRELOADS": preloads}
+    for placeholder, text in placeholders.items():
+        found["page.html"] = found["page.html"].replace(f"%{placeholder}%", text)
+    return {name: text.encode() for name, text in found.items()}
 
 
 async def show(call: EndpointCall) -> None:
-    page = _page()
-    await call.exchange.respond(200, page.body, page.headers, media_type=b"text/html; charset=utf-8")
+    name = call.path_params.get("name", "page.html")
+    body = page_files().get(name)
+    if body is None:
+        raise UpstreamError(f"the page has no file {name[:100]!r}", 404, "not_found")
+    await call.exchange.respond(200, body, _HEADERS, media_type=_MEDIA_TYPES[name.rpartition(".")[2]])
 
 
 # -- JSON endpoints
 
 
 async def live(call: EndpointCall) -> None:
-    """Query: `after`, the id of the newest request that the page has; `span`, of the history."""
+    """Query: `after`, the id of the newest request that the page has, or "*" for none; `span`, of the history, or "none"."""
     gateway, server = call.gateway, call.live.config.server
     after, span = call.exchange.query_value("after"), call.exchange.query_value("span")
     seen = await gateway.overview.live(after, span, None if call.caller.is_admin else call.owner)
-    await call.exchange.json({**seen, "records": server.record, "problem": gateway.shared.problem}, more=(_NO_STORE,))
+    more = {"records": server.record, "max_records": server.max_records, "problem": gateway.shared.problem}
+    await call.exchange.json({**seen, **more}, more=(_NO_STORE,))
 
 
 async def show_upstreams(call: EndpointCall) -> None:
@@ -93,6 +88,29 @@ async def show_upstreams(call: EndpointCall) -> None:
 def _route(row: RouteRow) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.to_builtins(row)
     return fields
+
+
+@lru_cache(1)
+def _docs() -> str:
+    """The address of the documentation, from the package; "" if it names none."""
+    with suppress(PackageNotFoundError):
+        for line in metadata("toolglot").get_all("Project-URL") or ():
+            name, _, url = line.partition(", ")
+            if name.lower() == "documentation":
+                return str(url)
+    return ""
+
+
+async def show_config(call: EndpointCall) -> None:
+    """The version, and for admins the settings, without secrets."""
+    config = call.live.config
+    shown: dict[str, Any] = {"version": __version__, "admin": call.caller.is_admin, "keys": len(config.keys), "docs": _docs()}
+    if call.caller.is_admin:
+        settings: dict[str, Any] = msgspec.to_builtins(config.server)
+        shown["server"] = {name: value for name, value in settings.items() if name not in SECRETS}
+        defaults = msgspec.to_builtins(Server())
+        shown["changed"] = [name for name in shown["server"] if settings[name] != defaults[name]]
+    await call.exchange.json(shown, more=(_NO_STORE,))
 
 
 async def playground(call: EndpointCall) -> None:

@@ -1,4 +1,6 @@
 // The playground: the gateway parses the whole text at once and returns the state after each character; the page steps through it.
+import { by, chip, el, plural, pretty, request } from "./dom.js";
+
 const WEATHER = { name: "get_weather", description: "The weather of a city", schema: { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } }, required: ["city"] } };
 const MAIL = { name: "send_mail", description: "Send a mail", schema: { type: "object", properties: { to: { type: "string" }, subject: { type: "string" } }, required: ["to"] } };
 const EXAMPLES = [
@@ -130,4 +132,14 @@ by("example").addEventListener("change", () => {
 });
 by("tools").value = JSON.stringify([WEATHER, MAIL], null, 1);
 by("text").value = EXAMPLES[0][1];
-parse();
+
+export function enter() {
+  if (!result) parse();
+}
+
+export function openInPlayground(text, tools) {
+  by("text").value = text;
+  by("tools").value = JSON.stringify(tools, null, 1);
+  location.hash = "#playground";
+  parse();
+}

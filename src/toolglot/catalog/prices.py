@@ -1,0 +1,52 @@
+"""What a model costs: rows of prices.toml, and the user's own (`[[price]]` in toolglot.toml), which win."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from toolglot.core.reply import Usage
+
+_MILLION = 1_000_000
+_DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d$")  # of a version: claude-sonnet-4-5-20250929
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """US dollars for a million tokens. A `*` at the end of `model` stands for any rest."""
+
+    model: str
+    input: float
+    output: float
+    cache_read: float | None = None  # of input tokens that were cached; None: as other input
+    providers: tuple[str, ...] = ()  # rows of providers.toml; () stands for all
+    source: str = ""
+    date: str = ""  # when the source said so
+
+    def matches(self, model: str, provider: str) -> bool:
+        if self.providers and provider not in self.providers:
+            return False
+        if self.model.endswith("*"):
+            return model.startswith(self.model[:-1])
+        return self.model in (model, _DATE.sub("", model))
+
+    def cost(self, usage: Usage) -> float:
+        cached = usage.cache_read or 0
+        fresh = max(0, (usage.input or 0) - cached)
+        cache_read = self.input if self.cache_read is None else self.cache_read
+        return (fresh * self.input + cached * cache_read + (usage.output or 0) * self.output) / _MILLION
+
+
+@cache
+def prices() -> tuple[Price, ...]:
+    rows = tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))["price"]
+    return msgspec.convert(rows, tuple[Price, ...])
+
+
+def cost(model: str, provider: str, usage: Usage, own: tuple[Price, ...] = ()) -> float | None:
+    """In US dollars; None: no row matches."""
+    row = next((row for row in (*own, *prices()) if row.matches(model, provider)), None)
+    return None if row is None else row.cost(usage)
