@@ -34,9 +34,19 @@ PROVIDERS = {"openai-chat": "vllm", "openai-responses": "openai-responses", "ant
 PROVIDERS["ollama"] = "ollama-cloud"
 _UPSTREAMS = ("plain", "plain", "plain", "calls", "error", "refused", "damaged")
 _ENDS = {"/responses": "openai-responses", "/messages": "anthropic", "enerateContent": "gemini", "/api/chat": "ollama"}
-_OPEN = ("/healthz", "/readyz")
+_OPEN = ("/", "/health", "/healthz", "/readyz")
 _PATHS = (
-    *("/v1/responses/resp_1", "/toolglot/decisions/req_1", "/v1/models/anthropic/m", "/v1beta/models/gemini/m", "/models/m"),
+    *(
+        "/v1/responses/resp_1",
+        "/v1/responses/resp_1/input_items",
+        "/v1/responses/resp_1/cancel",
+        "/toolglot/check/anthropic/m",
+        "/toolglot/decisions/req_1",
+        "/toolglot/page/dom.js",
+        "/v1/models/anthropic/m",
+        "/v1beta/models/gemini/m",
+        "/models/m",
+    ),
     *("/v1beta/models/gemini/m:generateContent", "/v1/models/gemini/m:streamGenerateContent?alt=sse", "/models/m:countTokens"),
 )
 _QUERIES = (
@@ -179,6 +189,10 @@ def check(options: Options, data: bytes) -> tuple[Hashable, ...]:
     return _LOOP.run_until_complete(_answered(scope, body, options))
 
 
+def _is_open(path: str) -> bool:
+    return path in _OPEN or path.startswith("/toolglot/page/")  # the page's files contain no data
+
+
 async def _answered(scope: dict[str, Any], body: bytes, options: Options) -> tuple[Hashable, ...]:
     from fuzz.targets import law  # noqa: PLC0415  (it imports this module)
 
@@ -206,7 +220,7 @@ async def _answered(scope: dict[str, Any], body: bytes, options: Options) -> tup
     law(200 <= status < 600 and status != 500, "an internal error", status, written)
     law(app.gateway.gate.running == 0, "a slot stays taken")
     path = scope["path"].rstrip("/") or "/"
-    if options["key"] in ("none", "wrong") and b"key=fuzz" not in scope["query_string"] and path not in _OPEN:
+    if options["key"] in ("none", "wrong") and b"key=fuzz" not in scope["query_string"] and not _is_open(path):
         keys = {b"x-goog-api-key"} & dict(scope["headers"]).keys()
         law(status in (204, 401, 404, 405) or keys, "in without a key", status, written[:300])
     if dict(starts[0]["headers"]).get(b"content-type") == b"application/json" and written and scope["method"] != "HEAD":

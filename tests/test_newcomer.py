@@ -35,7 +35,11 @@ CLONE = {
 }
 SERVE = {"toolglot serve": r"http://127\.0\.0\.1:\d+"}
 AGENTS = ("ANTHROPIC_BASE_URL=", "TOOLGLOT_KEY=", "mkdir -p ~/.gemini", "GOOGLE_GEMINI_BASE_URL=")
-NOT_RUN = {"make test": "it runs this test", 'uvx --from ".[gateway]" toolglot serve': "it does not end"}
+NOT_RUN = {
+    "toolglot launch claude -m ollama/qwen3-coder:30b": "tests/cli/test_launch_agents.py runs the agents",
+    "make test": "it runs this test",
+    'uvx --from ".[gateway]" toolglot serve': "it does not end",
+}
 
 
 def test_each_line_is_run_or_says_why_not() -> None:

@@ -282,7 +282,7 @@ def test_decisions_have_sentences_without_recorded_content() -> None:
             _, whole_one, _ = await gateway.ask("GET", f"/toolglot/decisions/{record.id}")
             assert {one["code"]: one["message"] for one in whole_one["decisions"]} == {
                 "coerced_type": "A value had another type than the schema requires.",
-                "rescued_text": "The model wrote the call into its text; it was parsed from there.",
+                "rescued_text": "The model wrote the call into its text, and toolglot parsed it from there.",
             }
             assert b"Paris" not in msgspec.json.encode(whole_one)
 

@@ -222,5 +222,6 @@ def test_a_model_may_reason_before_the_schema() -> None:
         assert ([call.arguments_json for call in found.calls], found.reasoning, found.text) == ([PARIS], "Paris [1] it is.", "")
         none = reply(plan, text(thoughts + NO_TOOL))
         assert (none.calls, none.reasoning, none.text) == ([], "Paris [1] it is.", "")
-    plain = reply(plan_for("vllm/house", ask="constrained"), text(f"[{CALL}]"))
+    question = (Message("user", (Text("Weather in Paris?"),)),)  # an unknown model's calls are checked for their grounding
+    plain = reply(plan_for("vllm/house", ask="constrained", messages=question), text(f"[{CALL}]"))
     assert (len(plain.calls), plain.reasoning) == (1, "")

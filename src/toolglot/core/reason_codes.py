@@ -10,6 +10,7 @@ SENTENCES = {
     "unchecked": "There were no tools to validate the call against.",
     "repaired_schema": "The tool's schema is not valid; it was repaired where its meaning is clear.",
     "unsupported_keyword": "The tool's schema has a keyword that can't be compiled, so the call was not checked against it.",
+    "invalid_output": "The answer does not fit the output type, so the agent asks for it once more, with the reason.",
     "missing_call": "A call was required, and the model made none.",
     "rejected_unknown_tool": "The request has no tool of this name.",
     "rejected_schema": "The arguments do not satisfy the tool's schema.",
