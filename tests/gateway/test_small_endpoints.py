@@ -83,3 +83,20 @@ def test_the_input_of_a_stored_response() -> None:
                 assert (await gateway.ask(method, f"/v1/responses/resp_nope/{path}"))[0] == 404
 
     run(work())
+
+
+def test_a_key_that_the_upstream_repeats_is_not_passed_on() -> None:
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        return whole({"error": {"message": f"wrong: {request.headers['authorization']}"}}, 401)
+
+    async def work() -> None:
+        async with upstream_server(play) as up:
+            text = f'[server]\nport = 0\ndetect = false\n[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{up.url}"\n'
+            text += 'api_key = "upstream-key-0123456789"\n[[route]]\nmodel = "*"\nto = "u/*"\n'
+            async with serving(read_config(text)) as gateway:
+                status, answer, _ = await gateway.ask("POST", "/v1/embeddings", {"model": "m", "input": "a"})
+                assert (status, "wrong: " in str(answer)) == (401, True)
+                assert "upstream-key" not in str(answer)
+                assert "upstream-key" not in str((await gateway.ask("GET", "/toolglot/live"))[1])
+
+    run(work())

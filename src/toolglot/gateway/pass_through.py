@@ -8,13 +8,14 @@ from __future__ import annotations
 import msgspec
 
 from toolglot.catalog.profiles import server_kind
+from toolglot.client.keys import without_key
 from toolglot.client.transport import Answer
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.http_exchange import header_text
 from toolglot.gateway.routing import MAX_NAME, Candidate
 from toolglot.io.json_codec import JSON_ERRORS, encode
-from toolglot.pipeline.request.route import join_url
+from toolglot.pipeline.request.route import provider_url
 
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NAME = msgspec.json.Decoder(str)
@@ -38,9 +39,12 @@ async def forward(call: EndpointCall) -> None:
     session = call.live.session
     call.exchange.watch_disconnect()
     answer = await session.transport.send(
-        "POST", join_url(route.provider.base_url, path), headers, encode(fields), limits=session.limits
+        "POST", provider_url(route.provider, path), headers, encode(fields), limits=session.limits
     )
     try:
+        if answer.status >= 300:
+            failed = route.wire.read_error(answer.status, answer.headers, await answer.read())
+            raise without_key(failed, headers)  # some servers repeat the key in their error
         await _copy(call, candidate, answer)
     finally:
         await answer.aclose()
@@ -61,8 +65,6 @@ def _upstream_path(call: EndpointCall, candidate: Candidate) -> str:
 
 
 async def _copy(call: EndpointCall, candidate: Candidate, answer: Answer) -> None:
-    if answer.status >= 300:
-        raise candidate.target.route.wire.read_error(answer.status, answer.headers, await answer.read())
     call.record.status = answer.status
     media_type = answer.headers.get("content-type", "application/json")
     upstream = header_text([candidate.name])
