@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
@@ -48,5 +48,10 @@ def prices() -> tuple[Price, ...]:
 
 def cost(model: str, provider: str, usage: Usage, own: tuple[Price, ...] = ()) -> float | None:
     """In US dollars; None: no row matches."""
-    row = next((row for row in (*own, *prices()) if row.matches(model, provider)), None)
+    row = _find(model, provider, own)
     return None if row is None else row.cost(usage)
+
+
+@lru_cache(512)
+def _find(model: str, provider: str, own: tuple[Price, ...]) -> Price | None:
+    return next((row for row in (*own, *prices()) if row.matches(model, provider)), None)

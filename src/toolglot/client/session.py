@@ -25,7 +25,7 @@ from toolglot.client.transport import Limits, Transport
 from toolglot.client.worker import in_worker_if
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
-from toolglot.core.messages import Message
+from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, cached_for_toolset
@@ -343,8 +343,9 @@ def _have_long_results(messages: tuple[Message, ...]) -> bool:
     length = 0
     for message in messages:
         if message.role == "tool":
-            for part in message.parts:
-                length += len(getattr(part, "text", None) or "")
+            for result in message.parts:
+                for part in result.parts if type(result) is ToolResult else ():
+                    length += len(part.text) if type(part) is Text else 0
     return length > _LONG
 
 

@@ -6,32 +6,31 @@ is there and stays the same shows that the model does not understand the history
 
 from __future__ import annotations
 
-import msgspec
+from toolglot.core.messages import Message, Part, ToolCall, ToolResult
+from toolglot.pipeline.response.call_ids import TEXT_ID, TEXT_ID_START
 
-from toolglot.core.messages import Message, ToolCall, ToolResult
-from toolglot.pipeline.response.call_ids import TEXT_ID
-from toolglot.pipeline.response.call_validator import call_key
-
+_COMPARED = 4  # results of the same call; more would make long conversations slow
 AS_TEXT, REPEATED = "a call came as text instead", "a call with a result was made again"
 
 
 def native_failure(messages: tuple[Message, ...]) -> str:
     """What failed, or an empty string."""
     calls: dict[str, ToolCall] = {}
-    results: set[tuple[str, str, bytes]] = set()  # since the user last wrote
+    results: dict[tuple[str, str], list[tuple[Part, ...]]] = {}  # since the user last wrote, by tool and arguments as written
     before = ""
     for message in messages:
         if message.role == "user" and before != "tool" and not message.rejected:  # clients add reminders behind a result
             results.clear()
         before = message.role
         for part in message.parts:
-            if isinstance(part, ToolCall) and message.role == "assistant":
-                if TEXT_ID.fullmatch(part.id):
+            if type(part) is ToolCall and message.role == "assistant":
+                if part.id.startswith(TEXT_ID_START) and TEXT_ID.fullmatch(part.id):
                     return AS_TEXT
                 calls[part.id] = part
-            elif isinstance(part, ToolResult) and not part.is_error and part.call_id in calls:
-                result = (*call_key(calls.pop(part.call_id)), msgspec.json.encode(part.parts))
-                if result in results:
+            elif type(part) is ToolResult and not part.is_error and part.call_id in calls:
+                call = calls.pop(part.call_id)
+                before_it = results.setdefault((call.full_name, call.arguments_json), [])
+                if part.parts in before_it[-_COMPARED:]:
                     return REPEATED
-                results.add(result)
+                before_it.append(part.parts)
     return ""

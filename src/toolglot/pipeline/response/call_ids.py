@@ -10,7 +10,8 @@ import msgspec
 from toolglot.core.events import Open, StageEvent, WholeCall
 
 # The id of a call that was read from text. The client sends it back, so the conversation shows how the model wrote its calls.
-TEXT_ID = re.compile(r"call_t[0-9a-f]{23}(?:_\d+)?")
+TEXT_ID_START = "call_t"
+TEXT_ID = re.compile(TEXT_ID_START + r"[0-9a-f]{23}(?:_\d+)?")
 
 
 class AssignIds:
