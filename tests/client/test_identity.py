@@ -103,7 +103,7 @@ def test_ollama_by_what_the_weights_are_called(name: str, shown: dict[str, Any],
 def test_ollama_by_renderer_template_and_name() -> None:
     assert ollama("house", renderer="qwen3-coder", parser="qwen3-coder").family == "qwen3-coder"
     assert ollama("house", template="You are Qwen, created by Alibaba Cloud. {{ .Tools }}").family == "qwen2.5"
-    blob = ollama("gemma3:4b", parent="/root/.ollama/models/blobs/sha256-" + "a" * 64)
+    blob = ollama("gemma3:4b", parent="/var/ollama/models/blobs/sha256-" + "a" * 64)
     assert (blob.family, blob.facts["family"], blob.parameters) == ("gemma3", "its name", 7.6)
 
 
@@ -112,7 +112,7 @@ def test_ollama_by_renderer_template_and_name() -> None:
     [
         ("Qwen/Qwen2.5-7B-Instruct", "qwen2.5"),
         ("/models/Qwen2.5-7B-Instruct/", "qwen2.5"),
-        ("/root/.cache/hub/models--Qwen--Qwen2.5-7B-Instruct/snapshots/" + "a" * 40, "qwen2.5"),
+        ("/data/cache/hub/models--Qwen--Qwen2.5-7B-Instruct/snapshots/" + "a" * 40, "qwen2.5"),
         ("/models/" + "a" * 40, "gpt-4o"),
     ],
 )

@@ -31,7 +31,7 @@ def test_the_third_equal_call_with_an_equal_result_gets_an_error() -> None:
     assert isinstance(part, ToolResult)
     assert "called read 3 times" in part.text
     assert part.call_id == "c3"
-    assert notes == ["loop: read gave the same result 3 times; the model is told to stop"]
+    assert notes == ["loop: read gave the same result 3 times; the model is asked to stop"]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cache_read: float | None = None  # of input tokens that were cached; None: as other input
     providers: tuple[str, ...] = ()  # rows of providers.toml; () stands for all
     source: str = ""
-    date: str = ""  # when the source said so
+    date: str = ""  # of the source
 
     def matches(self, model: str, provider: str) -> bool:
         if self.providers and provider not in self.providers:

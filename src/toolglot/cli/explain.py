@@ -259,9 +259,9 @@ def _request_lines(request: dict[str, Any]) -> list[str]:
         lines += _request_call(call)
     if not calls:
         lines.append(f"  no call: {_why_no_call(request)}")
-    told = {call.get("code") for call in calls}
+    explained = {call.get("code") for call in calls}
     for one in request.get("decisions", []):
-        if one.get("message") or one["code"] not in told:
+        if one.get("message") or one["code"] not in explained:
             text = plain(one.get("message") or _sentence(one["code"]), _LONG)
             lines.append(f"  {click.style(one['code'], fg=colour(one['code']))}  {text}".rstrip())
     lines += [click.style(f"  note: {plain(note, _LONG)}", fg="bright_black") for note in request.get("notes", [])]

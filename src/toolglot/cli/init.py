@@ -177,7 +177,7 @@ def _text(name: str, target: str, row: Provider, base_url: str | None, *, any_na
 
 
 def _validate(text: str, file: Path, row: Provider) -> None:
-    """As if the keys were set: the user is told to set them."""
+    """As if the keys were set: the output says how to set them."""
     keys = {KEY_VARIABLE: secrets.token_hex(24), **({row.key: "not-set-yet"} if row.key else {})}
     read_config(text, str(file), {**keys, **os.environ})
 

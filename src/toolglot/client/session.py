@@ -62,7 +62,7 @@ class Target(msgspec.Struct, frozen=True):
     server: str = ""  # its name in the mode statistics; "": nothing is counted
     weak_forms: bool | None = None  # scan text for calls without a marker; None: by the model's profile
     schemas: UnsupportedSchemas = "reject"
-    loop_limit: int = 0  # after how many equal calls with equal results the model is told to stop; 0: never
+    loop_limit: int = 0  # after how many equal calls with equal results the model is asked to stop; 0: never
 
     def __repr__(self) -> str:
         return f"<Target {self.route.provider.name}/{self.route.model}>"  # the headers contain the key

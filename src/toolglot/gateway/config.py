@@ -114,7 +114,7 @@ class RouteRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calls: Calls = "hold"  # hold: a call leaves when it is complete and valid; pass: as it arrives; off: untouched
     retries: int = 1  # how often a rejected call goes back to the model
     weak_forms: bool | None = None  # read calls in fenced or bare JSON and call expressions; None: by the model's profile
-    loop_limit: int = 0  # after how many equal calls with equal results the model is told to stop; 0: never
+    loop_limit: int = 0  # after how many equal calls with equal results the model is asked to stop; 0: never
     weight: int = 0  # routes with the same `model` and a weight share its requests; 0: only in this order
     attempts: int = 2  # before the next route: for broken connections and 5xx
 

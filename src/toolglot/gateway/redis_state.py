@@ -162,7 +162,7 @@ class RedisState:
         self._slot_seconds = slot_seconds
         self._gateway = uuid4().hex
         self._number = 0  # of the last slot
-        self._held: dict[str, set[str]] = {}  # owner -> slots of running requests
+        self._taken: dict[str, set[str]] = {}  # owner -> slots of running requests
         self._releasing: set[asyncio.Task[None]] = set()
         script = self._redis.register_script
         self._take_slot, self._renew_slots, self._add_counts = script(_TAKE_SLOT), script(_RENEW_SLOTS), script(_ADD_COUNTS)
@@ -224,12 +224,12 @@ class RedisState:
 
     @contextmanager
     def _slot(self, owner: str, slot: str) -> Iterator[None]:
-        held = self._held.setdefault(owner, set())
-        held.add(slot)  # also if Redis failed: it is counted there once Redis responds again
+        taken = self._taken.setdefault(owner, set())
+        taken.add(slot)  # also if Redis failed: it is counted there once Redis responds again
         try:
             yield
         finally:
-            held.discard(slot)
+            taken.discard(slot)
             self._remove_soon(owner, slot)
 
     def _remove_soon(self, owner: str, *slots: str) -> None:
@@ -243,14 +243,14 @@ class RedisState:
 
     async def _renew(self) -> None:
         """Slots that are not renewed expire: their gateway was killed."""
-        for owner, held in list(self._held.items()):
-            if not held:
-                del self._held[owner]
+        for owner, taken in list(self._taken.items()):
+            if not taken:
+                del self._taken[owner]
                 continue
-            renewed = tuple(held)
+            renewed = tuple(taken)
             arguments = [self._slot_seconds, *renewed]
             await self._attempt(lambda: self._renew_slots(_limit_keys(owner)[:1], arguments), None)  # noqa: B023
-            if gone := [slot for slot in renewed if slot not in held]:  # released meanwhile, so perhaps added again
+            if gone := [slot for slot in renewed if slot not in taken]:  # released meanwhile, so perhaps added again
                 self._remove_soon(owner, *gone)
 
     # -- values

@@ -98,13 +98,13 @@ class Store:
             self._connection.close()
 
     def add(self, id: str, owner: str, previous: str | None, messages: tuple[Message, ...], body: bytes) -> None:
-        said = encode_messages(messages)
-        size = len(said) + len(body)
+        stored = encode_messages(messages)
+        size = len(stored) + len(body)
         if size > self._max_bytes // 2:
             raise StoreError(f"{size} bytes are too many to store one")
         with self._locked():
             self._last = max(self._last + 1e-6, time.time())  # in the order of insertion, even if the clock is set back
-            row = (id, owner, previous, self._last, said, body)
+            row = (id, owner, previous, self._last, stored, body)
             self._connection.execute("insert or replace into responses values (?, ?, ?, ?, ?, ?)", row)
             self._added += 1
             self._bytes += size

@@ -166,7 +166,7 @@ def _prompt(tools: tuple[Tool, ...], form: AnswerForm) -> str:
     if not form.required:
         rules.append(_WHEN_NONE.format(none=none))
         if form.example:
-            examples = "".join(f"\nuser: {said}\nassistant: {none}" for said in _WITHOUT_CALL)
+            examples = "".join(f"\nuser: {text}\nassistant: {none}" for text in _WITHOUT_CALL)
     rules.append('Answer with a JSON list of the tool calls that are needed now: [{"name": "...", "arguments": {...}}]')
     if form.several:
         rules.append("If the user asks for several things, the list has a call for each.")

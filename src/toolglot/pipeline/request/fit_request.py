@@ -85,7 +85,7 @@ def fit_request(
 
     `nonce_secret`: derive a nonce from it for a prompted dialect, if there is none and the model's profile supports one.
     `weak_forms`: scan text for calls without a marker; None: by the model's profile. `loop_limit`: after how many equal calls
-    with equal results the model is told to stop; 0: never.
+    with equal results the model is asked to stop; 0: never.
     """
     caller_tools, choice, messages, single = request.tools, request.choice, request.messages, request.parallel is False
     declared = is_declared(route.profile, route.provider)

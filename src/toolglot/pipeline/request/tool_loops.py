@@ -39,7 +39,7 @@ def end_tool_loops(request: Request, limit: int, notes: list[str]) -> Request:
         messages.append(msgspec.structs.replace(message, parts=tuple(parts)) if loops else message)
     if not loops:
         return request
-    notes += [f"loop: {name} gave the same result {count} times; the model is told to stop" for name, count in loops.items()]
+    notes += [f"loop: {name} gave the same result {count} times; the model is asked to stop" for name, count in loops.items()]
     return msgspec.structs.replace(request, messages=tuple(messages))
 
 

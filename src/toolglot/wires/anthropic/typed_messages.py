@@ -1,4 +1,4 @@
-"""Common messages as types, for the fast path: see `reading.plainly`."""
+"""Common messages as types, for the fast path: see `io.typed_fast_path`."""
 
 from __future__ import annotations
 
