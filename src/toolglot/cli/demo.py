@@ -19,6 +19,9 @@ from toolglot.client.weights import LOCAL, ROWS
 from toolglot.errors import ToolglotError
 
 CONFIG = """\
+[server]
+log_level = "warning"  # the calls are printed here
+
 [[upstream]]
 name = "embedded"
 provider = "local"
