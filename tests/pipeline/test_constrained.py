@@ -6,11 +6,13 @@ import pytest
 
 from tests.pipeline.answering import CITY, HELLO, PARIS, TIME, TOOLS, WEATHER, codes, plan_for, reply, text
 from toolglot.core.event_order import first_order_error
+from toolglot.core.events import Delta, Fault, Open
 from toolglot.core.fold import fold
 from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.reply import Stop
 from toolglot.core.request import Output
 from toolglot.core.tools import Choice, Tool, Toolset
+from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.constrained import AnswerForm, ConstrainedExtractor, answer_schema, no_tool
 from toolglot.schema.check import checker
 
@@ -225,3 +227,10 @@ def test_a_model_may_reason_before_the_schema() -> None:
     question = (Message("user", (Text("Weather in Paris?"),)),)  # an unknown model's calls are checked for their grounding
     plain = reply(plan_for("vllm/house", ask="constrained", messages=question), text(f"[{CALL}]"))
     assert (len(plain.calls), plain.reasoning) == (1, "")
+
+
+def test_half_an_answer_is_not_shown_when_the_connection_breaks() -> None:
+    plan = plan_for("llamacpp/some-model", ask="constrained")
+    fault = Fault(UpstreamError("it broke", None, "cut_off"))
+    found = reply(plan, [Open(0, "text"), Delta(0, '[{"name": "get_wea')], end=fault)
+    assert (found.text, found.calls, found.error) == ("", [], fault.error)

@@ -198,11 +198,15 @@ class ConstrainedExtractor:
         self._blocks.text(text)
         return self._drain()
 
-    def stop_parsing(self) -> list[Event]:
-        """Treat all text as plain text: native calls arrived, or the connection broke."""
+    def stop_parsing(self, *, broken: bool = False) -> list[Event]:
+        """Treat all text as plain text: native calls arrived.
+
+        `broken`: the connection broke. Half of a list of calls is nothing to show, and without it clients can retry.
+        """
         if not self._text_only:
             self._text_only = True
-            self._blocks.text("".join(self._pieces))
+            if not broken:
+                self._blocks.text("".join(self._pieces))
         return self._drain()
 
     def close(self) -> list[Event]:

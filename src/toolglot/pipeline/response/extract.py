@@ -181,8 +181,8 @@ class StreamExtractor:
             self._blocks.reasoning(text)
         return self._drain()
 
-    def stop_parsing(self) -> list[Event]:
-        """Treat all further text, and all that is still undecided, as plain text."""
+    def stop_parsing(self, *, broken: bool = False) -> list[Event]:
+        """Treat all further text, and all that is still undecided, as plain text. `broken`: the connection broke."""
         if not self._text_only:
             self._text_only = True
             buffered = self._whole.close()[1] if self._whole is not None else ""

@@ -24,7 +24,7 @@ class Extractor(Protocol):
     whole_calls: dict[int, ToolCall]
 
     def feed(self, text: str, /) -> list[Event]: ...
-    def stop_parsing(self) -> list[Event]: ...
+    def stop_parsing(self, *, broken: bool = False) -> list[Event]: ...
     def close(self) -> list[Event]: ...
 
 
@@ -113,7 +113,7 @@ class TextBlockExtractor:
     def _end(self, out: list[StageEvent], *, broken: bool) -> None:
         """`broken`: the connection broke, so undecided text stays text."""
         if broken:
-            self._emit(self._extractor.stop_parsing(), out)
+            self._emit(self._extractor.stop_parsing(broken=True), out)
         self._emit(self._extractor.close(), out)
         self._end_text(out)
         if self._extra:  # its block had no text
