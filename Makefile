@@ -37,7 +37,7 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports
 
 test: check $(VENV)/.browser
-	$(BIN)/python -m pytest -n 3
+	$(BIN)/python -m pytest -n 2
 
 bench: $(VENV)/.bench
 	$(BIN)/python bench/translate.py
