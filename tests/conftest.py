@@ -1,10 +1,13 @@
 """The same examples in every run, so that a red run is a change's doing; no time limits, for machines are loaded."""
 
 import os
+import signal
 
 from hypothesis import settings
 
 os.environ["TOOLGLOT_REMEMBER"] = "0"  # what tests ask for says nothing about models; those of the memory turn it on
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, and so in what tests start
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("searching", deadline=None)  # HYPOTHESIS_PROFILE=searching looks for new ones

@@ -33,8 +33,6 @@ def slow() -> int:
     return 1
 '''
 PROGRAM = "from toolglot.cli.ask import command; command()"
-# tests that run in the background have interrupts ignored, and what they start would, too
-HEEDING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 
 
 def environment() -> dict[str, str]:
@@ -119,7 +117,7 @@ def test_an_interrupt_ends_it_at_once_and_is_on_record(tmp_path: Path) -> None:
             str(record),
         ]
         with subprocess.Popen(
-            [sys.executable, "-c", HEEDING + PROGRAM, *words],
+            [sys.executable, "-c", PROGRAM, *words],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -179,7 +177,7 @@ def test_what_was_done_before_an_interrupt_stays_in_the_chat(tmp_path: Path) -> 
         words = ["-m", "openai/gpt-5", "--tools", str(tmp_path / "t.py"), "--base-url", address]
         ours, theirs = pty.openpty()
         with subprocess.Popen(
-            [sys.executable, "-c", HEEDING + PROGRAM, *words],
+            [sys.executable, "-c", PROGRAM, *words],
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -207,7 +205,7 @@ def test_an_interrupt_while_it_asks_for_approval_ends_it(tools: str) -> None:
         ours, theirs = pty.openpty()
         program = f"import toolglot.cli.ask as ask; ask.TERMINAL = {os.ttyname(theirs)!r}; ask.command()"
         with subprocess.Popen(
-            [sys.executable, "-c", HEEDING + program, *words],
+            [sys.executable, "-c", program, *words],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             env=environment(),
