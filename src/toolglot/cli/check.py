@@ -69,6 +69,9 @@ def command(ctx: click.Context, /, file: Path, offline: bool, as_json: bool) -> 
         click.echo(f"{file} is valid: {len(config.upstreams)} upstreams, {len(config.routes)} routes")
         for one in routes:
             click.echo(_line(one))
+        for budget in config.budgets:
+            if config.keys and not any(budget.is_for(key.owner) for key in config.keys):
+                click.echo(f"warning: no key has the name {budget.key!r} of a [[budget]]", err=True)
         if not config.routes:
             click.echo("there are no routes yet: a [[route]] maps a model name to an upstream", err=True)
     sys.exit(1 if any(one.problem for one in routes) else 0)

@@ -21,6 +21,7 @@ from toolglot.catalog.rows import read_rows
 from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
 from toolglot.gateway import wildcards
+from toolglot.gateway.budgets import Budget
 from toolglot.gateway.request_log import Format, Level, LogSettings
 from toolglot.gateway.upstream import Upstream, as_upstream
 from toolglot.pipeline.request.tool_mode import read_mode
@@ -29,7 +30,7 @@ from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "key", "upstream", "route", "model", "price")
+_TABLES = ("server", "key", "upstream", "route", "model", "price", "budget")
 SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
@@ -175,6 +176,7 @@ class Config(msgspec.Struct, frozen=True):
     routes: tuple[RouteRow, ...] = ()
     nonce_secret: Secret | None = None
     prices: tuple[Price, ...] = ()  # of the user
+    budgets: tuple[Budget, ...] = ()
 
     @property
     def connections(self) -> int:
@@ -235,7 +237,10 @@ class _ConfigReader:
         prices = self._rows("price", Price)
         for at, price in enumerate(prices):
             self._check_price(at, price)
-        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices))
+        budgets = self._rows("budget", Budget)
+        for at, budget in enumerate(budgets):
+            self._check_budget(at, budget)
+        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices), tuple(budgets))
 
     # -- rows
 
@@ -350,6 +355,13 @@ class _ConfigReader:
                 raise self._error("must be 0 or more: US dollars for a million tokens", "price", at, key)
         for name in price.providers:
             self._with_line("price", at, "providers", lambda name=name: provider(name))  # type: ignore[misc]
+
+    def _check_budget(self, at: int, budget: Budget) -> None:
+        for key in ("dollars", "tokens"):
+            if not 0 <= getattr(budget, key) < float("inf"):
+                raise self._error("must be 0 (no limit) or more", "budget", at, key)
+        if not (budget.dollars or budget.tokens):
+            raise self._error("needs dollars or tokens", "budget", at, "")
 
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:

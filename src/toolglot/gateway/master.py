@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from toolglot.client.transports import Transports
+from toolglot.gateway.budgets import Spending
 from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import FIXED, ConfigReload, reload
 from toolglot.gateway.metrics import Metrics
@@ -74,10 +75,10 @@ class Master:
         self._config_reload: ConfigReload | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._records = Records(config.server.max_records)
-        metrics, history, self._usage = Metrics(), History(), Usage()
-        self._records.observers += [metrics, history, self._usage, log_request]
+        metrics, history, self._usage, spending = Metrics(), History(), Usage(), Spending()
+        self._records.observers += [metrics, history, self._usage, spending, log_request]
         self._counts = LocalState()
-        self._overview = Overview(self._records, metrics, history, self._running, self._report_usage)
+        self._overview = Overview(self._records, metrics, history, self._running, self._report_usage, spending=spending)
 
     async def run(self) -> int:
         """The exit code, once it is stopped and all workers ended."""
@@ -194,6 +195,8 @@ class Master:
             case "usage", [str(days), owner]:
                 await self._running(None)
                 value = await self._overview.usage(int(days), owner)
+            case "spent", [str(owner)]:
+                value = await self._overview.spent(owner)
             case _:
                 value = await self._overview.failed()
         worker.channel.send(Answer(question.id, msgspec.Raw(msgspec.json.encode(value))))

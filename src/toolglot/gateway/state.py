@@ -15,6 +15,7 @@ from toolglot.client.transports import Transports
 from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
 from toolglot.gateway.balancing import Balancer
+from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
 from toolglot.gateway.metrics import Metrics
@@ -69,13 +70,15 @@ class Gateway:
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
         self.shared: SharedState = LocalState()
         self.shared_store: SharedStore | None = None
-        self.usage = Usage()
-        self.records.observers.append(self.usage)
-        self.overview = Overview(self.records, self.metrics, self.history, self.running, self.report_usage)
+        self.usage, self.spending = Usage(), Spending()
+        self.records.observers += [self.usage, self.spending]
+        self.overview = Overview(
+            self.records, self.metrics, self.history, self.running, self.report_usage, spending=self.spending
+        )
         if address := state_address(config.server):
             self.shared = _connect(address.reveal())
             self.shared_store = SharedStore(self.shared, self.store, config.server.max_store)
-            self.background_jobs.append(Sharing(self.records, self.mode_stats, self.usage, self.shared))
+            self.background_jobs.append(Sharing(self.records, self.mode_stats, self.usage, self.spending, self.shared))
         self.live = self._live(config)
 
     def use(self, config: Config) -> None:
