@@ -18,6 +18,7 @@ from toolglot.gateway.config import Config, RouteRow, read_config
 from toolglot.gateway.config_reload import read_text
 from toolglot.gateway.model_check import ModelCheck, check_model, check_upstream
 from toolglot.gateway.routing import Routing
+from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.io.json_codec import encode
 
 EXAMPLES = """\b
@@ -78,7 +79,8 @@ def command(ctx: click.Context, /, file: Path, offline: bool, as_json: bool) -> 
 
 
 async def check_config(config: Config) -> list[RouteCheck]:
-    transport, routing = Transports(), Routing(config)
+    own, routing = Transports(), Routing(config)
+    transport = upstream_transport(config.upstreams.values(), own)
 
     async def check(row: RouteRow) -> RouteCheck:
         upstream = config.upstreams[row.upstream]
@@ -91,6 +93,7 @@ async def check_config(config: Config) -> list[RouteCheck]:
         return list(await asyncio.gather(*map(check, config.routes)))
     finally:
         await transport.aclose()
+        await own.aclose()
 
 
 def _line(one: RouteCheck) -> str:

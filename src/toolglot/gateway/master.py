@@ -29,6 +29,7 @@ from toolglot.gateway.server import GRACE, Source
 from toolglot.gateway.shared_state import LocalState
 from toolglot.gateway.startup_check import warn_unreachable
 from toolglot.gateway.state import log
+from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.gateway.usage import Usage
 from toolglot.gateway.worker import USAGE_ERROR
 from toolglot.gateway.worker_channel import (
@@ -100,7 +101,7 @@ class Master:
     async def _check_upstreams(self) -> None:
         transport = Transports()
         try:
-            await warn_unreachable(self._config, transport)
+            await warn_unreachable(self._config, upstream_transport(self._config.upstreams.values(), transport))
         finally:
             await transport.aclose()
 

@@ -29,6 +29,7 @@ from toolglot.gateway.shared_state import LocalState, SharedState
 from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.sharing import Sharing
 from toolglot.gateway.store import Store
+from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.gateway.upstream_request import RETRIES
 from toolglot.gateway.usage import Usage
 
@@ -102,10 +103,12 @@ class Gateway:
             connections=config.connections,
         )
         secret = config.nonce_secret.reveal().encode() if config.nonce_secret else self._nonce_secret
-        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
-        return Live(config, Routing(config), session, ModelList(config, self.transport), UpstreamStates(config, self.transport))
+        transport = upstream_transport(config.upstreams.values(), self.transport)
+        session = Session(transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
+        return Live(config, Routing(config), session, ModelList(config, transport), UpstreamStates(config, transport))
 
     async def aclose(self) -> None:
+        await self.live.session.transport.aclose()
         await self.transport.aclose()
         await self.shared.aclose()
         self.store.close()
