@@ -12,9 +12,11 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 import toolglot
+from toolglot.catalog.prices import Price
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families
 from toolglot.catalog.providers import Provider, providers
+from toolglot.gateway.budgets import Budget
 from toolglot.gateway.config import KeyRow, RouteRow, Server, UpstreamRow
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
@@ -85,6 +87,16 @@ The first match is used. The next matches are tried if it fails before it respon
 A key with a name, of which only a hash is stored. `toolglot keys add NAME` makes one.
 
 {_keys(KeyRow)}
+## `[[budget]]`
+
+What each key may spend. A request of a key that has spent it gets a 429: see [budgets](../how-to/observability.md#budgets).
+
+{_keys(Budget)}
+## `[[price]]`
+
+What a model costs, in US dollars for a million tokens: see [cost](../how-to/observability.md#cost). The first match is used.
+
+{_keys(Price)}
 ## `[[model]]`
 
 What you know about a model, in the form of the catalog's rows: see [know the model](../how-to/models.md).

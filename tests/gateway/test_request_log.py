@@ -57,7 +57,8 @@ def logged(file: Path, *replies: Any, model: str = "openai-chat/m", route: str =
 
 
 def test_a_request_is_one_line_with_its_calls(log_file: Path) -> None:
-    line = logged(log_file, text(TEXT_CALL), user_agent="claude-cli/2.1.197 (external, cli)")
+    price = '[[price]]\nmodel = "m"\ninput = 1000.0\noutput = 4000.0'
+    line = logged(log_file, text(TEXT_CALL), route=price, user_agent="claude-cli/2.1.197 (external, cli)")
     call = {"tool": "get_weather", "outcome": "fixed", "from": "hermes", "code": line["calls"][0]["code"]}
     expected = {
         "level": "info",
@@ -69,13 +70,14 @@ def test_a_request_is_one_line_with_its_calls(log_file: Path) -> None:
         "status": 200,
         "input": 10,
         "output": 5,
+        "cost": 0.03,
         "calls": [call],
     }
     assert {name: line[name] for name in expected} == expected
     assert line["ms"] >= 0
     assert line["id"].startswith("chatcmpl-") or line["id"]
     shown = line_of(line)
-    assert "claude-cli/2.1.197 openai-chat/m -> openai-chat/m 200 10+5 tokens" in shown
+    assert "claude-cli/2.1.197 openai-chat/m -> openai-chat/m 200 10+5 tokens $0.0300 " in shown
     assert f"; get_weather from text (hermes) repaired ({call['code']})" in shown
 
 

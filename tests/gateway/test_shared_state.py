@@ -31,6 +31,7 @@ from tests.gateway.scripts import calls, question, response_to, text, weather
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.client.mode_stats import ModeStats
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.gateway.budgets import Spending
 from toolglot.gateway.config import read_config
 from toolglot.gateway.records import Records
 from toolglot.gateway.redis_state import RedisState
@@ -187,7 +188,7 @@ def test_mode_stats_are_those_of_all_gateways(tmp_path: Path, monkeypatch: pytes
         async with _two_redis(tmp_path) as (_, one, other):
             first, second = ModeStats(tmp_path / "first.json"), ModeStats(tmp_path / "second.json")
             jobs = [
-                asyncio.ensure_future(Sharing(Records(), stats, Usage(), state)(None))
+                asyncio.ensure_future(Sharing(Records(), stats, Usage(), Spending(), state)(None))
                 for stats, state in ((first, one), (second, other))
             ]
             for stats, good in ((first, True), (second, False), (first, True)):

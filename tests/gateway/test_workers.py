@@ -36,8 +36,8 @@ class Master:
     file: Path
     upstream: Upstream
 
-    def configure(self, model: str) -> None:
-        rows = ROUTE.format(url=self.upstream.url, model=model)
+    def configure(self, model: str, more: str = "") -> None:
+        rows = more + ROUTE.format(url=self.upstream.url, model=model)
         self.file.write_text(f"[server]\nport = 0\ndetect = false\nworkers = 2\n{rows}")
 
     def workers(self) -> list[int]:
@@ -111,6 +111,7 @@ def test_two_workers(tmp_path: Path) -> None:
             await _both_serve_and_count_as_one(gateway)
             await _a_killed_worker_is_replaced(gateway)
             await _all_workers_follow_the_file(gateway)
+            await _a_budget_counts_all_workers(gateway)
             await _a_running_stream_is_finished(gateway)
 
     run(work())
@@ -160,6 +161,21 @@ async def _all_workers_follow_the_file(gateway: Master) -> None:
     for worker in gateway.workers():
         with gateway.only(worker):
             assert b"by-watching" in (await gateway.chat())[1]
+
+
+async def _a_budget_counts_all_workers(gateway: Master) -> None:
+    budget = '[[budget]]\nkey = "*"\ntokens = {}\n'
+    rows = json.loads((await gateway.get("/toolglot/usage"))[1])["usage"]
+    gateway.configure("m", budget.format(sum(row["input_tokens"] + row["output_tokens"] for row in rows)))
+    for worker in gateway.workers():
+        with gateway.only(worker):
+            while not json.loads((await gateway.get("/toolglot/usage"))[1])["budgets"]:
+                await asyncio.sleep(0.05)
+            status, body = await gateway.chat()
+            assert (status, b"budget_exceeded" in body) == (429, True)
+    gateway.configure("m")
+    while (await gateway.chat())[0] == 429 or (await gateway.chat())[0] == 429:
+        await asyncio.sleep(0.05)
 
 
 async def _a_running_stream_is_finished(gateway: Master) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,12 +58,13 @@ Play = Callable[[UpstreamRequest], UpstreamResponse | Awaitable[UpstreamResponse
 class Upstream:
     play: Play = lambda _: UpstreamResponse(500)
     port: int = 0
+    scheme: str = "http"
     requests: list[UpstreamRequest] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway disconnected during a response
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -113,8 +115,8 @@ async def _write(
 
 
 @contextlib.asynccontextmanager
-async def upstream_server(play: Play) -> AsyncIterator[Upstream]:
-    upstream = Upstream(play)
+async def upstream_server(play: Play, tls: ssl.SSLContext | None = None) -> AsyncIterator[Upstream]:
+    upstream = Upstream(play, scheme="https" if tls else "http")
     tasks: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -122,7 +124,7 @@ async def upstream_server(play: Play) -> AsyncIterator[Upstream]:
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 22)
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 22, ssl=tls)
     upstream.port = server.sockets[0].getsockname()[1]
     try:
         yield upstream

@@ -18,12 +18,12 @@ _DATE = re.compile(r"[-@]20\d\d-?\d\d-?\d\d$")  # of a version: claude-sonnet-4-
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """US dollars for a million tokens. A `*` at the end of `model` stands for any rest."""
 
-    model: str
-    input: float
-    output: float
+    model: str  # its name at the upstream; `*` at the end stands for any rest
+    input: float  # of a million tokens
+    output: float  # of a million tokens
     cache_read: float | None = None  # of input tokens that were cached; None: as other input
-    providers: tuple[str, ...] = ()  # rows of providers.toml; () stands for all
-    source: str = ""
+    providers: tuple[str, ...] = ()  # only at these; []: at all
+    source: str = ""  # where the price is from
     date: str = ""  # of the source
 
     def matches(self, model: str, provider: str) -> bool:

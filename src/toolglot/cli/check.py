@@ -18,6 +18,7 @@ from toolglot.gateway.config import Config, RouteRow, read_config
 from toolglot.gateway.config_reload import read_text
 from toolglot.gateway.model_check import ModelCheck, check_model, check_upstream
 from toolglot.gateway.routing import Routing
+from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.io.json_codec import encode
 
 EXAMPLES = """\b
@@ -69,13 +70,17 @@ def command(ctx: click.Context, /, file: Path, offline: bool, as_json: bool) -> 
         click.echo(f"{file} is valid: {len(config.upstreams)} upstreams, {len(config.routes)} routes")
         for one in routes:
             click.echo(_line(one))
+        for budget in config.budgets:
+            if config.keys and not any(budget.is_for(key.owner) for key in config.keys):
+                click.echo(f"warning: no key has the name {budget.key!r} of a [[budget]]", err=True)
         if not config.routes:
             click.echo("there are no routes yet: a [[route]] maps a model name to an upstream", err=True)
     sys.exit(1 if any(one.problem for one in routes) else 0)
 
 
 async def check_config(config: Config) -> list[RouteCheck]:
-    transport, routing = Transports(), Routing(config)
+    own, routing = Transports(), Routing(config)
+    transport = upstream_transport(config.upstreams.values(), own)
 
     async def check(row: RouteRow) -> RouteCheck:
         upstream = config.upstreams[row.upstream]
@@ -88,6 +93,7 @@ async def check_config(config: Config) -> list[RouteCheck]:
         return list(await asyncio.gather(*map(check, config.routes)))
     finally:
         await transport.aclose()
+        await own.aclose()
 
 
 def _line(one: RouteCheck) -> str:

@@ -33,6 +33,7 @@ COMMANDS = {
     "models": "Show what is known about a model, how toolglot asks it, and where each fact comes from.",
     "parse": "Extract the calls from a model's text, and show why each was accepted, fixed or rejected.",
     "probe": "Ask a running server a few tool questions in each tool mode: what works, and what is wrong.",
+    "usage": "Print requests, tokens and cost per key, model and day, and the budgets, of a running gateway.",
     "version": "Print the version of toolglot and Python, and which extras are installed.",
     "serve": "Run the gateway: clients of five APIs in front, any model behind, every call validated.",
     "demo": "Start the gateway with the embedded model, and run a client with two tools against it.",

@@ -6,6 +6,7 @@ from typing import Any
 
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
+from toolglot.gateway.budgets import report_budget
 from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.http_exchange import websocket_not_supported, wrong_method
 from toolglot.gateway.sharing import find_shared_record
@@ -43,12 +44,18 @@ async def decisions(call: EndpointCall) -> None:
 
 
 async def usage(call: EndpointCall) -> None:
-    """Query: `days`, 1 unless given. An admin key sees the usage of all keys."""
+    """Query: `days`, 1 unless given. An admin key sees the usage and the budgets of all keys."""
     days = call.exchange.query_value("days") or "1"
     if not days.isdecimal() or not 1 <= int(days[:4]) <= MAX_DAYS:
         raise UpstreamError(f"days must be 1 to {MAX_DAYS}", 400, "invalid_request_error")
     owner = None if call.caller.is_admin else call.owner
-    await call.exchange.json({"usage": await call.gateway.overview.usage(int(days[:4]), owner)})
+    overview, config, now = call.gateway.overview, call.live.config, call.record.began
+    owners = [call.owner] if owner is not None or not config.keys else dict.fromkeys(key.owner for key in config.keys)
+    budgets = []
+    for each in owners if config.budgets else ():
+        spent = await overview.spent(each)
+        budgets += [report_budget(one, each, spent[one.period], now) for one in config.budgets if one.is_for(each)]
+    await call.exchange.json({"usage": await overview.usage(int(days[:4]), owner), "budgets": budgets})
 
 
 # -- Responses

@@ -10,6 +10,7 @@ from typing import Any
 from toolglot.client.transport import request_owner
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.auth import LOCAL, authenticate, check_admin
+from toolglot.gateway.budgets import check_budgets
 from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.cors import allow_origin, is_preflight, respond_to_preflight
 from toolglot.gateway.endpoints import find_endpoint, frontend_for
@@ -70,6 +71,9 @@ class App:
                 check_admin(caller)
             record.owner = caller.owner
             request_owner.set(caller.owner)
+            budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)] if endpoint.recorded else ()
+            if budgets:
+                check_budgets(budgets, await gateway.overview.spent(caller.owner), record.began)
             limits = (caller.owner, server.max_concurrent, server.rate, server.burst)
             shared = _UNLIMITED
             if endpoint.limited and not gateway.shared.is_local:

@@ -18,19 +18,22 @@ import msgspec
 from toolglot.catalog.prices import Price
 from toolglot.catalog.providers import Provider, provider, providers, unknown
 from toolglot.catalog.rows import read_rows
+from toolglot.client.http.network import place
 from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
 from toolglot.gateway import wildcards
+from toolglot.gateway.budgets import Budget
 from toolglot.gateway.request_log import Format, Level, LogSettings
 from toolglot.gateway.upstream import Upstream, as_upstream
+from toolglot.gateway.upstream_network import NETWORK_KEYS, read_network
 from toolglot.pipeline.request.tool_mode import read_mode
 from toolglot.pipeline.response.call_validator import Policy
 from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "key", "upstream", "route", "model", "price")
-SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash")
+_TABLES = ("server", "key", "upstream", "route", "model", "price", "budget")
+SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash", "key_password", "proxy")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
 _SIZE_KEYS = (
@@ -136,6 +139,12 @@ class UpstreamRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base_url: str | None = None  # with or without the API's version (/v1, /v1beta, /api)
     api_key: str | None = None  # "env:NAME" reads a variable
     wire: str | None = None  # openai-chat, openai-responses, anthropic, gemini, ollama
+    ca_file: str = ""  # PEM: trust only these certificate authorities; "": those of the system, or of SSL_CERT_FILE
+    cert_file: str = ""  # PEM: our certificate, for a server that asks for one
+    key_file: str = ""  # PEM: its key; "": it is in cert_file
+    key_password: str = ""  # of an encrypted key; "env:NAME" reads a variable
+    tls_name: str = ""  # the name in the server's certificate; "": the host of base_url
+    proxy: str = ""  # http(s)://user:password@host:port, "env:NAME" or "none"; "": as HTTPS_PROXY and NO_PROXY say
 
 
 class KeyRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -175,6 +184,7 @@ class Config(msgspec.Struct, frozen=True):
     routes: tuple[RouteRow, ...] = ()
     nonce_secret: Secret | None = None
     prices: tuple[Price, ...] = ()  # of the user
+    budgets: tuple[Budget, ...] = ()
 
     @property
     def connections(self) -> int:
@@ -219,12 +229,14 @@ class _ConfigReader:
         keys += tuple(client_key(key, is_admin=True) for key in self._keys("admin_keys", server.admin_keys))
         self._check_server(server, keys)
         upstreams: dict[str, Upstream] = {}
-        for at, row in enumerate(self._rows("upstream", UpstreamRow)):
+        upstream_rows = self._rows("upstream", UpstreamRow)
+        for at, row in enumerate(upstream_rows):
             if row.name in upstreams:
                 raise self._error(f"duplicate upstream {row.name!r}", "upstream", at, "name")
             if not row.name or "/" in row.name:
                 raise self._error("must not be empty or contain a slash", "upstream", at, "name")
             upstreams[row.name] = self._upstream(at, row)
+        self._check_places(upstream_rows, upstreams)
         routes = self._rows("route", RouteRow)
         for at, route in enumerate(routes):
             if route.upstream not in upstreams and route.upstream in providers():
@@ -235,7 +247,10 @@ class _ConfigReader:
         prices = self._rows("price", Price)
         for at, price in enumerate(prices):
             self._check_price(at, price)
-        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices))
+        budgets = self._rows("budget", Budget)
+        for at, budget in enumerate(budgets):
+            self._check_budget(at, budget)
+        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices), tuple(budgets))
 
     # -- rows
 
@@ -328,7 +343,7 @@ class _ConfigReader:
         known = self._with_line("upstream", at, "provider", lambda: provider(row.provider))
         self._with_line("upstream", at, "api_key", lambda: find_key(known, row.api_key, self._environ))
         wire_key = "base_url" if row.wire is None else "wire"
-        return self._with_line(
+        upstream = self._with_line(
             "upstream",
             at,
             wire_key,
@@ -336,6 +351,23 @@ class _ConfigReader:
                 row.name, known, base_url=row.base_url, api_key=row.api_key, wire=row.wire, environ=self._environ
             ),
         )
+
+        settings = {key: getattr(row, key) for key in NETWORK_KEYS}
+        try:
+            network = read_network(settings, upstream.row.base_url, self._environ)
+        except CallerError as error:
+            raise self._error(error.problem, "upstream", at, error.where) from None
+        return msgspec.structs.replace(upstream, network=network)
+
+    def _check_places(self, rows: list[UpstreamRow], upstreams: Mapping[str, Upstream]) -> None:
+        """Connections are kept by host, so all upstreams there need the same network settings."""
+        known: dict[Any, tuple[str, ...]] = {}
+        for at, row in enumerate(rows):
+            settings = tuple(getattr(row, key) for key in NETWORK_KEYS)
+            base_url = upstreams[row.name].row.base_url
+            if base_url.startswith("http") and known.setdefault(place(base_url), settings) != settings:
+                problem = f"another upstream at this host has other settings ({', '.join(NETWORK_KEYS)})"
+                raise self._error(problem, "upstream", at, "base_url")
 
     def _upstream_of_route(self, at: int, name: str) -> Upstream:
         """A provider of the catalog needs no [[upstream]]: its address is known, and its key is in the environment."""
@@ -350,6 +382,13 @@ class _ConfigReader:
                 raise self._error("must be 0 or more: US dollars for a million tokens", "price", at, key)
         for name in price.providers:
             self._with_line("price", at, "providers", lambda name=name: provider(name))  # type: ignore[misc]
+
+    def _check_budget(self, at: int, budget: Budget) -> None:
+        for key in ("dollars", "tokens"):
+            if not 0 <= getattr(budget, key) < float("inf"):
+                raise self._error("must be 0 (no limit) or more", "budget", at, key)
+        if not (budget.dollars or budget.tokens):
+            raise self._error("needs dollars or tokens", "budget", at, "")
 
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:

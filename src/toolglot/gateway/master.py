@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from toolglot.client.transports import Transports
+from toolglot.gateway.budgets import Spending
 from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import FIXED, ConfigReload, reload
 from toolglot.gateway.metrics import Metrics
@@ -28,6 +29,7 @@ from toolglot.gateway.server import GRACE, Source
 from toolglot.gateway.shared_state import LocalState
 from toolglot.gateway.startup_check import warn_unreachable
 from toolglot.gateway.state import log
+from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.gateway.usage import Usage
 from toolglot.gateway.worker import USAGE_ERROR
 from toolglot.gateway.worker_channel import (
@@ -74,10 +76,10 @@ class Master:
         self._config_reload: ConfigReload | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._records = Records(config.server.max_records)
-        metrics, history, self._usage = Metrics(), History(), Usage()
-        self._records.observers += [metrics, history, self._usage, log_request]
+        metrics, history, self._usage, spending = Metrics(), History(), Usage(), Spending()
+        self._records.observers += [metrics, history, self._usage, spending, log_request]
         self._counts = LocalState()
-        self._overview = Overview(self._records, metrics, history, self._running, self._report_usage)
+        self._overview = Overview(self._records, metrics, history, self._running, self._report_usage, spending=spending)
 
     async def run(self) -> int:
         """The exit code, once it is stopped and all workers ended."""
@@ -99,7 +101,7 @@ class Master:
     async def _check_upstreams(self) -> None:
         transport = Transports()
         try:
-            await warn_unreachable(self._config, transport)
+            await warn_unreachable(self._config, upstream_transport(self._config.upstreams.values(), transport))
         finally:
             await transport.aclose()
 
@@ -194,6 +196,8 @@ class Master:
             case "usage", [str(days), owner]:
                 await self._running(None)
                 value = await self._overview.usage(int(days), owner)
+            case "spent", [str(owner)]:
+                value = await self._overview.spent(owner)
             case _:
                 value = await self._overview.failed()
         worker.channel.send(Answer(question.id, msgspec.Raw(msgspec.json.encode(value))))

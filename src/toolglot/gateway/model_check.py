@@ -41,7 +41,7 @@ class ModelCheck(msgspec.Struct, frozen=True):
 
 async def check_endpoint(call: EndpointCall) -> None:
     candidate = call.live.routing.candidates(call.path_params["model"])[0]
-    await call.exchange.json(msgspec.to_builtins(await check_model(candidate, call.gateway.transport)))
+    await call.exchange.json(msgspec.to_builtins(await check_model(candidate, call.live.session.transport)))
 
 
 async def check_model(candidate: Candidate, transport: Transport) -> ModelCheck:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.gateway.budgets import Period, Spending, Spent
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.page.history import SPANS, History
 from toolglot.gateway.records import Record, RecordedCall, Records
@@ -28,9 +29,11 @@ class Overview:
         history: History,
         running: Callable[[str | None], Awaitable[int]],
         report_usage: Callable[[int, str | None], Awaitable[list[dict[str, Any]]]],
+        *,
+        spending: Spending,
     ) -> None:
         self._records, self._metrics, self._history = records, metrics, history
-        self._running, self._report_usage = running, report_usage
+        self._running, self._report_usage, self._spending = running, report_usage, spending
 
     async def metrics(self) -> bytes:
         self._metrics.running = await self._running(None)
@@ -60,6 +63,9 @@ class Overview:
     async def usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
         """Requests and tokens; `owner` None: of all."""
         return await self._report_usage(days, owner)
+
+    async def spent(self, owner: str) -> dict[Period, Spent]:
+        return self._spending.spent(owner)
 
 
 def _row(record: Record) -> dict[str, Any]:

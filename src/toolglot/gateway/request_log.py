@@ -7,6 +7,7 @@ keys are never logged.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import sys
 import time
@@ -115,6 +116,7 @@ def request_fields(record: Record, level: int | None = None) -> dict[str, Any]:
         "status": record.status,
         "input": record.input,
         "output": record.output,
+        "cost": round(record.cost or 0, 9),  # US dollars
         "ms": round(record.seconds * 1000),
         "calls": [_call(call) for call in record.calls],
         "retried": record.retried,
@@ -159,7 +161,8 @@ def line_of(fields: Mapping[str, Any]) -> str:
     who = [fields["id"], fields.get("client", ""), fields.get("model", "")]
     target = f"-> {fields['upstream']}/{fields.get('target', '')}" if fields.get("upstream") else ""
     tokens = f"{fields['input']}+{fields.get('output', 0)} tokens" if fields.get("input") else ""
-    parts = [head, *who, target, str(fields["status"]), tokens, f"{fields.get('ms', 0)} ms"]
+    cost = dollars(fields["cost"]) if fields.get("cost") else ""
+    parts = [head, *who, target, str(fields["status"]), tokens, cost, f"{fields.get('ms', 0)} ms"]
     line = " ".join(part for part in parts if part)
     reasons = [*map(call_text, fields.get("calls", ()))]
     if fields.get("retried"):
@@ -168,6 +171,12 @@ def line_of(fields: Mapping[str, Any]) -> str:
     if fields.get("error") or fields.get("code"):
         reasons.append(": ".join(one for one in (fields.get("code", ""), fields.get("error", "")) if one))
     return f"{line}; {'; '.join(reasons)}" if reasons else line
+
+
+def dollars(amount: float) -> str:
+    """To the cent, or to three digits where that is more precise: `$12.30`, `$0.0412`."""
+    digits = max(2, 2 - math.floor(math.log10(amount))) if amount > 0 else 2
+    return f"${amount:.{digits}f}"
 
 
 _OUTCOMES = {"passed": "valid", "fixed": "repaired", "refused": "rejected"}

@@ -28,6 +28,7 @@ class Kind(msgspec.Struct, frozen=True):
 RESPONSES = Kind("responses", 30 * _DAY, 20_000, 256 * 1024 * 1024)  # as long as OpenAI keeps them
 RECORDS = Kind("records", _DAY, 5_000, 64 * 1024 * 1024)
 MODE_STATS = Kind("mode_stats", 90 * _DAY, 1, 4 * 1024 * 1024)
+SPENT = Kind("spent", 35 * _DAY, 10_000, 4 * 1024 * 1024)  # max_items: counts of one period
 USAGE = Kind("usage", 35 * _DAY, 10_000, 4 * 1024 * 1024)  # max_items: counts of one day
 
 RELOAD = b"reload"  # the message that makes the other gateways read their configuration file again

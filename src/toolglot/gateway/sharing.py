@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 
 from toolglot.client.mode_stats import ModeStats
+from toolglot.gateway.budgets import Spending
 from toolglot.gateway.records import Record, Records, decode_record
 from toolglot.gateway.shared_state import MODE_STATS, RECORDS, SharedState
 from toolglot.gateway.usage import Usage
@@ -18,8 +19,8 @@ _MAX_WAITING_BYTES = 16 * 1024 * 1024
 class Sharing:
     """A background job of the gateway. Records that wait too long, or that are too large, are dropped."""
 
-    def __init__(self, records: Records, mode_stats: ModeStats, usage: Usage, state: SharedState) -> None:
-        self._mode_stats, self._usage, self._state = mode_stats, usage, state
+    def __init__(self, records: Records, mode_stats: ModeStats, usage: Usage, spending: Spending, state: SharedState) -> None:
+        self._mode_stats, self._usage, self._spending, self._state = mode_stats, usage, spending, state
         self._waiting: deque[tuple[str, bytes]] = deque()
         self._bytes = 0
         self._added = asyncio.Event()
@@ -58,6 +59,7 @@ class Sharing:
 
     async def _exchange(self) -> None:
         await self._usage.flush(self._state)
+        await self._spending.exchange(self._state)
         stats = self._mode_stats
         if not stats.on:
             return

@@ -25,4 +25,4 @@ async def warn_unreachable(config: Config, transport: Transport) -> None:
 
 async def startup_check(gateway: Gateway) -> None:
     """A background job of the gateway."""
-    await warn_unreachable(gateway.live.config, gateway.transport)
+    await warn_unreachable(gateway.live.config, gateway.live.session.transport)

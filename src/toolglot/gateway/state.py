@@ -15,6 +15,7 @@ from toolglot.client.transports import Transports
 from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
 from toolglot.gateway.balancing import Balancer
+from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
 from toolglot.gateway.metrics import Metrics
@@ -28,6 +29,7 @@ from toolglot.gateway.shared_state import LocalState, SharedState
 from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.sharing import Sharing
 from toolglot.gateway.store import Store
+from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.gateway.upstream_request import RETRIES
 from toolglot.gateway.usage import Usage
 
@@ -69,13 +71,15 @@ class Gateway:
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
         self.shared: SharedState = LocalState()
         self.shared_store: SharedStore | None = None
-        self.usage = Usage()
-        self.records.observers.append(self.usage)
-        self.overview = Overview(self.records, self.metrics, self.history, self.running, self.report_usage)
+        self.usage, self.spending = Usage(), Spending()
+        self.records.observers += [self.usage, self.spending]
+        self.overview = Overview(
+            self.records, self.metrics, self.history, self.running, self.report_usage, spending=self.spending
+        )
         if address := state_address(config.server):
             self.shared = _connect(address.reveal())
             self.shared_store = SharedStore(self.shared, self.store, config.server.max_store)
-            self.background_jobs.append(Sharing(self.records, self.mode_stats, self.usage, self.shared))
+            self.background_jobs.append(Sharing(self.records, self.mode_stats, self.usage, self.spending, self.shared))
         self.live = self._live(config)
 
     def use(self, config: Config) -> None:
@@ -99,10 +103,12 @@ class Gateway:
             connections=config.connections,
         )
         secret = config.nonce_secret.reveal().encode() if config.nonce_secret else self._nonce_secret
-        session = Session(self.transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
-        return Live(config, Routing(config), session, ModelList(config, self.transport), UpstreamStates(config, self.transport))
+        transport = upstream_transport(config.upstreams.values(), self.transport)
+        session = Session(transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
+        return Live(config, Routing(config), session, ModelList(config, transport), UpstreamStates(config, transport))
 
     async def aclose(self) -> None:
+        await self.live.session.transport.aclose()
         await self.transport.aclose()
         await self.shared.aclose()
         self.store.close()

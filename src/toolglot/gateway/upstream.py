@@ -12,6 +12,7 @@ from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import Provider, unknown
 from toolglot.client.address import with_address
 from toolglot.client.embedded import SCHEME, embedded_names
+from toolglot.client.http.network import Network
 from toolglot.client.http.url import check_base
 from toolglot.client.keys import Secret, auth_headers, find_key
 from toolglot.errors import CallerError
@@ -25,6 +26,7 @@ class Upstream(msgspec.Struct, frozen=True):
     name: str
     row: Provider
     key: Secret | None = None
+    network: Network | None = None  # None: as for all others
 
     @property
     def embedded(self) -> bool:

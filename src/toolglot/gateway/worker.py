@@ -15,6 +15,7 @@ import msgspec
 
 from toolglot.catalog.user_rows import also_read
 from toolglot.errors import CallerError, UpstreamError
+from toolglot.gateway.budgets import Period, Spent
 from toolglot.gateway.config import read_config
 from toolglot.gateway.config_reload import as_running
 from toolglot.gateway.discover import DiscoveryRefresh
@@ -103,7 +104,8 @@ class _AllWorkers(Overview):
     """The master's overview."""
 
     def __init__(self, gateway: Gateway, master: MasterLink) -> None:
-        super().__init__(gateway.records, gateway.metrics, gateway.history, gateway.running, gateway.report_usage)
+        shown = (gateway.records, gateway.metrics, gateway.history)
+        super().__init__(*shown, gateway.running, gateway.report_usage, spending=gateway.spending)
         self._master, self._shared = master, gateway.shared
 
     async def metrics(self) -> bytes:
@@ -123,6 +125,11 @@ class _AllWorkers(Overview):
         if not self._shared.is_local:  # it has the counts of all workers and of all gateways
             return await super().usage(days, owner)
         return msgspec.json.decode(await self._master.ask("usage", str(days), owner), type=list[dict[str, Any]])
+
+    async def spent(self, owner: str) -> dict[Period, Spent]:
+        if not self._shared.is_local:
+            return await super().spent(owner)
+        return msgspec.json.decode(await self._master.ask("spent", owner), type=dict[Period, Spent])
 
 
 def main(listening: int, channel: int) -> None:

@@ -22,7 +22,9 @@ CODES: dict[str, Meaning] = {
     "dns_failed": Meaning("the name can't be resolved", "check the host in base_url, and the network"),
     "connect_failed": Meaning("no connection", "check that the server runs, and its host and port"),
     "tls_failed": Meaning(
-        "no secure connection", "check https, the host name and the certificate (private CA: SSL_CERT_FILE)", False
+        "no secure connection",
+        "check https, the host name and the certificate (private CA: ca_file of the upstream, or SSL_CERT_FILE)",
+        False,
     ),
     "proxy_failed": Meaning(
         "the proxy rejected the request",

@@ -21,9 +21,15 @@ _HEAD_END = b"\r\n\r\n"
 
 
 async def open_connection(
-    target: Target, proxy: Proxy | None, limits: Limits, context: Callable[[], ssl.SSLContext], rest: float | None
+    target: Target,
+    proxy: Proxy | None,
+    limits: Limits,
+    context: Callable[[], ssl.SSLContext],
+    *,
+    rest: float | None,
+    tls_name: str | None = None,
 ) -> Connection:
-    """Within the connect limit. On any error or cancellation no socket stays open."""
+    """Within the connect limit. On any error or cancellation no socket stays open. `tls_name`: in the target's certificate."""
     loop = asyncio.get_running_loop()
     connection = Connection(target.shown, loop, rest)
     opening = _Opening(loop, connection, limits.head)
@@ -36,7 +42,7 @@ async def open_connection(
             if proxy is not None and target.secure:
                 await opening.tunnel(target, proxy)
             if target.secure:
-                await opening.secure(target.host, target.shown, context())
+                await opening.secure(tls_name or target.host, target.shown, context())
             opening.hand_over()
     except TimeoutError:
         opening.abort()
@@ -149,8 +155,8 @@ def _connect_message(error: OSError) -> str:
     return os.strerror(error.errno).lower() if error.errno else "refused or unreachable at every address"
 
 
-def tls_context() -> ssl.SSLContext:
-    """Certificates and host names are always checked: by the system's CAs, or SSL_CERT_FILE and SSL_CERT_DIR."""
-    context = ssl.create_default_context()
+def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
+    """Certificates and host names are always checked: by the CAs of this file, SSL_CERT_FILE or SSL_CERT_DIR, or the system."""
+    context = ssl.create_default_context(cafile=ca_file)
     context.set_alpn_protocols(["http/1.1"])
     return context

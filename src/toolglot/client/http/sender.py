@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self
 
 from toolglot.client.http.answer import HttpAnswer
 from toolglot.client.http.connection import Connection
@@ -25,7 +25,7 @@ _PROXY_AUTH_REQUIRED = 407  # only proxies send it
 class HttpTransport:
     """`per_host`: the maximum of connections to one host, unless the limits of a request have another.
 
-    `rest`: seconds until an idle connection is closed.
+    `rest`: seconds until an idle connection is closed. `tls_name`: the name in the servers' certificates, if not their hosts.
 
     Bound to the event loop that uses it; used in a later loop (a second `asyncio.run`), it starts again there.
     """
@@ -37,11 +37,12 @@ class HttpTransport:
         rest: float | None = 30.0,
         proxies: Proxies | None = None,
         tls: ssl.SSLContext | None = None,
+        tls_name: str | None = None,
     ) -> None:
         self._per_host = per_host
         self._rest = rest
         self._proxies = from_environment() if proxies is None else proxies
-        self._tls = tls
+        self._tls, self._tls_name = tls, tls_name
         self._pools: dict[_Place, HostPool] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -99,7 +100,9 @@ class HttpTransport:
             return connection
         try:
             self._must_be_open(target)
-            connection = await open_connection(target, self._proxies.for_target(target), limits, self._context, self._rest)
+            proxy = self._proxies.for_target(target)
+            more: dict[str, Any] = {"rest": self._rest, "tls_name": self._tls_name}
+            connection = await open_connection(target, proxy, limits, self._context, **more)
         except BaseException:
             pool.give_up()
             raise
