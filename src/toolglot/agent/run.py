@@ -11,6 +11,7 @@ from toolglot.core.reply import Decision, Usage
 from toolglot.errors import OutputError, UpstreamError
 from toolglot.io.json_codec import preview
 from toolglot.pipeline.request.route import wire_format
+from toolglot.wires import DEFAULT
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -65,7 +66,7 @@ class Run(msgspec.Struct, Generic[OutputT], frozen=True, omit_defaults=True):
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The whole conversation in OpenAI Chat format. To continue it, append a message and run again."""
-        openai = wire_format("openai-chat")
+        openai = wire_format(DEFAULT)
         return openai.wire.write_messages(self.history, [], openai.quirks)
 
     @property

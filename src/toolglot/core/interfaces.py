@@ -74,6 +74,21 @@ class ResponseContext(msgspec.Struct, frozen=True, omit_defaults=True):
     request: Request | None = None  # for the fields that a reply echoes
 
 
+class ModelList(msgspec.Struct, frozen=True):
+    """Where servers of a wire list their models."""
+
+    path: str = "/v1/models"
+    rows: str = "data"  # key of the list
+    name: str = "id"  # key of a model's name
+
+
+class TokenCount(msgspec.Struct, frozen=True):
+    """How servers of a wire count the tokens of a request."""
+
+    request: Callable[[str, str, Body], tuple[str, Body]]  # model, URL and body of the request -> URL and body of the count
+    key: str  # of the number
+
+
 class Wire(msgspec.Struct, frozen=True):
     """One chat API, both ways. As a client: write_request, read_reply, reader, read_error. As a server: the others."""
 
@@ -99,6 +114,15 @@ class Wire(msgspec.Struct, frozen=True):
     path_keys: tuple[str, ...] = ()  # keys of our body that the API has in its path
     declared_tools: Callable[[Body], tuple[Tool, ...]] | None = None  # the tools that a block of a message declares
     adopt: Callable[[Request], Request] | None = None  # sets this wire's defaults on a request that came on another wire
+    # what its servers have besides the chat endpoint
+    model_list: ModelList = ModelList()
+    count_tokens: TokenCount | None = None
+    other_paths: tuple[str, ...] = ()  # endpoints without tool calls
+    # facts about its fields
+    continues: tuple[str, ...] = ()  # keys of a request that continues a conversation stored at the server
+    window_option: tuple[str, str] | None = None  # the keys, one inside the other, that set the context window
+    call_stops: frozenset[str] = frozenset()  # stop reasons of a reply with calls; empty: it has none of its own for them
+    operation: str = "chat"  # its name in OpenTelemetry's conventions
 
     def read_reply(self, body: Body, channel: str | None) -> Reply:
         """A whole reply is always the fold of its events."""

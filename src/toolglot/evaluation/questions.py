@@ -38,6 +38,7 @@ from toolglot.io.request_validation import (
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
 from toolglot.schema.check import checker
+from toolglot.wires import DEFAULT
 
 _KEYS = frozenset({"id", "tags", "question", "messages", "tools", "expected", "no_call", "loop"})
 _CALL_KEYS = frozenset({"name", "arguments", "unordered"})
@@ -162,7 +163,7 @@ def readable(messages: list[Body]) -> list[Body]:
     """Validates the messages now rather than in the middle of an evaluation."""
     if not messages:
         raise CallerError("the list is empty", "messages")
-    wire_format("openai-chat").wire.read_request({"model": "any", "messages": messages})
+    wire_format(DEFAULT).wire.read_request({"model": "any", "messages": messages})
     return messages
 
 

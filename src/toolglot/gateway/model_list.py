@@ -21,15 +21,6 @@ _CACHE_SECONDS = 30.0  # seconds to cache an upstream's list
 _LIMITS = Limits(connect=2.0, first_byte=4.0, idle=4.0, body=16 * 1024 * 1024)
 _MAX_MODELS = 5000
 
-# wire -> path of the model list, key of the list, key of the name
-_LISTS = {
-    "openai-chat": ("/v1/models", "data", "id"),
-    "openai-responses": ("/v1/models", "data", "id"),
-    "anthropic": ("/v1/models", "data", "id"),
-    "gemini": ("/v1beta/models", "models", "name"),
-    "ollama": ("/api/tags", "models", "name"),
-}
-
 
 class Model(msgspec.Struct, frozen=True):
     name: str  # as clients use it
@@ -80,8 +71,8 @@ async def fetch_model_names(upstream: Upstream, transport: Transport, limits: Li
 
 
 async def fetch_listing(upstream: Upstream, transport: Transport, limits: Limits = _LIMITS) -> ModelListing:
-    path, key, field = _LISTS[upstream.row.wire]
-    url = provider_url(upstream.row, path)
+    listed = upstream.wire.model_list
+    url = provider_url(upstream.row, listed.path)
     try:
         response = await transport.send("GET", url, {**upstream.row.headers, **upstream.headers()}, limits=limits)
         try:
@@ -94,6 +85,6 @@ async def fetch_listing(upstream: Upstream, transport: Transport, limits: Limits
         return ModelListing(problem=error.code or "fault")
     except (ToolglotError, *JSON_ERRORS):
         return ModelListing(problem="bad_answer")
-    rows = body.get(key) if isinstance(body, dict) else None
-    names = (row.get(field) for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict))
+    rows = body.get(listed.rows) if isinstance(body, dict) else None
+    names = (row.get(listed.name) for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict))
     return ModelListing(tuple(name.removeprefix("models/") for name in names if isinstance(name, str) and name)[:_MAX_MODELS])

@@ -21,13 +21,13 @@ from toolglot import __version__
 from toolglot.gateway.metrics import LabelSet
 from toolglot.gateway.records import CLIENT_CLOSED, Record
 from toolglot.gateway.state import Gateway
+from toolglot.wires import find_wire
 
 _PROPAGATOR = TraceContextTextMapPropagator()
 _SHUTDOWN_TIMEOUT = 3000  # milliseconds to send the last metrics
 
 # our provider -> its name in the conventions, where they differ
 _PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "openai-responses": "openai"}
-_OPERATIONS = {"gemini": "generate_content"}  # by upstream wire; all others are "chat"
 _DURATION = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 _TOKENS = tuple(4**power for power in range(14))
 
@@ -118,9 +118,14 @@ class Telemetry:
             self._retried.add(record.retried, model)
 
 
+def _operation(wire: str) -> str:
+    found = find_wire(wire)
+    return found.operation if found is not None else "chat"
+
+
 def _common(record: Record, to: Destination) -> dict[str, Any]:
     attributes: dict[str, Any] = {
-        "gen_ai.operation.name": _OPERATIONS.get(record.upstream_wire, "chat"),
+        "gen_ai.operation.name": _operation(record.upstream_wire),
         "gen_ai.provider.name": to.provider,
         "gen_ai.request.model": record.target or record.model,
     }

@@ -58,7 +58,7 @@ def _upstream_path(call: EndpointCall, candidate: Candidate) -> str:
         has_it = server_kind(provider.name) == "ollama"
     else:
         path = path if path.startswith("/v1/") else f"/v1{path}"
-        has_it = candidate.target.route.wire.name.startswith("openai-")
+        has_it = path in candidate.target.route.wire.other_paths
     if not has_it or candidate.upstream.embedded:
         raise UpstreamError(f"{path} is not supported by upstream {candidate.upstream.name}", 404, "not_found")
     return path

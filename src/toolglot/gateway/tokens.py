@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from toolglot.catalog.profiles import server_kind
 from toolglot.client.exchange import HttpRequest
 from toolglot.client.transport import Limits
 from toolglot.client.worker import in_worker_if
+from toolglot.core.interfaces import TokenCount
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
 from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, read_body, read_request
@@ -57,8 +59,7 @@ async def count_gemini(call: EndpointCall) -> None:
 async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes, bytes]]:
     call.record.model = request.model[:MAX_NAME]
     candidate = call.live.routing.candidates(request.model)[0]
-    wire = candidate.target.route.wire.name
-    count = _COUNTERS.get(server_kind(candidate.upstream.row.name), _COUNTERS.get(wire))
+    count = _counter(candidate)
     if count is not None:
         try:
             whole = msgspec.structs.replace(request, stream=False)
@@ -69,6 +70,19 @@ async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes
     return await in_worker_if(len(request.messages) > _MANY, lambda: request_tokens(request)), _ESTIMATED
 
 
+def _counter(candidate: Candidate) -> Callable[[EndpointCall, HttpRequest, Candidate], Awaitable[int]] | None:
+    """By the kind of server, else as its wire declares."""
+    if server_kind(candidate.upstream.row.name) == "llamacpp":
+        return _llamacpp
+    counter = candidate.target.route.wire.count_tokens
+    return None if counter is None else partial(_declared, counter)
+
+
+async def _declared(counter: TokenCount, call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
+    url, body = counter.request(candidate.target.route.model, http_request.url, decode(http_request.body))
+    return _number((await _post(call, http_request, url, encode(body)))[counter.key])
+
+
 async def _llamacpp(call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
     """llama.cpp renders the request with the model's template, then tokenizes it."""
     root, model = candidate.upstream.root, candidate.target.route.model
@@ -76,39 +90,6 @@ async def _llamacpp(call: EndpointCall, http_request: HttpRequest, candidate: Ca
     content = {"model": model, "content": rendered["prompt"], "add_special": True}
     tokenized = await _post(call, http_request, f"{root}/tokenize", encode(content))
     return len(tokenized["tokens"])
-
-
-async def _anthropic(call: EndpointCall, http_request: HttpRequest, _: Candidate) -> int:
-    """Only the keys that count_tokens accepts."""
-    body = {key: value for key, value in decode(http_request.body).items() if key in _ANTHROPIC_KEYS}
-    return _number((await _post(call, http_request, f"{http_request.url}/count_tokens", encode(body)))["input_tokens"])
-
-
-async def _responses(call: EndpointCall, http_request: HttpRequest, _: Candidate) -> int:
-    body = {key: value for key, value in decode(http_request.body).items() if key in _RESPONSES_KEYS}
-    return _number((await _post(call, http_request, f"{http_request.url}/input_tokens", encode(body)))["input_tokens"])
-
-
-async def _gemini(call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
-    """countTokens needs the model inside the request too."""
-    inner = {"model": f"models/{candidate.target.route.model.removeprefix('models/')}", **decode(http_request.body)}
-    url = http_request.url.partition("?")[0].rpartition(":")[0]
-    return _number(
-        (await _post(call, http_request, f"{url}:countTokens", encode({"generateContentRequest": inner})))["totalTokens"]
-    )
-
-
-_ANTHROPIC_KEYS = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})
-_RESPONSES_KEYS = frozenset(
-    {"model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text", "truncation"}
-)
-# by the kind of server, else by its wire
-_COUNTERS: dict[str, Callable[[EndpointCall, HttpRequest, Candidate], Awaitable[int]]] = {
-    "llamacpp": _llamacpp,
-    "anthropic": _anthropic,
-    "openai-responses": _responses,
-    "gemini": _gemini,
-}
 
 
 def _number(value: Any) -> int:

@@ -15,6 +15,7 @@ from toolglot.client.embedded import SCHEME, embedded_names
 from toolglot.client.http.network import Network
 from toolglot.client.http.url import check_base
 from toolglot.client.keys import Secret, auth_headers, find_key
+from toolglot.core.interfaces import Wire
 from toolglot.errors import CallerError
 from toolglot.pipeline.request.route import Route
 from toolglot.wires import NAMES, find_wire
@@ -44,11 +45,15 @@ class Upstream(msgspec.Struct, frozen=True):
         """Whether a client may use this name. Unknown embedded names are file paths on this machine."""
         return not self.embedded or model in embedded_names()
 
-    def route(self, model: str) -> Route:
+    @property
+    def wire(self) -> Wire:
         wire = find_wire(self.row.wire)
         if wire is None:
             raise CallerError(unknown("wire", self.row.wire, list(NAMES)), "wire")
-        return Route(self.row, wire, in_provider_form(model, self.row.model_names), profile(model, self.row.name))
+        return wire
+
+    def route(self, model: str) -> Route:
+        return Route(self.row, self.wire, in_provider_form(model, self.row.model_names), profile(model, self.row.name))
 
 
 def as_upstream(

@@ -19,7 +19,7 @@ from toolglot.pipeline.request.declared_tools import with_declared_tools
 from toolglot.pipeline.request.pair_results import pair_results
 from toolglot.pipeline.request.route import WireFormat, wire_format
 from toolglot.pipeline.response.restore_names import RestoreNames, restore_reply
-from toolglot.wires import find_wire
+from toolglot.wires import DEFAULT, find_wire
 
 Body = dict[str, Any]
 
@@ -28,7 +28,7 @@ KINDS = ("request", "response", "tools", "message")
 
 def convert(
     payload: Any,
-    source: str = "openai-chat",
+    source: str = DEFAULT,
     target: str = "anthropic",
     kind: str = "request",
     *,
@@ -132,7 +132,7 @@ def read_stream(chunks: Iterable[bytes | str], provider: str, tools: Iterable[An
 
 def convert_stream(
     chunks: Iterable[bytes | str],
-    source: str = "openai-chat",
+    source: str = DEFAULT,
     target: str = "anthropic",
     *,
     tools: Iterable[Any] = (),
@@ -178,7 +178,7 @@ class _SniffingReader:
             if not head:
                 return []
             self._decided = True
-            chat = find_wire("openai-chat")
+            chat = find_wire(DEFAULT)
             if head[:1] not in (b"{", b"[") and chat is not None:
                 self._reader = chat.reader(self._channel)
         return self._reader.feed(piece)

@@ -10,7 +10,7 @@ from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError
 from toolglot.io.request_validation import require_object, require_string, wrong_type
 from toolglot.schema.from_function import FunctionTool, read_function
-from toolglot.wires import find_wire
+from toolglot.wires import DEFAULT, find_wire
 
 Body = dict[str, Any]
 
@@ -28,7 +28,7 @@ _RESPONSES_TYPES = frozenset({"function", "custom", "namespace"})
 _SCHEMA_KEYS = ("schema", "inputSchema", "parameters")
 
 
-def read_any_tools(tools: Any, hint: str = "openai-chat") -> tuple[Tool, ...]:
+def read_any_tools(tools: Any, hint: str = DEFAULT) -> tuple[Tool, ...]:
     """`hint`: the wire of server tools, if their format does not identify it."""
     if isinstance(tools, dict):
         tools = [tools]

@@ -13,6 +13,7 @@ from toolglot.pipeline.convert import write_tools
 from toolglot.pipeline.detect_reply_format import read_any_reply
 from toolglot.pipeline.detect_tool_format import read_any_tools
 from toolglot.pipeline.request.route import wire_format
+from toolglot.wires import DEFAULT
 
 
 class Calls(list[ToolCall]):
@@ -34,7 +35,7 @@ def format_tools(tools: Any, provider: str) -> list[Any]:
     return write_tools(read_any_tools(tools, target_format.wire.name), target_format, [])
 
 
-def parse_tool_calls(response: Any, provider: str = "openai-chat") -> Calls:
+def parse_tool_calls(response: Any, provider: str = DEFAULT) -> Calls:
     """The calls in a response, a message or a bare list of calls. A malformed call is left out, with a decision.
 
     Examples:

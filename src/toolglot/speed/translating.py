@@ -12,9 +12,9 @@ from toolglot.pipeline.request.request_bytes import read_request_bytes, write_re
 from toolglot.pipeline.request.route import wire_format
 from toolglot.speed.as_chat import CHAT_MODEL, chat_request, chat_stream
 from toolglot.speed.subject import Subject, json_floor
-from toolglot.wires import NAMES
+from toolglot.wires import DEFAULT, NAMES
 
-CHAT = "openai-chat"
+CHAT = DEFAULT
 _FRAME = re.compile(rb".+?(?:\r?\n){2}", re.DOTALL)
 _DATA = re.compile(rb"^(?:data: )?(\{.*\})\r?$", re.MULTILINE)
 

@@ -6,8 +6,10 @@ from functools import cache
 from importlib import import_module
 
 from toolglot.core.interfaces import Wire
+from toolglot.core.messages import Extra
 from toolglot.core.plugins import from_entry_points
 
+DEFAULT = "openai-chat"  # where a caller names no API
 NAMES = ("anthropic", "gemini", "ollama", "openai-chat", "openai-responses")
 
 
@@ -19,3 +21,8 @@ def find_wire(name: str) -> Wire | None:
     else:
         wire = from_entry_points("toolglot.wires", name)
     return wire if isinstance(wire, Wire) else None
+
+
+def continues_stored(extra: Extra) -> bool:
+    """Whether a request with these fields continues a conversation that its server stores."""
+    return any(fields.get(key) for name, fields in extra.items() if (wire := find_wire(name)) for key in wire.continues)

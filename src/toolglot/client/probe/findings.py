@@ -15,13 +15,12 @@ from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Reply
 from toolglot.errors import ArgumentsError
 from toolglot.pipeline.response.extract import extract
+from toolglot.wires import find_wire
 
 NATIVE = "native"
 _SAME_PROMPT = 4  # tokens: a smaller difference can't be a tool
 _SMALL_WINDOW = 8192  # tokens: a typical agent needs more for tools and turns
 
-# The finish reasons of a reply with calls; the other wires have none for it.
-CALL_REASONS = {"openai-chat": {"tool_calls", "function_call"}, "anthropic": {"tool_use"}}
 _SHOWN = 160
 
 
@@ -109,8 +108,9 @@ def calls_in_text(seen: Observations) -> Iterator[Finding]:
 
 
 def finish_reason_wrong(seen: Observations) -> Iterator[Finding]:
-    reasons = CALL_REASONS.get(seen.row.wire)
-    if reasons is None:
+    wire = find_wire(seen.row.wire)
+    reasons = wire.call_stops if wire is not None else None
+    if not reasons:
         return
     for one in seen.tool_mode(NATIVE, stream=None):
         stop, has_calls = one.received.stop, _has_calls(one.received)

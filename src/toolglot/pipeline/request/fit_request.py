@@ -52,9 +52,6 @@ _TINY = 1.0  # billions of parameters: smaller models may not stop
 _MALFORMED = frozenset({"rejected_schema", "rejected_arguments", "rejected_malformed"})
 _NO_CALLS = ToolMode("native", why="no tools to call")
 
-# the option for the context window, in the wire's part of `extra`
-_WINDOW_OPTION = {"ollama": ("options", "num_ctx")}
-
 
 class _Fitting(msgspec.Struct):
     """What is decided about the request, and the notes so far."""
@@ -309,8 +306,7 @@ def _fit_context(request: Request, fitting: _Fitting, *, larger: bool) -> Reques
     default, most = route.provider.default_context, route.profile.context_length
     if default is None and most is None:
         return request
-    wire = route.wire.name
-    at = _WINDOW_OPTION.get(wire)
+    wire, at = route.wire.name, route.wire.window_option
     wire_extra = request.extra.get(wire, {}) if at is not None else {}
     options: dict[str, Any] = wire_extra.get(at[0]) or {} if at is not None else {}
     configured = options.get(at[1]) if at is not None else None

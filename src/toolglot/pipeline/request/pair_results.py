@@ -6,14 +6,12 @@ import msgspec
 
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.request import Request
-
-_STATEFUL = ("previous_response_id", "conversation")
+from toolglot.wires import continues_stored
 
 
 def pair_results(request: Request, notes: list[str]) -> Request:
     """A call without a result gets `(no result)`. A result without a call becomes text."""
-    responses_extra = request.extra.get("openai-responses") if request.extra else None
-    if responses_extra and any(responses_extra.get(key) for key in _STATEFUL):  # the server stores the calls
+    if request.extra and continues_stored(request.extra):  # the server stores the calls
         return request
     if _is_paired(request.messages):
         return request

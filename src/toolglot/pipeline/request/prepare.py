@@ -17,6 +17,7 @@ from toolglot.pipeline.request.options import ModelOptions, ResponseSchema, Tool
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route, WireFormat, resolve, wire_format
 from toolglot.pipeline.response.extract import toolset
+from toolglot.wires import DEFAULT
 
 Body = dict[str, Any]
 
@@ -80,7 +81,7 @@ def build_request(
     fields: Body = {**options}
     more = optional(require_object, fields.pop("extra_body", None), "extra_body") or {}
     body: Body = {"model": route.model, "messages": _message_list(messages), "stream": stream, **fields, **more}
-    request = wire_format("openai-chat").wire.read_request(body)
+    request = wire_format(DEFAULT).wire.read_request(body)
     all_tools = request.tools + read_any_tools(tools, route.wire.name)
     return msgspec.structs.replace(
         request,

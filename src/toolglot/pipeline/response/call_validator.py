@@ -27,6 +27,7 @@ from toolglot.schema.coerce import repair, unwrap
 from toolglot.schema.fixes import sentence
 from toolglot.schema.relaxed_json import MAX_SIZE, Reading, read_object, repeats_key, too_deep
 from toolglot.schema.tool_names import ToolNames, called_as
+from toolglot.wires import DEFAULT
 
 Policy = Literal["strict", "balanced", "eager"]
 POLICIES: tuple[str, ...] = get_args(Policy)
@@ -317,5 +318,5 @@ def _calls_of(calls: Any) -> tuple[list[ToolCall], list[Decision]]:
         return [calls], []
     if isinstance(calls, (list, tuple)) and all(isinstance(call, ToolCall) for call in calls):
         return list(calls), []
-    reply = read_any_reply_or_reject(list(calls) if isinstance(calls, tuple) else calls, "openai-chat")
+    reply = read_any_reply_or_reject(list(calls) if isinstance(calls, tuple) else calls, DEFAULT)
     return [part for part in reply.parts if isinstance(part, ToolCall)], list(reply.decisions)

@@ -50,6 +50,7 @@ from toolglot.pipeline.response.tool_call_scanner import (
     ToolCallScanner,
 )
 from toolglot.pipeline.response.unverified_calls import UnverifiedCall, UnverifiedCalls
+from toolglot.wires import DEFAULT
 
 _TORN = "a value contains the marks of a call: where it ends is not clear"
 
@@ -76,7 +77,7 @@ def extract(
         >>> found.calls[0].arguments, found.calls[0].fixes, found.text.strip()
         ({'a': 1}, ('single_quotes', 'coerced_type'), 'Sure!')
     """
-    wire = provider or "openai-chat"
+    wire = provider or DEFAULT
     wire_format(wire)  # reject a wrong name, even if text does not need it
     reply = Reply(parts=(Text(source),)) if isinstance(source, str) else read_any_reply_or_reject(source, wire)
     native = [part for part in reply.parts if isinstance(part, ToolCall)]

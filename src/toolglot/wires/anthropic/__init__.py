@@ -1,11 +1,11 @@
 """Anthropic Messages."""
 
-from toolglot.core.interfaces import Wire
+from toolglot.core.interfaces import TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
 from toolglot.wires.anthropic.messages import read_history, read_messages, write_messages
 from toolglot.wires.anthropic.reply import write_error, write_reply
-from toolglot.wires.anthropic.request import read_request, write_request
+from toolglot.wires.anthropic.request import count_request, read_request, write_request
 from toolglot.wires.anthropic.shapes import WIRE as NAME
 from toolglot.wires.anthropic.stream import read_events, reader
 from toolglot.wires.anthropic.tools import declared_tools, read_choice, read_tools, write_tools
@@ -31,4 +31,6 @@ WIRE = Wire(
     read_choice=read_choice,
     declared_tools=declared_tools,
     read_history=read_history,
+    count_tokens=TokenCount(count_request, "input_tokens"),
+    call_stops=frozenset({"tool_use"}),
 )

@@ -118,3 +118,10 @@ def _put_extra(fields: Body, body: Body) -> None:
         written: Any = body.get(key)
         both = isinstance(value, dict) and isinstance(written, dict)
         body[key] = {**value, **written} if both else value
+
+
+_COUNTED = frozenset({"model", "messages", "system", "tools", "tool_choice", "thinking"})  # the keys that count_tokens accepts
+
+
+def count_request(_: str, url: str, body: Body) -> tuple[str, Body]:
+    return f"{url}/count_tokens", {key: value for key, value in body.items() if key in _COUNTED}

@@ -1,11 +1,11 @@
 """Google Gemini's generateContent."""
 
-from toolglot.core.interfaces import Wire
+from toolglot.core.interfaces import ModelList, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
 from toolglot.wires.gemini.messages import read_messages, write_messages
 from toolglot.wires.gemini.reply import write_error, write_reply
-from toolglot.wires.gemini.request import path, read_request, write_request
+from toolglot.wires.gemini.request import count_request, path, read_request, write_request
 from toolglot.wires.gemini.shapes import WIRE as NAME
 from toolglot.wires.gemini.stream import read_events, reader
 from toolglot.wires.gemini.tools import read_choice, read_tools, write_tools
@@ -30,4 +30,7 @@ WIRE = Wire(
     write_messages=write_messages,
     read_choice=read_choice,
     path_keys=("model", "stream"),
+    model_list=ModelList("/v1beta/models", "models", "name"),
+    count_tokens=TokenCount(count_request, "totalTokens"),
+    operation="generate_content",
 )

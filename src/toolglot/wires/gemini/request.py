@@ -217,3 +217,9 @@ def _put_output(output: Output, config: Body, notes: list[str]) -> None:
     for field in ("name", "description"):
         if getattr(output, field) is not None:
             notes.append(f"output {field}: gemini has no place for it; left out")
+
+
+def count_request(model: str, url: str, body: Body) -> tuple[str, Body]:
+    """countTokens needs the model inside the request too."""
+    inner = {"model": f"models/{model.removeprefix('models/')}", **body}
+    return f"{url.partition('?')[0].rpartition(':')[0]}:countTokens", {"generateContentRequest": inner}

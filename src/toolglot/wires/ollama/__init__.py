@@ -1,6 +1,6 @@
 """Ollama's native chat API: lines of JSON, arguments as objects, calls that come whole."""
 
-from toolglot.core.interfaces import Wire
+from toolglot.core.interfaces import ModelList, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
 from toolglot.wires.ollama.messages import read_messages, write_messages
@@ -29,4 +29,6 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    model_list=ModelList("/api/tags", "models", "name"),
+    window_option=("options", "num_ctx"),
 )

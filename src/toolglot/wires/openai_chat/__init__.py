@@ -10,7 +10,7 @@ from toolglot.wires.openai_chat.shapes import WIRE as NAME
 from toolglot.wires.openai_chat.stream import read_events, reader
 from toolglot.wires.openai_chat.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_chat.writer import ChatWriter
-from toolglot.wires.openai_common import write_error
+from toolglot.wires.openai_common import PATHS, write_error
 
 WIRE = Wire(
     name=NAME,
@@ -31,4 +31,6 @@ WIRE = Wire(
     write_messages=write_messages,
     read_choice=read_choice,
     read_history=read_history,
+    other_paths=PATHS,
+    call_stops=frozenset({"tool_calls", "function_call"}),
 )

@@ -1,12 +1,12 @@
 """OpenAI Responses: a conversation as a flat list of items, and a stream of named events."""
 
-from toolglot.core.interfaces import Wire
+from toolglot.core.interfaces import TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
-from toolglot.wires.openai_common import write_error
+from toolglot.wires.openai_common import PATHS, write_error
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
 from toolglot.wires.openai_responses.reply import write_reply
-from toolglot.wires.openai_responses.request import read_request, write_request
+from toolglot.wires.openai_responses.request import count_request, read_request, write_request
 from toolglot.wires.openai_responses.shapes import WIRE as NAME
 from toolglot.wires.openai_responses.storage_defaults import adopt
 from toolglot.wires.openai_responses.stream import read_events, reader
@@ -33,4 +33,7 @@ WIRE = Wire(
     read_choice=read_choice,
     declared_tools=declared_tools,
     adopt=adopt,
+    count_tokens=TokenCount(count_request, "input_tokens"),
+    other_paths=PATHS,
+    continues=("previous_response_id", "conversation"),
 )

@@ -226,3 +226,13 @@ def write_thinking(thinking: Thinking, notes: list[str]) -> Body:
     if thinking.budget is not None:
         notes.append("thinking budget: openai-responses supports only efforts; left out")
     return obj
+
+
+# the keys that input_tokens accepts
+_COUNTED = frozenset(
+    {"model", "input", "instructions", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "text", "truncation"}
+)
+
+
+def count_request(_: str, url: str, body: Body) -> tuple[str, Body]:
+    return f"{url}/input_tokens", {key: value for key, value in body.items() if key in _COUNTED}
