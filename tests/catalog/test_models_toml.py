@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import catalog, families, profile
 from toolglot.catalog.rows import Row
 from toolglot.dialects import dialect_names
 
 ROWS = catalog().rows
-each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+each_row = for_each("row", ROWS)
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.laws.dialect_cases import ALL, IDS, KINDS, NEEDED, Case, cases, shared_tools
+from tests.for_each import for_each
+from tests.laws.dialect_cases import ALL, KINDS, NEEDED, Case, cases, shared_tools
 from toolglot import Extraction, StreamExtractor, extract, fold
 from toolglot.core.event_order import first_order_error
 from toolglot.core.messages import ToolCall
@@ -42,7 +43,7 @@ def test_every_dialect_has_its_fixtures(dialect: str) -> None:
     assert kinds >= NEEDED
 
 
-@pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
+@for_each(("dialect", "case"), ALL)
 def test_calls_are_parsed_with_the_dialect_configured(dialect: str, case: Case) -> None:
     found = parsed(case, dialect)
     assert calls(found) == case.wanted
@@ -56,19 +57,19 @@ def test_calls_are_parsed_with_the_dialect_configured(dialect: str, case: Case) 
         assert found.decisions
 
 
-@pytest.mark.parametrize(("dialect", "case"), [pair for pair in ALL if pair[1].policy != "strict"])
+@for_each(("dialect", "case"), [pair for pair in ALL if pair[1].policy != "strict"])
 def test_calls_are_parsed_without_the_dialect_configured(dialect: str, case: Case) -> None:
     assert calls(parsed(case, "auto")) == case.wanted
 
 
-@pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
+@for_each(("dialect", "case"), ALL)
 def test_any_split_gives_the_same(dialect: str, case: Case) -> None:
     whole = parsed(case, dialect)
     for size in CUTS:
         assert parsed(case, dialect, size) == whole
 
 
-@pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
+@for_each(("dialect", "case"), ALL)
 def test_events_are_in_order_and_fold_to_the_result(dialect: str, case: Case) -> None:
     extractor = StreamExtractor(case.toolset, dialect=dialect, starts_in_reasoning=case.starts_in_reasoning)
     events = [*extractor.feed(case.text), *extractor.close()]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.laws.conversations import CASES, PAIRS, events, meaning, pieces, stream
 from tests.laws.losses import differences
 from toolglot.catalog.providers import providers
@@ -53,7 +54,7 @@ def read(case: str, wire: str, size: int = 7) -> list[Event]:
 
 
 @pytest.mark.parametrize("calls", ["hold", "pass"])
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_response_is_unchanged(case: str, wire: str, calls: str) -> None:
     """Text, reasoning, media, opaque blocks, signatures, usage: all but a truncated call."""
     plan, upstream = planned(case, wire), read(case, wire)
@@ -71,7 +72,7 @@ def test_a_response_is_unchanged(case: str, wire: str, calls: str) -> None:
     assert [(call.id, call.name, call.raw) for call in reply.calls] == [(one.id, one.name, one.raw) for one in meant.calls]
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_whole_answer_is_the_fold_of_its_stream(case: str, wire: str) -> None:
     plan = planned(case, wire)
     streamed = fold(answered(plan, read(case, wire, 1)))

@@ -12,6 +12,7 @@ from functools import partial
 import pytest
 
 from tests.counted import lines_run
+from tests.for_each import for_each
 from tests.laws.dialect_cases import shared_tools
 from toolglot import StreamExtractor, parse_arguments
 from toolglot.core.messages import ToolCall
@@ -142,7 +143,7 @@ WHOLE = sorted({*FLOODS, *MARKERS})
 PARTS = sorted({marker[:-1] for marker in MARKERS if len(marker) > 2} - {*WHOLE})  # they open no region of their own
 
 
-@pytest.mark.parametrize("unit", [*WHOLE, *PARTS])
+@for_each("unit", [*WHOLE, *PARTS])
 def test_a_flood_of_near_misses_is_linear_work(unit: str) -> None:
     texts = [unit * (length // len(unit)) for length in (2 * SIZE, 8 * SIZE)]
     for size in CUTS:
@@ -150,7 +151,7 @@ def test_a_flood_of_near_misses_is_linear_work(unit: str) -> None:
         assert characters[1] <= STEEP * characters[0], size
 
 
-@pytest.mark.parametrize("unit", WHOLE)
+@for_each("unit", WHOLE)
 def test_the_regions_that_a_flood_opens_are_parsed_in_linear_work(unit: str) -> None:
     texts = [unit * (length // len(unit)) for length in (2 * SIZE, 4 * SIZE)]
     lines = [lines_run(partial(extracted, text, "auto", 7)) for text in texts]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from tests.laws.conversations import CASES, body, events, meaning, pieces, stream, the_wire
 from tests.laws.losses import declared, differences, undeclared
 from toolglot import convert, convert_stream
@@ -32,7 +33,7 @@ def shared(case: str, *wires: str) -> Any:
 
 
 @pytest.mark.parametrize(("source", "target"), ALL)
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_a_request_keeps_its_meaning(case: str, source: str, target: str) -> None:
     written = convert(body(case, source, "request"), source, target, "request")
     read = the_wire(target).read_request(written)
@@ -40,7 +41,7 @@ def test_a_request_keeps_its_meaning(case: str, source: str, target: str) -> Non
 
 
 @pytest.mark.parametrize(("source", "target"), ALL)
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_a_response_keeps_its_meaning(case: str, source: str, target: str) -> None:
     tools = meaning(case).request.tools
     written = convert(body(case, source, "reply"), source, target, "response", tools=tools)
@@ -49,7 +50,7 @@ def test_a_response_keeps_its_meaning(case: str, source: str, target: str) -> No
 
 
 @pytest.mark.parametrize(("source", "target"), ALL)
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_a_stream_keeps_its_meaning(case: str, source: str, target: str) -> None:
     tools = meaning(case).request.tools
     written = b"".join(convert_stream(pieces(stream(case, source), 17), source, target, tools=tools))

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.counted import lines_run
-from tests.laws.dialect_cases import ALL, IDS, Case, shared_tools
+from tests.for_each import for_each
+from tests.laws.dialect_cases import ALL, Case, shared_tools
 from tests.laws.test_linear_scanning import SIZE, STEADY, clean, pieces
 from toolglot import Delta, Extraction, Open, StreamExtractor, extract, fold
 from toolglot.core.event_order import first_order_error
@@ -51,7 +52,7 @@ def decoded(found: Extraction) -> list[tuple[str, str, object]]:
     return [(call.id, call.full_name, call.arguments) for call in found.calls]
 
 
-@pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
+@for_each(("dialect", "case"), ALL)
 def test_every_split_folds_to_the_same(dialect: str, case: Case) -> None:
     _, whole = passed(case, dialect, max(1, len(case.text)))
     for size in CUTS:
@@ -62,7 +63,7 @@ def test_every_split_folds_to_the_same(dialect: str, case: Case) -> None:
         assert result == whole
 
 
-@pytest.mark.parametrize(("dialect", "case"), ALL, ids=IDS)
+@for_each(("dialect", "case"), ALL)
 def test_pass_seals_no_more_calls_than_hold(dialect: str, case: Case) -> None:
     """With hold, calls are repaired; with pass, a call that needs repair is not sealed. So pass gives a subset of hold."""
     held = extract(

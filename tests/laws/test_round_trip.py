@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.laws.conversations import CASES, PAIRS, body, events, meaning, stream, the_wire
 from tests.laws.losses import Loss, declared, differences, losses, undeclared
 from toolglot.core.fold import fold
@@ -35,26 +36,26 @@ def _channel(case: str) -> str | None:
     return "json" if meaning(case).request.output else None
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_request_is_written_as_the_fixture_has_it(case: str, wire: str) -> None:
     written = the_wire(wire).write_request(as_sent(case, wire), [], Quirks())
     assert written == body(case, wire, "request")
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_request_is_read_with_its_meaning(case: str, wire: str) -> None:
     found = differences(as_sent(case, wire), the_wire(wire).read_request(body(case, wire, "request")), "request")
     assert undeclared(found, declared(case, wire)) == set()
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_request_round_trips(case: str, wire: str) -> None:
     found, notes = request_losses(case, wire)
     assert undeclared(found, declared(case, wire)) == set()
     assert notes or not undeclared(found, declared(case, wire, silent=True)), f"lost without a note: {found}"
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_reply_is_read_with_its_meaning(case: str, wire: str) -> None:
     expected = meaning(case)
     read = the_wire(wire).read_reply(body(case, wire, "reply"), _channel(case))
@@ -62,7 +63,7 @@ def test_a_reply_is_read_with_its_meaning(case: str, wire: str) -> None:
     assert undeclared(differences(expected.reply, read, "reply"), declared(case, wire)) == set()
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_reply_round_trips(case: str, wire: str) -> None:
     found, _ = reply_losses(case, wire)
     assert undeclared(found, declared(case, wire)) == set()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.laws.conversations import CUTS, PAIRS, body, events, meaning, pieces, stream, the_wire
 from tests.laws.losses import declared, differences, undeclared
 from toolglot.core.event_order import first_order_error
@@ -30,7 +31,7 @@ def folded(wire: str, data: bytes, size: int | None = None) -> Reply:
     return fold(events(wire, pieces(data, size or len(data) or 1)))
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_stream_is_read_with_its_meaning(case: str, wire: str) -> None:
     expected = meaning(case)
     reader = the_wire(wire).reader("json" if expected.request.output else None)
@@ -39,14 +40,14 @@ def test_a_stream_is_read_with_its_meaning(case: str, wire: str) -> None:
     assert undeclared(differences(expected.reply, read, "reply"), declared(case, wire)) == set()
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_any_split_gives_the_same_fold(case: str, wire: str) -> None:
     whole = folded(wire, stream(case, wire))
     for size in CUTS:
         assert folded(wire, stream(case, wire), size) == whole
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_event_by_event_gives_the_same_fold(case: str, wire: str) -> None:
     data = stream(case, wire)
     assert fold(events(wire, iter(data.splitlines(keepends=True)))) == folded(wire, data)
@@ -62,7 +63,7 @@ def test_cuts_at_random_places_give_the_same_fold(pair: tuple[str, str], cuts: l
     assert fold(events(wire, cut)) == folded(wire, data)
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_whole_reply_equals_its_stream(case: str, wire: str) -> None:
     whole = the_wire(wire).read_reply(body(case, wire, "reply"), None)
     streamed = folded(wire, stream(case, wire))
@@ -79,7 +80,7 @@ def _essence(reply: Reply) -> Reply:
     return msgspec.structs.replace(reply, parts=tuple(parts), extra={}, usage=usage, created=None)
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_what_is_written_whole_and_streamed_is_the_same(case: str, wire: str) -> None:
     reply, tools = meaning(case).reply, meaning(case).request.tools
     writer = the_wire(wire).writer(ResponseContext(), [])
@@ -90,7 +91,7 @@ def test_what_is_written_whole_and_streamed_is_the_same(case: str, wire: str) ->
     assert undeclared(differences(reply, streamed, "reply"), declared(case, wire) | {"reply.parts.*.channel"}) == set()
 
 
-@pytest.mark.parametrize(("case", "wire"), PAIRS)
+@for_each(("case", "wire"), PAIRS)
 def test_a_stream_cut_short_is_a_fault_in_legal_order(case: str, wire: str) -> None:
     data = stream(case, wire)
     whole = folded(wire, data)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from tests.laws.dialect_cases import shared_tools
 from toolglot import CallerError, Choice, Tool, ToolCall, extract
 from toolglot.catalog.profile import Profile
@@ -49,7 +50,7 @@ def check_golden(name: str, prompt: str) -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("name", DIALECTS)
+@for_each("name", DIALECTS)
 def test_golden(style: str, name: str) -> None:
     check_golden(f"{style}.{name}", augment_system_prompt(BASE, TOOLS[:3], dialect=name, style=style))
 
@@ -66,9 +67,9 @@ def test_no_golden_prompt_is_left_over() -> None:
 # -- laws
 
 
-@pytest.mark.parametrize("name", dialect_names())
 @pytest.mark.parametrize("tools", [TOOLS, TOOLS[:1], TOOLS[1:2], TOOLS[2:]], ids=["all", "one", "no parameters", "others"])
 @pytest.mark.parametrize("policy", ["strict", "balanced"])
+@for_each("name", dialect_names())
 def test_the_example_calls_are_parsed(name: str, tools: tuple[Tool, ...], policy: Any) -> None:
     """The example, and the two calls at once, are in the prompt, and are calls by themselves."""
     lesson = tool_prompt(tools, dialect(name))
@@ -82,8 +83,8 @@ def test_the_example_calls_are_parsed(name: str, tools: tuple[Tool, ...], policy
         assert not any(call.fixes for call in found.calls)
 
 
-@pytest.mark.parametrize("name", dialect_names())
 @pytest.mark.parametrize("style", STYLES)
+@for_each("name", dialect_names())
 def test_every_prompt_has_its_tools_a_call_and_the_rules(name: str, style: str) -> None:
     prompt = augment_system_prompt(BASE, TOOLS, dialect=name, style=style)
     assert prompt.startswith(BASE)
@@ -93,8 +94,8 @@ def test_every_prompt_has_its_tools_a_call_and_the_rules(name: str, style: str) 
     assert "repeat the form" in prompt or "Two calls at once:" in prompt
 
 
-@pytest.mark.parametrize("name", dialect_names())
 @pytest.mark.parametrize("style", STYLES)
+@for_each("name", dialect_names())
 def test_size_grows_by_the_same_for_each_tool(name: str, style: str) -> None:
     schema = {"type": "object", "properties": {"city": {"type": "string", "description": "which"}}, "required": ["city"]}
     tools = [Tool(f"tool_{number:02}", "Does something", schema) for number in range(40)]
