@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -39,6 +39,14 @@ class Stage(Protocol):
     """Events to events, in batches: a step between a reader and a writer. Finish or Fault is the end."""
 
     def feed(self, events: list[StageEvent], /) -> list[StageEvent]: ...
+
+
+class HistoryReader(Protocol):
+    """Reads the `messages` of a body from bytes: each alone, and then as one conversation."""
+
+    def read(self, data: bytes | msgspec.Raw, start: int = 0, /) -> list[Any] | None: ...  # None: not a list
+    def join(self, read: Sequence[Any], /) -> tuple[Message, ...]: ...
+    def __call__(self, data: bytes | msgspec.Raw, /) -> tuple[Message, ...]: ...
 
 
 class Quirks(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -110,7 +118,7 @@ class Wire(msgspec.Struct, frozen=True):
     read_messages: Callable[[list[Any]], tuple[Message, ...]]
     write_messages: Callable[[tuple[Message, ...], Notes, Quirks], list[Any]]
     read_choice: Callable[[Any], Choice | None]
-    read_history: Callable[[bytes | msgspec.Raw], tuple[Message, ...]] | None = None  # `messages` as they come in a body
+    read_history: HistoryReader | None = None
     path_keys: tuple[str, ...] = ()  # keys of our body that the API has in its path
     declared_tools: Callable[[Body], tuple[Tool, ...]] | None = None  # the tools that a block of a message declares
     adopt: Callable[[Request], Request] | None = None  # sets this wire's defaults on a request that came on another wire

@@ -33,7 +33,7 @@ def encode(value: Any) -> bytes:
     """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD. What some readers of streams take for the end
     of a line is escaped.
     """
-    data = _encode(value)
+    data = encode_body(value)
     if not data.isascii():
         for raw, escaped in _LINE_ENDS:
             if raw in data:
@@ -41,7 +41,8 @@ def encode(value: Any) -> bytes:
     return data
 
 
-def _encode(value: Any) -> bytes:
+def encode_body(value: Any) -> bytes:
+    """As `encode`, for what is never read line by line: ends of lines are not escaped."""
     try:
         return _ENCODER.encode(value)
     except UnicodeError:
@@ -63,8 +64,8 @@ def replace_surrogate_escapes(data: bytes) -> bytes:
 
 
 def dumps(value: Any) -> str:
-    """As `encode`, but text, for use inside other JSON or a prompt: ends of lines are not escaped."""
-    return _encode(value).decode()
+    """As `encode_body`, but text, for use inside other JSON or a prompt."""
+    return encode_body(value).decode()
 
 
 def dumps_or_placeholder(value: Any) -> str:

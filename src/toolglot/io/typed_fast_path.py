@@ -6,11 +6,12 @@ A message with any other field matches no type and is read as a dict, by the gen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
+from toolglot.core.messages import Message
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import decode
 from toolglot.io.request_validation import require_object
@@ -33,8 +34,8 @@ class TypedMessages:
         self._each = msgspec.json.Decoder(list[msgspec.Raw])
         self._read, self._key = read, key
 
-    def __call__(self, data: bytes | msgspec.Raw) -> list[Any] | None:
-        """All messages; None if the JSON is not a list."""
+    def __call__(self, data: bytes | msgspec.Raw, start: int = 0) -> list[Any] | None:
+        """All messages; None if the JSON is not a list. `start`: how many come before them, for errors."""
         try:
             return [message.read() for message in self._all.decode(data)]
         except msgspec.ValidationError:
@@ -43,7 +44,7 @@ class TypedMessages:
             pieces = self._each.decode(data)
         except msgspec.ValidationError:
             return None
-        return [self._either_way(piece, at) for at, piece in enumerate(pieces)]
+        return [self._either_way(piece, at) for at, piece in enumerate(pieces, start)]
 
     def _either_way(self, piece: msgspec.Raw, at: int) -> Any:
         try:
@@ -54,3 +55,24 @@ class TypedMessages:
             return self._read(require_object(decode(piece), ""))
         except CallerError as error:
             raise error.within(f"{self._key}[{at}]") from None
+
+
+class History:
+    """The messages of a body, from its bytes: `typed` reads each, `join` makes one conversation of them.
+
+    `general` does both from the decoded list, and describes what is wrong if there is none.
+    """
+
+    __slots__ = ("_general", "join", "read")
+
+    def __init__(
+        self,
+        typed: TypedMessages,
+        join: Callable[[Sequence[Any]], tuple[Message, ...]],
+        general: Callable[[Any], tuple[Message, ...]],
+    ) -> None:
+        self.read, self.join, self._general = typed, join, general
+
+    def __call__(self, data: bytes | msgspec.Raw) -> tuple[Message, ...]:
+        read = self.read(data)
+        return self._general(decode(data)) if read is None else self.join(read)

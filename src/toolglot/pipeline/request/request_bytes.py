@@ -1,7 +1,7 @@
 """Read and write request bodies as bytes.
 
-An agent sends the same tools with every turn, often most of the body. They are cached by their bytes, so each turn only
-parses the rest of the body.
+An agent sends the same tools and its whole history with every turn. Both are cached by their bytes, so each turn only checks
+and parses what is new.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 
-from toolglot.core.interfaces import Notes
+from toolglot.core.interfaces import Notes, Wire
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
-from toolglot.io.json_codec import JSON_ERRORS, decode, encode
+from toolglot.io.json_codec import JSON_ERRORS, decode, encode_body
 from toolglot.io.request_validation import wrong_type
 from toolglot.pipeline.convert import write_request
 from toolglot.pipeline.request.declared_tools import with_declared_tools
+from toolglot.pipeline.request.history_cache import HistoryCache, Known
 from toolglot.pipeline.request.route import WireFormat
 from toolglot.pipeline.request.toolset_cache import MARK, ToolsetCache
 
@@ -27,17 +28,21 @@ Inspect = Callable[[bytes], None]
 
 _TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _TOOLS = ToolsetCache()
+_HISTORIES = HistoryCache()
 
 
-def read_request_bytes(data: bytes, source_format: WireFormat, inspect: Inspect | None = None, **overrides: Any) -> Request:
+def read_request_bytes(
+    data: bytes, source_format: WireFormat, inspect: Inspect | None = None, owner: str = "", **overrides: Any
+) -> Request:
     """Read a request body. `overrides` are values from the URL path. A body that is not a JSON object is a CallerError.
 
-    `inspect` gets the new part of the body before it is parsed, and may raise. Cached tools were checked before.
+    `inspect` gets the new part of the body before it is parsed, and may raise. Cached parts were checked before. `owner`: whose
+    messages are cached; no other owner finds them.
     """
     wire = source_format.wire
     try:
-        top, tools = _top_level(data, wire.name, inspect)
-        history = _take_history(top, source_format)
+        top, tools, known = _top_level(data, wire, owner, inspect)
+        history = _take_history(top, wire, known)
         body: dict[str, Any] = {key: decode(value) for key, value in top.items()}
     except JSON_ERRORS as error:
         raise _not_an_object(data, error) from None
@@ -53,30 +58,37 @@ def read_request_bytes(data: bytes, source_format: WireFormat, inspect: Inspect 
     return with_declared_tools(msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=messages))
 
 
-def _top_level(data: bytes, wire: str, inspect: Inspect | None) -> tuple[dict[str, msgspec.Raw], msgspec.Raw | Toolset | None]:
-    """The body without its tools; and the tools, cached or as raw JSON."""
-    cut = _TOOLS.cut_out(wire, data)
-    if cut is not None:
-        rest, tools = cut
+def _top_level(
+    data: bytes, wire: Wire, owner: str, inspect: Inspect | None
+) -> tuple[dict[str, msgspec.Raw], msgspec.Raw | Toolset | None, Known]:
+    """The body without its tools; the tools, cached or as raw JSON; and the messages that are cut out of the body."""
+    unknown = Known((wire.name, owner))
+    rest, known = (_HISTORIES.cut_out(unknown.reader, data) if wire.read_history is not None else None) or (data, unknown)
+    rest, toolset = _TOOLS.cut_out(wire.name, rest) or (rest, None)
+    if rest is not data:
         if inspect is not None:
             inspect(rest)
         try:
             top = _TOP.decode(rest)
-            if bytes(top.pop("tools", b"")) == MARK:  # else the key was nested, and not the request's
-                return top, tools
+            tools = top.pop("tools", None)
+            is_cut = toolset is None or (tools is not None and bytes(tools) == MARK)
+            if is_cut and _HISTORIES.is_cut(known, top.get("messages")):  # else a key was nested, and not the request's
+                return top, tools if toolset is None else toolset, known
         except JSON_ERRORS:
             pass  # the error must describe the original body
     if inspect is not None:
         inspect(data)
     top = _TOP.decode(data)
-    return top, top.pop("tools", None)
+    return top, top.pop("tools", None), unknown
 
 
-def _take_history(top: dict[str, msgspec.Raw], source_format: WireFormat) -> tuple[Message, ...]:
+def _take_history(top: dict[str, msgspec.Raw], wire: Wire, known: Known) -> tuple[Message, ...]:
     """The messages, if the wire parses them from bytes."""
-    read = source_format.wire.read_history
-    raw_messages = top.pop("messages", None) if read is not None else None
-    return () if read is None or raw_messages is None else read(raw_messages)
+    raw = top.pop("messages", None) if wire.read_history is not None else None
+    if raw is None or wire.read_history is None:
+        return ()
+    read = _HISTORIES.read(wire.read_history, known, bytes(raw))
+    return wire.read_history(raw) if read is None else wire.read_history.join(read)
 
 
 def _join(tools: Toolset | None, others: tuple[Tool, ...]) -> tuple[Tool, ...]:
@@ -90,7 +102,7 @@ def write_request_bytes(request: Request, target_format: WireFormat, notes: Note
     body = write_request(request, target_format, notes, model)
     for key in target_format.wire.path_keys:
         body.pop(key, None)
-    return encode(body)
+    return encode_body(body)
 
 
 def _not_an_object(data: bytes, error: BaseException) -> CallerError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,9 +11,8 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Media, Message, Opaque, Part, Reasoning, ToolCall, ToolResult
 from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError
-from toolglot.io.json_codec import decode
 from toolglot.io.request_validation import Body, not_one_of, read_each, wire_extra
-from toolglot.io.typed_fast_path import TypedMessages
+from toolglot.io.typed_fast_path import History, TypedMessages
 from toolglot.wires.anthropic.parts import read_content, write_blocks
 from toolglot.wires.anthropic.reasoning import reattach
 from toolglot.wires.anthropic.shapes import WIRE, rest_of
@@ -37,13 +37,7 @@ def read_messages(value: list[Any]) -> tuple[Message, ...]:
     return _join_turns(read_each(value, "messages", _read_message))
 
 
-def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
-    """As `read_messages`, from bytes."""
-    read = _typed_messages(data)
-    return read_messages(decode(data)) if read is None else _join_turns(read)
-
-
-def _join_turns(read: list[Message]) -> tuple[Message, ...]:
+def _join_turns(read: Sequence[Message]) -> tuple[Message, ...]:
     messages: list[Message] = []
     for message in read:
         if message.role == "user":
@@ -69,7 +63,7 @@ def _read_message(obj: Body) -> Message:
     return Message(role, tuple(parts), None, rest_of(obj, _KEYS) if len(obj) > 2 else {})
 
 
-_typed_messages = TypedMessages(SHAPES, _read_message)
+read_history = History(TypedMessages(SHAPES, _read_message), _join_turns, read_messages)
 
 
 def read_system(value: Any) -> tuple[Message, ...]:

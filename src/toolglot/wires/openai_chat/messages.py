@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import shake_128
 from typing import Any
-
-import msgspec
 
 from toolglot.core.envelope import unseal
 from toolglot.core.fold import merge_extra
@@ -14,7 +12,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from toolglot.core.result_matching import ResultMatcher, mark_error_text
 from toolglot.errors import CallerError
-from toolglot.io.json_codec import decode, dumps, loads_object
+from toolglot.io.json_codec import dumps, loads_object
 from toolglot.io.request_validation import (
     Body,
     not_one_of,
@@ -25,7 +23,7 @@ from toolglot.io.request_validation import (
     unknown_keys,
     wire_extra,
 )
-from toolglot.io.typed_fast_path import TypedMessages
+from toolglot.io.typed_fast_path import History, TypedMessages
 from toolglot.wires.openai_chat import signatures
 from toolglot.wires.openai_chat.parts import read_content, write_content, write_media
 from toolglot.wires.openai_chat.shapes import WIRE
@@ -54,13 +52,7 @@ def read_messages(value: list[Any]) -> tuple[Message, ...]:
     return _group_results(read_each(value, "messages", _read_message))
 
 
-def read_history(data: bytes | msgspec.Raw) -> tuple[Message, ...]:
-    """As `read_messages`, from bytes."""
-    read = _typed_messages(data)
-    return read_messages(decode(data)) if read is None else _group_results(read)
-
-
-def _group_results(items: list[Any]) -> tuple[Message, ...]:
+def _group_results(items: Sequence[Any]) -> tuple[Message, ...]:
     messages: list[Message] = []
     results: list[ToolResult] = []  # those of one turn are one message
     calls = ResultMatcher()
@@ -126,7 +118,7 @@ _READERS: dict[str, Callable[[Body, Any, str | None], Message | ToolResult]] = {
     **dict.fromkeys(("tool", "function"), _read_result),
     "assistant": _read_assistant_message,
 }
-_typed_messages = TypedMessages(SHAPES, _read_message)
+read_history = History(TypedMessages(SHAPES, _read_message), _group_results, read_messages)
 
 
 def _read_assistant(obj: Body) -> tuple[tuple[Part, ...], frozenset[str]]:
