@@ -155,3 +155,45 @@ def test_a_value_that_only_seems_to_end_is_rejected(text: str) -> None:
 def test_a_quote_that_was_not_escaped_is_repaired_where_the_value_ends_clearly() -> None:
     text = "<|tool_call_start|>[read_file(path='it's'), read_file(path='b')]<|tool_call_end|>"
     assert [one.arguments for one in parsed(text, "lfm2", "balanced").calls] == [{"path": "it's"}, {"path": "b"}]
+
+
+SEEMING_ENDS = ['echo "}}" > f', 'a"}}b', 'x = "]" + y', 'print("}")', 'echo "}}', '"}', 'a"}} and more text', 'echo "," > f']
+BASH = [Tool("bash", schema={"type": "object", "properties": {"command": TEXT, "cwd": TEXT}, "required": ["command"]})]
+WRITTEN = {
+    "hermes": '<tool_call>\n{"name": "bash", "arguments": {"command": "VALUE"}}\n</tool_call>',
+    "hermes, no closer": '<tool_call>{"name": "bash", "arguments": {"command": "VALUE"}}',
+    "tagged": '~~~tool_call\n{"name": "bash", "arguments": {"command": "VALUE"}}\n~~~',
+    "mistral": '[TOOL_CALLS][{"name": "bash", "arguments": {"command": "VALUE"}}]',
+    "mistral_v11": '[TOOL_CALLS]bash[ARGS]{"command": "VALUE"}',
+    "kimi_k2": '<|tool_calls_section_begin|><|tool_call_begin|>functions.bash:0<|tool_call_argument_begin|>{"command": "VALUE"}'
+    "<|tool_call_end|><|tool_calls_section_end|>",
+    "harmony": '<|channel|>commentary to=functions.bash <|constrain|>json<|message|>{"command": "VALUE"}<|call|>',
+    "function tag": '<function=bash>{"command": "VALUE"}</function>',
+    "react": 'Action: bash\nAction Input: {"command": "VALUE"}\n',
+    "fenced_json": '```json\n{"name": "bash", "arguments": {"command": "VALUE"}}\n```',
+    "llama3_json": '<|python_tag|>{"name": "bash", "parameters": {"command": "VALUE"}}',
+    "lfm2": '<|tool_call_start|>[bash(command="VALUE")]<|tool_call_end|>',
+    "tool_code": '```tool_code\nbash(command="VALUE")\n```',
+    "tool_code tag": '<tool_code>print(bash(command="VALUE"))</tool_code>',
+    "call_expression": 'bash(command="VALUE")',
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_a_value_with_quotes_before_brackets_comes_back_whole_or_not_at_all(form: str) -> None:
+    for value in SEEMING_ENDS:
+        text = WRITTEN[form].replace("VALUE", value)
+        for policy in ("balanced", "eager"):
+            found = extract(text, BASH, policy=policy)  # type: ignore[arg-type]
+            assert [one.arguments for one in found.calls] in ([], [{"command": value}]), text
+            extractor = StreamExtractor(BASH, policy=policy)  # type: ignore[arg-type]
+            for char in text:
+                extractor.feed(char)
+            extractor.close()
+            assert extractor.result() == found
+
+
+@pytest.mark.parametrize("behind", ['\nHere is the result: {"a": "b"}', "\nThe file (see 'x') is:\n1) one", " 'done'"])
+def test_text_behind_a_call_without_a_closer_does_not_tear_it(behind: str) -> None:
+    text = WRITTEN["mistral"].replace("VALUE", "ls") + behind
+    assert [one.arguments for one in extract(text, BASH).calls] == [{"command": "ls"}]

@@ -46,14 +46,17 @@ def calls_in(text: str, keys: Keys, *, ended: bool, depth: int = 0) -> list[Pars
     if depth > _MAX_DEPTH:
         return []
     if text.startswith("[") and not _KEY_FIRST.match(text):
-        return [
-            call for item in _items(text) for call in calls_in(item.value, keys, ended=ended or item.whole, depth=depth + 1)
-        ]
+        return [call for item in _items(text) for call in _of_item(item, keys, ended=ended, depth=depth + 1)]
     if text.startswith(('"', "'")):  # an object text as a string
         inner = plain_string(text).strip()
         found = calls_in(inner, keys, ended=ended, depth=depth + 1) if inner.startswith("{") else []
         return [with_fixes(call, "unwrapped_string") for call in found]
     return _object(*_fields(text), keys, ended=ended, depth=depth) if text.startswith(("{", "[")) else []
+
+
+def _of_item(item: Member, keys: Keys, *, ended: bool, depth: int) -> list[ParsedCall]:
+    found = calls_in(item.value, keys, ended=ended or item.whole, depth=depth)
+    return [msgspec.structs.replace(call, closed=False) for call in found] if item.torn else found
 
 
 def _items(text: str) -> list[Member]:

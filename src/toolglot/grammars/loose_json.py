@@ -125,6 +125,7 @@ class Member(msgspec.Struct, frozen=True):
     key: str  # empty: an item
     value: str
     whole: bool  # False: the text ends inside it
+    torn: bool = False  # a quote follows its closing bracket, so a text in it may have seemed to end
 
 
 _STRUCTURE = re.compile(r"""[{}\[\]"',:]""")
@@ -174,11 +175,11 @@ class _Split:
         yield from self._member(len(text), whole=bool(self._closed))
 
     def _member(self, end: int, *, whole: bool) -> Iterator[Member]:
-        value = self._text[self._start : end].strip()
-        if self._closed and value.startswith(("{", "[")) and not self._text[self._closed : end].strip(" \t\r\n}]"):
+        value, behind = self._text[self._start : end].strip(), self._text[self._closed : end] if self._closed else ""
+        if self._closed and value.startswith(("{", "[")) and not behind.strip(" \t\r\n}]"):
             value = self._text[self._start : self._closed].strip()  # without surplus closing brackets
         if value or self._key:
-            yield Member(self._key, value, whole)
+            yield Member(self._key, value, whole, '"' in behind)
         self._start, self._key, self._closed = end + 1, "", 0
 
     def _next_key(self, colon: int) -> Iterator[Member]:

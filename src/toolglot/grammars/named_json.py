@@ -13,6 +13,7 @@ from toolglot.grammars.known_names import spellings
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 
+_QUOTE = re.compile(r'[\s}]*+"')
 _WORD = re.compile(r"[\w-]+")
 Naming = Callable[[str, str, Tools], tuple[str, str | None]]  # name as written, arguments, tools -> name, id
 
@@ -80,7 +81,8 @@ class NamedRegion:
             value, cut = value_of(text, mark, self._grammar.ends)
             call = self._call(text[mark.head : mark.value], value, mark, tools)
             if call is not None:
-                calls.append(call if cut < 0 else msgspec.structs.replace(call, closed=True))
+                closed = (call.closed or cut >= 0) and not _quote_behind(text, mark)
+                calls.append(msgspec.structs.replace(call, closed=closed))
             elif calls:
                 return RegionResult(tuple(calls), rest=text[mark.head :])
             if cut >= 0:
@@ -113,6 +115,11 @@ class NamedRegion:
         words = _WORD.findall(text, mark.head)
         cut_off = any(name.startswith(word) for word in words for name in tools)
         return "the text ends before the call has arguments" if cut_off and not complete else None
+
+
+def _quote_behind(text: str, mark: Mark) -> bool:
+    """Whether a text in the value only seemed to end there. Some models write all arguments in quotes."""
+    return mark.end > mark.value > 0 and text[mark.value - 1] != '"' and _QUOTE.match(text, mark.end) is not None
 
 
 class NameFirst:

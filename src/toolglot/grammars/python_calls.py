@@ -89,9 +89,10 @@ def _read_one(text: str, at: int, tools: Tools) -> tuple[PythonCall, int] | None
     if call is None:
         return None
     if call.name == "print" and "print" not in tools and len(call.pairs) == 1 and isinstance(call.pairs[0][1], UnparsedText):
-        inner = read_call_loosely(str(call.pairs[0][1]))
+        inside = str(call.pairs[0][1])
+        inner = read_call_loosely(inside)
         if inner is not None and call.closed:
-            return inner, call.end
+            return inner._replace(closed=inner.closed and inner.end == len(inside)), call.end
     return call, call.end
 
 
@@ -135,8 +136,8 @@ def named(pairs: list[tuple[str | None, Any]], tool: Tool | None) -> dict[str, A
     order = list(parameters(tool)) if tool is not None else []
     for at, (key, value) in enumerate(pairs):
         if key is None:
-            if tool is None:
-                return None
+            if tool is None or any(before is not None for before, _ in pairs[:at]):
+                return None  # Python has none behind a named one: the text before it only seemed to end
             key = order[at] if at < len(order) else f"arg{at}"
         found[key] = value
     return found

@@ -109,7 +109,10 @@ def _read(body: str, opener: str, tools: Tools, *, whole: bool) -> RegionResult:
             break
         calls += listing.calls
         at = body.find(opener, listing.end)  # a list that did not close, then the next one
-        rest += body[listing.end : at] if at >= 0 else body[listing.end :]
+        behind = body[listing.end : at] if at >= 0 else body[listing.end :]
+        if whole and '"' in behind:
+            return RegionResult(problem="a text between the markers ends where a quote in it is not escaped")
+        rest += behind
         if at < 0:
             return RegionResult(_marked_if_cut(calls, whole), rest=rest)
         at += len(opener)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
@@ -49,10 +48,9 @@ from toolglot.pipeline.response.tool_call_scanner import (
     TextPiece,
     ToolCallScanner,
 )
+from toolglot.pipeline.response.torn_values import value_ends, without_torn
 from toolglot.pipeline.response.unverified_calls import UnverifiedCall, UnverifiedCalls
 from toolglot.wires import DEFAULT
-
-_TORN = "a value contains the marks of a call: where it ends is not clear"
 
 
 def extract(
@@ -191,7 +189,7 @@ class StreamExtractor:
                 self._piece(piece)
             if not self._waits_for_end:
                 self._resolve_waiting()
-            waiting, self._waiting, self._whole = _without_torn(self._waiting), [], None
+            waiting, self._waiting, self._whole = without_torn(self._waiting), [], None
             for piece in waiting:
                 undecided = isinstance(piece, CallFound) and self._text_needed(piece) == "all"
                 self._emit_piece(TextPiece(piece.text) if undecided else piece)
@@ -263,7 +261,7 @@ class StreamExtractor:
 
     def _waits_for(self, piece: CallFound) -> Literal["none", "some", "all"]:
         """How much of the text behind the call shows whether it is one, and whether its values are whole."""
-        return "all" if piece.parsed.value_ends and not piece.in_reasoning else self._text_needed(piece)
+        return "all" if value_ends(piece) and not piece.in_reasoning else self._text_needed(piece)
 
     def _text_needed(self, piece: CallFound) -> Literal["none", "some", "all"]:
         """How much of the text behind the call shows whether it is meant or quoted."""
@@ -304,7 +302,7 @@ class StreamExtractor:
 
     def _resolve_waiting(self, *following: SettledPiece) -> None:
         """Decide about the calls that wait. `following`: the piece behind them."""
-        waiting, self._waiting = _without_torn(self._waiting), []
+        waiting, self._waiting = without_torn(self._waiting), []
         for piece, behind in zip(waiting, _followers([*waiting, *following]), strict=False):
             self._emit_piece(piece, behind)
 
@@ -421,40 +419,6 @@ def _followers(pieces: list[SettledPiece]) -> list[tuple[str, bool]]:
             after = (piece.text + after)[:SEEN]
         more = more or isinstance(piece, CallFound)
     return found[::-1]
-
-
-def _without_torn(pieces: list[SettledPiece]) -> list[SettledPiece]:
-    """The pieces without calls that may be torn from a value.
-
-    If the text behind a call contains what ends a value, a value contained it before, and everything from there to here may be
-    part of that value: the end of the first call, and all calls behind it.
-    """
-    found = _merged(pieces)
-    first: dict[str, int] = {}  # what ends a value, and the first call with such values
-    torn = [0] * (len(found) + 1)  # how many stretches begin, less those that end
-    for at, piece in enumerate(found):
-        behind = piece.parsed.rest if isinstance(piece, CallFound) else piece.text
-        torn[min([first.pop(end) for end in tuple(first) if end in behind], default=at)] += 1
-        torn[at] -= 1
-        if isinstance(piece, CallFound):
-            first |= {end: at for end in piece.parsed.value_ends if end not in first}
-    return [
-        msgspec.structs.replace(piece, parsed=RegionResult(problem=_TORN)) if inside and isinstance(piece, CallFound) else piece
-        for piece, inside in zip(found, accumulate(torn), strict=False)
-    ]
-
-
-def _merged(pieces: list[SettledPiece]) -> list[SettledPiece]:
-    """The same with adjacent texts joined."""
-    found: list[SettledPiece] = []
-    texts: list[str] = []
-    for piece in pieces:
-        if isinstance(piece, TextPiece):
-            texts.append(piece.text)
-        else:
-            found += [TextPiece("".join(texts)), piece] if texts else [piece]
-            texts = []
-    return [*found, TextPiece("".join(texts))] if texts else found
 
 
 def toolset(tools: Iterable[Any]) -> Toolset:
