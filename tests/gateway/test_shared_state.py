@@ -328,6 +328,12 @@ def test_the_other_gateway_has_responses_decisions_and_usage(tmp_path: Path) -> 
             assert (await other.ask("POST", "/v1/responses", body))[0] == 400
             await _check_keys(redis)
 
+            deleted = (await other.ask("DELETE", "/toolglot/records"))[1]["deleted"]
+            assert (deleted["records"] >= 3, deleted["responses"]) == (True, 1)
+            assert (await one.ask("GET", f"/v1/responses/{second['id']}"))[0] == 404
+            async with Redis.from_url(redis.url) as client:
+                assert not await client.keys("toolglot:{responses}:value:*")
+
     run(work())
 
 

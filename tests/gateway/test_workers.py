@@ -112,6 +112,7 @@ def test_two_workers(tmp_path: Path) -> None:
             await _a_killed_worker_is_replaced(gateway)
             await _all_workers_follow_the_file(gateway)
             await _a_budget_counts_all_workers(gateway)
+            await _all_workers_delete(gateway)
             await _a_running_stream_is_finished(gateway)
 
     run(work())
@@ -174,8 +175,21 @@ async def _a_budget_counts_all_workers(gateway: Master) -> None:
             status, body = await gateway.chat()
             assert (status, b"budget_exceeded" in body) == (429, True)
     gateway.configure("m")
-    while (await gateway.chat())[0] == 429 or (await gateway.chat())[0] == 429:
-        await asyncio.sleep(0.05)
+    for worker in gateway.workers():
+        with gateway.only(worker):
+            while (await gateway.chat())[0] == 429:
+                await asyncio.sleep(0.05)
+
+
+async def _all_workers_delete(gateway: Master) -> None:
+    for worker in gateway.workers():
+        with gateway.only(worker):
+            assert (await gateway.send("POST", "/v1/responses", {"model": "any", "input": "Hello"}))[0] == 200
+    deleted = json.loads((await gateway.send("DELETE", "/toolglot/records"))[1])["deleted"]
+    assert (deleted["records"] > 2, deleted["responses"]) == (True, 2)
+    for worker in gateway.workers():
+        with gateway.only(worker):
+            assert json.loads((await gateway.get("/toolglot/live"))[1])["rows"] == []
 
 
 async def _a_running_stream_is_finished(gateway: Master) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.budgets import report_budget
 from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.http_exchange import websocket_not_supported, wrong_method
+from toolglot.gateway.overview import Deleted
+from toolglot.gateway.retention import delete_shared
 from toolglot.gateway.sharing import find_shared_record
 from toolglot.gateway.usage import MAX_DAYS
 
@@ -56,6 +60,16 @@ async def usage(call: EndpointCall) -> None:
         spent = await overview.spent(each)
         budgets += [report_budget(one, each, spent[one.period], now) for one in config.budgets if one.is_for(each)]
     await call.exchange.json({"usage": await overview.usage(int(days[:4]), owner), "budgets": budgets})
+
+
+async def delete_records(call: EndpointCall) -> None:
+    """Records and stored responses of the caller's key. An admin key deletes those of all, or with `?owner=` of one."""
+    owner = (call.exchange.query_value("owner") or None) if call.caller.is_admin else call.owner
+    deleted = await call.gateway.overview.delete(owner)
+    if not call.gateway.shared.is_local:
+        shared = await delete_shared(call.gateway.shared, owner)
+        deleted = Deleted(max(deleted.records, shared.records), deleted.responses + shared.responses)
+    await call.exchange.json({"deleted": msgspec.to_builtins(deleted)})
 
 
 # -- Responses

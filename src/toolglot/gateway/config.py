@@ -79,6 +79,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     log_file: str = ""  # the same lines in a file, which survives restarts; "": none
     log_file_size: int = 10 * 1024 * 1024  # bytes; then it is rotated
     max_records: int = 200  # latest requests in memory
+    retention: float = 0.0  # records and stored responses are deleted after this time; 0: when the room is needed
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
@@ -326,7 +327,7 @@ class _ConfigReader:
                 raise self._error("must be more than 0", "server", 0, key)
         if server.max_records > _MAX_RECORDS:
             raise self._error(f"must be at most {_MAX_RECORDS}", "server", 0, "max_records")
-        for key in ("rate", "burst", "max_connections", "cooldown"):
+        for key in ("rate", "burst", "max_connections", "cooldown", "retention"):
             if not getattr(server, key) >= 0:
                 raise self._error("must not be negative", "server", 0, key)
         for origin in server.cors_origins:

@@ -24,6 +24,7 @@ FIXED = (
     "max_store",
     "max_header",
     "max_records",
+    "retention",
     "state",
     "log",
     "log_level",

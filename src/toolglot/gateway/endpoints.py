@@ -55,6 +55,7 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("GET", "/toolglot/upstreams"): Endpoint(page.show_upstreams, CHAT),
     ("GET", "/toolglot/config"): Endpoint(page.show_config, CHAT),
     ("GET", "/toolglot/usage"): Endpoint(admin_endpoints.usage, CHAT),
+    ("DELETE", "/toolglot/records"): Endpoint(admin_endpoints.delete_records, CHAT),
     ("POST", "/toolglot/parse"): Endpoint(page.playground, CHAT, limited=True),
     ("GET", "/healthz"): Endpoint(admin_endpoints.healthz, CHAT, open=True),
     ("GET", "/health"): Endpoint(admin_endpoints.healthz, CHAT, open=True),

@@ -9,7 +9,7 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.records import Records
 from toolglot.gateway.request_log import log_request
+from toolglot.gateway.retention import delete_old
 from toolglot.gateway.server import GRACE, Source
 from toolglot.gateway.shared_state import LocalState
 from toolglot.gateway.startup_check import warn_unreachable
@@ -38,6 +39,7 @@ from toolglot.gateway.worker_channel import (
     Channel,
     Count,
     Counted,
+    Delete,
     Ended,
     Message,
     Ready,
@@ -76,10 +78,10 @@ class Master:
         self._config_reload: ConfigReload | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._records = Records(config.server.max_records)
-        metrics, history, self._usage, spending = Metrics(), History(), Usage(), Spending()
-        self._records.observers += [metrics, history, self._usage, spending, log_request]
+        metrics, history, self._usage, self.spending = Metrics(), History(), Usage(), Spending()
+        self._records.observers += [metrics, history, self._usage, self.spending, log_request]
         self._counts = LocalState()
-        self._overview = Overview(self._records, metrics, history, self._running, self._report_usage, spending=spending)
+        self._overview = Overview(self._records, metrics, history, self)
 
     async def run(self) -> int:
         """The exit code, once it is stopped and all workers ended."""
@@ -93,6 +95,8 @@ class Master:
             loop.add_signal_handler(signal.SIGHUP, self._config_reload.request, True)
             self._do(self._watch(Path(self._source.path), self._config_reload))
         self._do(self._check_upstreams())
+        if seconds := self._config.server.retention:
+            self._do(delete_old(seconds, self._records, None))
         await asyncio.gather(*(self._keep_running() for _ in range(self._config.server.workers)))
         for task in self._tasks:
             task.cancel()
@@ -189,28 +193,34 @@ class Master:
             case "metrics", []:
                 value: object = (await self._overview.metrics()).decode()
             case "find", [str(id)]:
-                await self._running(None)
+                await self.running(None)
                 value = await self._overview.find(id)
             case "live", [str(after), str(span), owner]:
                 value = await self._overview.live(after, span, owner)
             case "usage", [str(days), owner]:
-                await self._running(None)
+                await self.running(None)
                 value = await self._overview.usage(int(days), owner)
+            case "delete", [owner]:
+                value = await self._overview.delete(owner)
             case "spent", [str(owner)]:
                 value = await self._overview.spent(owner)
             case _:
                 value = await self._overview.failed()
         worker.channel.send(Answer(question.id, msgspec.Raw(msgspec.json.encode(value))))
 
-    async def _running(self, owner: str | None) -> int:
+    async def running(self, owner: str | None) -> int:
         """Of all workers. A worker sends records in order, so all requests that ended before are counted, too."""
-        counts = (
-            worker.channel.ask(lambda number: Count(number, owner), _COUNT_SECONDS) for worker in self._workers if worker.ready
-        )
-        numbers = await asyncio.gather(*counts, return_exceptions=True)
+        return await self._sum(lambda number: Count(number, owner))
+
+    async def delete_responses(self, owner: str | None) -> int:
+        return await self._sum(lambda number: Delete(number, owner))
+
+    async def _sum(self, question: Callable[[int], Message]) -> int:
+        answers = (worker.channel.ask(question, _COUNT_SECONDS) for worker in self._workers if worker.ready)
+        numbers = await asyncio.gather(*answers, return_exceptions=True)
         return sum(number for number in numbers if isinstance(number, int))
 
-    async def _report_usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
+    async def report_usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
         return await self._usage.report(self._counts, days, owner)
 
     # -- configuration and shutdown

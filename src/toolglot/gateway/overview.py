@@ -5,8 +5,7 @@ In a single process it is about that process. With several, their master has it 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -19,24 +18,31 @@ NO_ROWS, NO_HISTORY = "*", "none"
 _MAX_WRITTEN = 400  # characters of a call in the list; the whole is at /toolglot/decisions
 
 
-class Overview:
-    """`running`: the requests in progress of an owner; None: of all. `report_usage`: of some days and an owner."""
+class Deleted(msgspec.Struct, frozen=True):
+    records: int
+    responses: int
 
-    def __init__(
-        self,
-        records: Records,
-        metrics: Metrics,
-        history: History,
-        running: Callable[[str | None], Awaitable[int]],
-        report_usage: Callable[[int, str | None], Awaitable[list[dict[str, Any]]]],
-        *,
-        spending: Spending,
-    ) -> None:
-        self._records, self._metrics, self._history = records, metrics, history
-        self._running, self._report_usage, self._spending = running, report_usage, spending
+
+class Server(Protocol):
+    """The gateway, or the master of its workers. `owner` None: of all."""
+
+    spending: Spending
+
+    async def running(self, owner: str | None) -> int:
+        """Requests in progress."""
+
+    async def report_usage(self, days: int, owner: str | None) -> list[dict[str, Any]]: ...
+
+    async def delete_responses(self, owner: str | None) -> int:
+        """The number of stored responses that were deleted."""
+
+
+class Overview:
+    def __init__(self, records: Records, metrics: Metrics, history: History, server: Server) -> None:
+        self._records, self._metrics, self._history, self._server = records, metrics, history, server
 
     async def metrics(self) -> bytes:
-        self._metrics.running = await self._running(None)
+        self._metrics.running = await self._server.running(None)
         return self._metrics.exposition()
 
     async def find(self, id: str) -> Record | None:
@@ -44,7 +50,7 @@ class Overview:
 
     async def live(self, after: str, span: str, owner: str | None) -> dict[str, Any]:
         """The requests after this one, newest first; `owner` None: of all. `after` "*": none; `span` "none": no history."""
-        running = await self._running(owner)
+        running = await self._server.running(owner)
         rows = []
         for record in self._records.recent() if after != NO_ROWS else ():
             if record.id == after:
@@ -62,10 +68,14 @@ class Overview:
 
     async def usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
         """Requests and tokens; `owner` None: of all."""
-        return await self._report_usage(days, owner)
+        return await self._server.report_usage(days, owner)
+
+    async def delete(self, owner: str | None) -> Deleted:
+        """Records and stored responses of an owner; None: of all."""
+        return Deleted(self._records.delete(owner), await self._server.delete_responses(owner))
 
     async def spent(self, owner: str) -> dict[Period, Spent]:
-        return self._spending.spent(owner)
+        return self._server.spending.spent(owner)
 
 
 def _row(record: Record) -> dict[str, Any]:

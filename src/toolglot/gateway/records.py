@@ -105,6 +105,10 @@ def _bound(record: Record) -> bytes:
     return msgspec.json.encode(record)
 
 
+def _is_meant(record: Record, owner: str | None, before: float | None) -> bool:
+    return (owner is None or record.owner == owner) and (before is None or record.began < before)
+
+
 decode_record = msgspec.json.Decoder(Record).decode
 Observer = Callable[[Record], None]
 
@@ -132,6 +136,13 @@ class Records:
         self._bytes += size
         while len(self._records) > self._max_records or self._bytes > self._max_bytes:
             self._bytes -= self._records.popitem(last=False)[1][1]
+
+    def delete(self, owner: str | None = None, before: float | None = None) -> int:
+        """Those of an owner, or of requests that began before this time; without both, all. Returns their number."""
+        found = [id for id, (record, _) in self._records.items() if _is_meant(record, owner, before)]
+        for id in found:
+            self._bytes -= self._records.pop(id)[1]
+        return len(found)
 
     def find(self, id: str) -> Record | None:
         found = self._records.get(id) or self._records.get(f"req_{id}")

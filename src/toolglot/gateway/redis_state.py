@@ -275,6 +275,10 @@ class RedisState:
         arguments = [_name(id), kind.seconds]
         return bool(await self._attempt(lambda: self._delete(_keys_of(kind, id), arguments), 0))
 
+    async def names(self, kind: Kind) -> list[str]:
+        members: list[bytes] = await self._attempt(lambda: self._redis.zrange(_keys_of(kind, "")[1], 0, -1), [])
+        return [member.decode("utf-8", "replace").partition(" ")[2] for member in members]
+
     async def update(self, kind: Kind, id: str, change: Callable[[bytes | None], bytes]) -> bytes | None:
         key = _keys_of(kind, id)[0]
 

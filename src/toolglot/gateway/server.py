@@ -97,7 +97,7 @@ class Source(msgspec.Struct, frozen=True):
 
     path: str | None = None
     text: str = ""
-    options: dict[str, str | int] = {}
+    options: dict[str, str | int | float] = {}
     nonce_secret: bytes = msgspec.field(default_factory=lambda: secrets.token_bytes(16))  # the same in all workers
 
     def config(self) -> Config:
@@ -106,7 +106,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def read_source(path: Path | None, **options: str | int | None) -> Source:
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, str | int | float] = {name: value for name, value in options.items() if value is not None}
     return Source(options=given) if path is None else Source(str(path), read_text(path), given)
 
 
@@ -142,7 +142,7 @@ def run(gateway: Gateway, listening: socket.socket) -> None:
             sys.exit(0)  # uvicorn raises it again once all requests are finished
 
 
-def _with_options(config: Config, options: dict[str, str | int]) -> Config:
+def _with_options(config: Config, options: dict[str, str | int | float]) -> Config:
     if not options:
         return config
     config = msgspec.structs.replace(config, server=msgspec.structs.replace(config.server, **options))

@@ -54,6 +54,9 @@ class SharedState(Protocol):
 
     async def delete(self, kind: Kind, id: str) -> bool: ...
 
+    async def names(self, kind: Kind) -> list[str]:
+        """The ids of all values of this kind."""
+
     async def update(self, kind: Kind, id: str, change: Callable[[bytes | None], bytes]) -> bytes | None:
         """Replaces one value by what `change` makes of it, without losing what another gateway writes. The new value."""
 
@@ -104,6 +107,9 @@ class LocalState:
         found = await self.get(kind, id) is not None
         self._values.get(kind.name, OrderedDict()).pop(id, None)
         return found
+
+    async def names(self, kind: Kind) -> list[str]:
+        return list(self._values.get(kind.name, ()))
 
     async def update(self, kind: Kind, id: str, change: Callable[[bytes | None], bytes]) -> bytes | None:
         value = change(await self.get(kind, id))

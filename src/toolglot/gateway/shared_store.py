@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 
 from toolglot.core.messages import Message
-from toolglot.gateway.shared_state import RESPONSES, SharedState
+from toolglot.gateway.shared_state import RESPONSES, Kind, SharedState
 from toolglot.gateway.store import MAX_TURNS, Row, Store, decode_messages, encode_messages
 
 _DECODER = msgspec.msgpack.Decoder(Row)
@@ -19,9 +19,8 @@ def _id(id: str, owner: str) -> str:
 
 
 class SharedStore:
-    def __init__(self, state: SharedState, store: Store, max_bytes: int) -> None:
-        self._state, self._store = state, store
-        self._kind = msgspec.structs.replace(RESPONSES, max_bytes=max_bytes)
+    def __init__(self, state: SharedState, store: Store, kind: Kind = RESPONSES) -> None:
+        self._state, self._store, self._kind = state, store, kind
 
     async def add(self, id: str, owner: str, previous: str | None, messages: tuple[Message, ...], body: bytes) -> None:
         value = _ENCODER.encode(Row(previous, encode_messages(messages), body))

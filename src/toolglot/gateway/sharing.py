@@ -8,7 +8,7 @@ from collections import deque
 from toolglot.client.mode_stats import ModeStats
 from toolglot.gateway.budgets import Spending
 from toolglot.gateway.records import Record, Records, decode_record
-from toolglot.gateway.shared_state import MODE_STATS, RECORDS, SharedState
+from toolglot.gateway.shared_state import MODE_STATS, RECORDS, Kind, SharedState
 from toolglot.gateway.usage import Usage
 
 _INTERVAL = 2.0  # seconds between two exchanges of counts
@@ -19,11 +19,21 @@ _MAX_WAITING_BYTES = 16 * 1024 * 1024
 class Sharing:
     """A background job of the gateway. Records that wait too long, or that are too large, are dropped."""
 
-    def __init__(self, records: Records, mode_stats: ModeStats, usage: Usage, spending: Spending, state: SharedState) -> None:
+    def __init__(
+        self,
+        records: Records,
+        mode_stats: ModeStats,
+        usage: Usage,
+        spending: Spending,
+        state: SharedState,
+        *,
+        kind: Kind = RECORDS,
+    ) -> None:
         self._mode_stats, self._usage, self._spending, self._state = mode_stats, usage, spending, state
         self._waiting: deque[tuple[str, bytes]] = deque()
         self._bytes = 0
         self._added = asyncio.Event()
+        self._kind = kind
         records.share = self._share
 
     def _share(self, id: str, record: bytes) -> None:
@@ -50,7 +60,7 @@ class Sharing:
             while self._waiting:
                 id, record = self._waiting.popleft()
                 self._bytes -= len(record)
-                await self._state.put(RECORDS, id, record)
+                await self._state.put(self._kind, id, record)
 
     async def _exchange_counts(self) -> None:
         while True:

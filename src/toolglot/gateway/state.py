@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -24,8 +25,9 @@ from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
+from toolglot.gateway.retention import delete_old, kept_for
 from toolglot.gateway.routing import Routing
-from toolglot.gateway.shared_state import LocalState, SharedState
+from toolglot.gateway.shared_state import RECORDS, RESPONSES, LocalState, SharedState
 from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.sharing import Sharing
 from toolglot.gateway.store import Store
@@ -73,13 +75,16 @@ class Gateway:
         self.shared_store: SharedStore | None = None
         self.usage, self.spending = Usage(), Spending()
         self.records.observers += [self.usage, self.spending]
-        self.overview = Overview(
-            self.records, self.metrics, self.history, self.running, self.report_usage, spending=self.spending
-        )
+        self.overview = Overview(self.records, self.metrics, self.history, self)
         if address := state_address(config.server):
             self.shared = _connect(address.reveal())
-            self.shared_store = SharedStore(self.shared, self.store, config.server.max_store)
-            self.background_jobs.append(Sharing(self.records, self.mode_stats, self.usage, self.spending, self.shared))
+            seconds = config.server.retention
+            responses = msgspec.structs.replace(kept_for(RESPONSES, seconds), max_bytes=config.server.max_store)
+            self.shared_store = SharedStore(self.shared, self.store, responses)
+            counted = (self.mode_stats, self.usage, self.spending)
+            self.background_jobs.append(Sharing(self.records, *counted, self.shared, kind=kept_for(RECORDS, seconds)))
+        if config.server.retention:
+            self.background_jobs.append(lambda _: delete_old(config.server.retention, self.records, self.store))
         self.live = self._live(config)
 
     def use(self, config: Config) -> None:
@@ -92,6 +97,9 @@ class Gateway:
 
     async def report_usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
         return await self.usage.report(self.shared, days, owner)
+
+    async def delete_responses(self, owner: str | None) -> int:
+        return await asyncio.to_thread(self.store.delete_all, owner)
 
     def _live(self, config: Config) -> Live:
         server = config.server

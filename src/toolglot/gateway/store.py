@@ -60,7 +60,7 @@ def _connect(place: str) -> sqlite3.Connection:
         name = str(path)
     connection = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
     try:
-        connection.executescript("pragma journal_mode = wal; pragma synchronous = normal;" + _TABLE)
+        connection.executescript("pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on;" + _TABLE)
     except sqlite3.Error:
         connection.close()
         raise
@@ -141,6 +141,16 @@ class Store:
     def delete(self, id: str, owner: str) -> bool:
         with self._locked():
             return self._connection.execute("delete from responses where owner = ? and id = ?", (owner, id)).rowcount > 0
+
+    def delete_all(self, owner: str | None = None, before: float | None = None) -> int:
+        """Those of an owner, or from before this time; without both, all. Returns their number."""
+        with self._locked():
+            where = "where (?1 is null or owner = ?1) and (?2 is null or at < ?2)"
+            number = self._connection.execute(f"delete from responses {where}", (owner, before)).rowcount  # noqa: S608
+            if number:
+                self._connection.execute("pragma wal_checkpoint(truncate)")  # else they are still in the file beside it
+                self._bytes, _ = self._totals()
+            return number
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

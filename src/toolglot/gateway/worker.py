@@ -19,7 +19,7 @@ from toolglot.gateway.budgets import Period, Spent
 from toolglot.gateway.config import read_config
 from toolglot.gateway.config_reload import as_running
 from toolglot.gateway.discover import DiscoveryRefresh
-from toolglot.gateway.overview import Overview
+from toolglot.gateway.overview import Deleted, Overview
 from toolglot.gateway.records import Record
 from toolglot.gateway.request_log import set_up_logging
 from toolglot.gateway.server import Source, make_gateway, run
@@ -31,6 +31,7 @@ from toolglot.gateway.worker_channel import (
     Channel,
     Count,
     Counted,
+    Delete,
     Ended,
     Message,
     Ready,
@@ -84,6 +85,9 @@ class MasterLink:
                         await gateway.shared.publish(RELOAD)
                 case Count(id, owner):
                     channel.send(Counted(id, await gateway.running(owner)))
+                case Delete(id, owner):
+                    gateway.records.delete(owner)
+                    channel.send(Counted(id, await gateway.delete_responses(owner)))
                 case Answer(id, value):
                     channel.answered(id, value)
         log.error("the master process ended: this worker finishes its requests and ends too")
@@ -104,8 +108,7 @@ class _AllWorkers(Overview):
     """The master's overview."""
 
     def __init__(self, gateway: Gateway, master: MasterLink) -> None:
-        shown = (gateway.records, gateway.metrics, gateway.history)
-        super().__init__(*shown, gateway.running, gateway.report_usage, spending=gateway.spending)
+        super().__init__(gateway.records, gateway.metrics, gateway.history, gateway)
         self._master, self._shared = master, gateway.shared
 
     async def metrics(self) -> bytes:
@@ -125,6 +128,9 @@ class _AllWorkers(Overview):
         if not self._shared.is_local:  # it has the counts of all workers and of all gateways
             return await super().usage(days, owner)
         return msgspec.json.decode(await self._master.ask("usage", str(days), owner), type=list[dict[str, Any]])
+
+    async def delete(self, owner: str | None) -> Deleted:
+        return msgspec.json.decode(await self._master.ask("delete", owner), type=Deleted)
 
     async def spent(self, owner: str) -> dict[Period, Spent]:
         if not self._shared.is_local:

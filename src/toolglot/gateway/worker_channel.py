@@ -46,6 +46,13 @@ class Count(Message, frozen=True):
     owner: str | None
 
 
+class Delete(Message, frozen=True):
+    """Asks to delete the records and stored responses of an owner; None: of all. Counted: the responses."""
+
+    id: int
+    owner: str | None
+
+
 class Answer(Message, frozen=True):
     id: int
     value: msgspec.Raw
@@ -81,7 +88,7 @@ class Ask(Message, frozen=True):
     arguments: list[str | None]
 
 
-_TO_WORKER = msgspec.json.Decoder(Start | Reload | Count | Answer)
+_TO_WORKER = msgspec.json.Decoder(Start | Reload | Count | Delete | Answer)
 _TO_MASTER = msgspec.json.Decoder(Ready | ReloadRequest | Ended | Counted | Ask)
 
 
