@@ -1,9 +1,9 @@
-# make demo | test | check | bench | fuzz | soak | serve | dist | docs. Everything is set up once: in .venv, and as root on Debian with apt-get.
+# make demo | test | check | bench | hosts | fuzz | soak | serve | dist | docs. Everything is set up once: in .venv, and as root on Debian with apt-get.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-ask-full fuzz soak serve dist docs clean
+.PHONY: demo test check bench bench-ask-full hosts fuzz soak serve dist docs clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
@@ -58,6 +58,9 @@ bench-ask-full: $(VENV)/.bench  # both models, all ways, all questions: hours
 $(VENV)/.bench: $(VENV)/.test
 	$(BIN)/python -m pip install -q --group bench
 	touch $@
+
+hosts: $(VENV)/.test  # the integrations in the real packages, each in its own environment: 2 GB the first time
+	TOOLGLOT_HOSTS=1 $(BIN)/python -m pytest tests/integrations
 
 N ?= 100000
 CORPUS ?= .fuzz

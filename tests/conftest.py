@@ -13,4 +13,4 @@ settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("searching", deadline=None)  # HYPOTHESIS_PROFILE=searching looks for new ones
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-pytest_plugins = ["tests.llamacpp", "tests.node"]
+pytest_plugins = ["tests.llamacpp", "tests.node", "tests.integrations.hosts.environments"]

@@ -89,10 +89,13 @@ def response_filter(
     """
     wire = next((wire for end, wire in wires if path.rstrip("/").endswith(end)), None)
     content = loads_object(body.decode(errors="replace")) if wire is not None else None
-    if wire is None or content is None:
-        return None
+    return None if wire is None or content is None else filter_for(wire, {**content, **more}, options)
+
+
+def filter_for(wire: Wire, content: dict[str, Any], options: Options) -> ResponseFilter | None:
+    """The filter for this request. None: it has no tools, or can't be read."""
     try:
-        request = wire.read_request({**content, **more})
+        request = wire.read_request(content)
     except ToolglotError:
         return None  # the server reports what is wrong with it
     return ResponseFilter(wire, request, options) if request.tools else None
