@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from toolglot.catalog.profiles import server_kind
 from toolglot.client.exchange import HttpRequest
 from toolglot.client.transport import Limits
-from toolglot.client.worker import in_worker_if
+from toolglot.client.worker import in_worker
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
 from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, read_body, read_request
@@ -66,7 +67,8 @@ async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes
             return await count(call, http_request, candidate), _COUNTED
         except (ToolglotError, LookupError, TypeError, *JSON_ERRORS):
             pass  # the server has no such endpoint or is down: the estimate always works
-    return await in_worker_if(len(request.messages) > _MANY, lambda: request_tokens(request)), _ESTIMATED
+    estimate = partial(request_tokens, request)
+    return await in_worker(estimate) if len(request.messages) > _MANY else estimate(), _ESTIMATED
 
 
 async def _llamacpp(call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
