@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from uuid import uuid4
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from toolglot.client.keys import without_key
 from toolglot.client.retry import with_late_wait
 from toolglot.client.transport import Answer, Limits, Transport
-from toolglot.client.worker import in_worker_if
+from toolglot.client.worker import in_worker
 from toolglot.core.events import Event, Fault, Finish, Open, Start
 from toolglot.core.interfaces import Reader
 from toolglot.errors import UpstreamError
@@ -133,7 +134,8 @@ async def fetch_events(this: HttpRequest) -> list[Event]:
         body = await answer.read()
     finally:
         await answer.aclose()
-    events = await in_worker_if(len(body) > _LARGE, lambda: _events_in(body, this, answer))
+    read = partial(_events_in, body, this, answer)
+    events = await in_worker(read) if len(body) > _LARGE else read()
     last = events[-1]
     if isinstance(last, Fault) and not any(isinstance(event, Open) for event in events):
         raise _for_caller(last.error, this, answer)

@@ -22,7 +22,7 @@ from toolglot.client.mode_stats import ModeStats, was_good
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
 from toolglot.client.transport import Limits, Transport
-from toolglot.client.worker import in_worker_if
+from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
 from toolglot.core.messages import Message, Text, ToolResult
@@ -87,7 +87,7 @@ class Session(msgspec.Struct, frozen=True):
         target = await self.detected(request, target)
         prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
         is_large = len(request.messages) > _MANY or _are_large(request.tools)
-        response = await in_worker_if(is_large, prepare)
+        response = await in_worker(prepare) if is_large else prepare()
         await response.begin()
         return response
 
@@ -266,7 +266,7 @@ class Response:
         self._buffered += length
         is_heavy = self._buffered > _HEAVY or (self._is_large and (is_held or len(events) > 1))
         is_heavy = length > _LONG or len(events) > _MANY or (is_heavy and self._pipeline.may_validate(events))
-        batch = await in_worker_if(is_heavy, lambda: self._process(events))
+        batch = await in_worker(partial(self._process, events)) if is_heavy else self._process(events)
         self._buffered = max(0, self._buffered - _length(batch))
         return batch
 

@@ -17,10 +17,6 @@ async def in_worker(job: Callable[[], Result]) -> Result:
     return await asyncio.get_running_loop().run_in_executor(_executor(), run)
 
 
-async def in_worker_if(is_heavy: bool, job: Callable[[], Result]) -> Result:
-    return await in_worker(job) if is_heavy else job()
-
-
 @lru_cache(1)
 def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(2, thread_name_prefix="toolglot-worker")  # not the default one: that also resolves host names

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from toolglot.client.session import Session
-from toolglot.client.worker import in_worker_if
+from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import ResponseContext, Writer
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
@@ -63,7 +63,8 @@ class EndpointCall(msgspec.Struct, frozen=True):
 
 async def read_body(call: EndpointCall) -> bytes:
     body = await _body(call)
-    await in_worker_if(len(body) > _LARGE_BODY, lambda: check_structure(body, call.live.config.server.max_depth))
+    check = partial(check_structure, body, call.live.config.server.max_depth)
+    await in_worker(check) if len(body) > _LARGE_BODY else check()
     return body
 
 
@@ -74,7 +75,8 @@ async def _body(call: EndpointCall) -> bytes:
 
 async def read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Request, bytes]:
     """The request and its body. Some clients split a surrogate pair, so lone surrogates are replaced where needed."""
-    return await in_worker_if(len(body) > _LARGE_BODY, lambda: _read_request(call, body, **overrides))
+    read = partial(_read_request, call, body, **overrides)
+    return await in_worker(read) if len(body) > _LARGE_BODY else read()
 
 
 def _read_request(call: EndpointCall, body: bytes, **overrides: Any) -> tuple[Request, bytes]:
@@ -248,7 +250,8 @@ class ResponsesThread:
 
     async def with_history(self, request: Request) -> Request:
         """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
-        return await in_worker_if(bool(self._fields.previous_response_id), lambda: self._with_history(request))
+        has_history = bool(self._fields.previous_response_id)
+        return await in_worker(partial(self._with_history, request)) if has_history else self._with_history(request)
 
     def _with_history(self, request: Request) -> Request:
         leading = 1 if self._fields.instructions else 0

@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -425,6 +426,7 @@ def check_exposure(host: str, keys: tuple[ClientKey, ...]) -> None:
         )
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True

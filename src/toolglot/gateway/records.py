@@ -91,6 +91,11 @@ def _cut(text: str | None, limit: int = _MAX_TEXT) -> str | None:
 
 def _bound(record: Record) -> bytes:
     """Cuts off what is too long, for the texts come from clients and models. Returns it as JSON."""
+    most = max(map(len, (record.notes, record.tried, record.calls, record.decisions)))
+    if record.content is None and most <= _MAX_ITEMS:
+        encoded = msgspec.json.encode(record)
+        if len(encoded) <= _MAX_TEXT:  # all of it, so each text
+            return encoded
     for name in ("model", "target", "upstream", "code", "error", "client"):
         setattr(record, name, _cut(getattr(record, name)))
     record.notes = [_cut(note) or "" for note in record.notes[:_MAX_ITEMS]]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import msgspec
 
 from toolglot.catalog.prices import Price, cost
-from toolglot.client.worker import in_worker_if
+from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
 from toolglot.core.fold import fold, merge_extra, unfold_part
 from toolglot.core.interfaces import ResponseContext, Writer
@@ -112,7 +112,8 @@ class ResponseWriter:
         events: list[Event] = []
         async for batch in self._response:
             events += self._prepared(batch)
-        return await in_worker_if(len(events) > _MANY, lambda: self._whole(events, context))
+        write = partial(self._whole, events, context)
+        return await in_worker(write) if len(events) > _MANY else write()
 
     def _whole(self, events: list[Event], context: ResponseContext) -> bytes:
         reply = fold(events)

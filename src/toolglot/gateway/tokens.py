@@ -11,7 +11,7 @@ import msgspec
 from toolglot.catalog.profiles import server_kind
 from toolglot.client.exchange import HttpRequest
 from toolglot.client.transport import Limits
-from toolglot.client.worker import in_worker_if
+from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import TokenCount
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
@@ -67,7 +67,8 @@ async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes
             return await count(call, http_request, candidate), _COUNTED
         except (ToolglotError, LookupError, TypeError, *JSON_ERRORS):
             pass  # the server has no such endpoint or is down: the estimate always works
-    return await in_worker_if(len(request.messages) > _MANY, lambda: request_tokens(request)), _ESTIMATED
+    estimate = partial(request_tokens, request)
+    return await in_worker(estimate) if len(request.messages) > _MANY else estimate(), _ESTIMATED
 
 
 def _counter(candidate: Candidate) -> Callable[[EndpointCall, HttpRequest, Candidate], Awaitable[int]] | None:

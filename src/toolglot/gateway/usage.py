@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from toolglot.gateway.metrics import LabelSet
@@ -66,4 +67,9 @@ class Usage:
 
 
 def _day(at: float) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(at))
+    return _name_of_day(int(at // _DAY))
+
+
+@lru_cache(2 * MAX_DAYS)
+def _name_of_day(number: int) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(number * _DAY))

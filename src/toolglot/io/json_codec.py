@@ -33,7 +33,10 @@ def encode(value: Any) -> bytes:
     """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD. What some readers of streams take for the end
     of a line is escaped.
     """
-    data = encode_body(value)
+    try:
+        data = _ENCODER.encode(value)
+    except UnicodeError:
+        data = _ENCODER.encode(without_surrogates(value))
     if not data.isascii():
         for raw, escaped in _LINE_ENDS:
             if raw in data:

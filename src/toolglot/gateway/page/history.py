@@ -6,6 +6,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from operator import add
 from typing import Any
 
 from toolglot.gateway.metrics import LabelSet
@@ -18,7 +19,6 @@ _MAX_OWNERS = 16  # the one without requests for the longest time is dropped fir
 _ALL = "*"
 _NO_ROUTE = "no route"
 COLUMNS = ("passed", "fixed", "refused", "requests", "failed", "rescued", "rescued_fixed", "input", "output", "cost")
-_AT = {name: at for at, name in enumerate(COLUMNS)}
 _PER_DOUBLING = 8  # buckets of seconds: each is 9% longer than the one before
 _MAX_BUCKET = _PER_DOUBLING * 22  # 70 minutes
 
@@ -34,9 +34,8 @@ class _Row:
         self.counts: list[float] = [0] * len(COLUMNS)
         self.seconds: _Seconds = {}
 
-    def add(self, changes: dict[str, float], bucket: int | None) -> None:
-        for name, number in changes.items():
-            self.counts[_AT[name]] += number
+    def add(self, changes: list[float], bucket: int | None) -> None:
+        self.counts = [*map(add, self.counts, changes)]
         if bucket is not None:
             self.seconds[bucket] = self.seconds.get(bucket, 0) + 1
 
@@ -48,10 +47,14 @@ class _Ring:
 
     def row(self, at: float, model: str) -> _Row:
         now = int(at // self._step)
-        if now not in self._rows:
+        rows = self._rows.get(now)
+        if rows is None:
             self._rows = {step: rows for step, rows in self._rows.items() if now - STEPS < step < now}
-        rows = self._rows.setdefault(now, {})
-        return rows.get(model) or rows.setdefault(model, _Row())
+            rows = self._rows[now] = {}
+        row = rows.get(model)
+        if row is None:
+            row = rows[model] = _Row()
+        return row
 
     def rows(self, at: float) -> dict[str, list[tuple[int, _Row]]]:
         """For each model, how many steps ago, and what was counted."""
@@ -111,15 +114,22 @@ class History:
         }
 
 
-def _changes(record: Record, failed: bool) -> dict[str, float]:
-    changes: dict[str, float] = {"requests": 1, "failed": failed, "cost": record.cost or 0.0}
-    changes |= {"input": record.input or 0, "output": record.output or 0}
-    for call in record.calls:
-        rescued = call.dialect != "native" and call.outcome != "refused"
-        changes[call.outcome] = changes.get(call.outcome, 0) + 1
-        changes["rescued"] = changes.get("rescued", 0) + rescued
-        changes["rescued_fixed"] = changes.get("rescued_fixed", 0) + (rescued and call.outcome == "fixed")
-    return changes
+def _changes(record: Record, failed: bool) -> list[float]:
+    """In the order of COLUMNS."""
+    outcomes = [call.outcome for call in record.calls]
+    rescued = [call.outcome for call in record.calls if call.dialect != "native" and call.outcome != "refused"]
+    return [
+        outcomes.count("passed"),
+        outcomes.count("fixed"),
+        outcomes.count("refused"),
+        1,
+        failed,
+        len(rescued),
+        rescued.count("fixed"),
+        record.input or 0,
+        record.output or 0,
+        record.cost or 0.0,
+    ]
 
 
 # -- seconds
