@@ -65,7 +65,7 @@ FULL = Request(
     ),
     (
         WEATHER,
-        Tool("strict_one", schema=SCHEMA, strict=True, extra={OURS: {"defer_loading": True, "async": True}}),
+        Tool("strict_one", schema=SCHEMA, strict=True, deferred=True, extra={OURS: {"async": True}}),
         Tool("find", schema=SCHEMA, namespace="crm", extra={OURS: {"namespace": {"description": "Customers."}}}),
         Tool("note", kind="custom", namespace="crm"),
         Tool("run_sql", kind="custom", format={"type": "grammar", "syntax": "regex", "definition": ".+"}),

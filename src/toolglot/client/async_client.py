@@ -14,6 +14,7 @@ from toolglot.client.http.url import check_base
 from toolglot.client.keys import auth_headers, find_key, with_key_name
 from toolglot.client.mode_stats import ModeStats, server_name
 from toolglot.client.retry import Policy as RetryPolicy
+from toolglot.client.server_tools import ServedResponse
 from toolglot.client.session import Response, Session, Target
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
@@ -197,7 +198,7 @@ class AsyncClient:
         wire: str | None = None,
         call_retries: int | None = None,
         **options: Unpack[RequestOptions],
-    ) -> Response:
+    ) -> Response | ServedResponse:
         route = self.route(model, wire)
         if isinstance(messages, Request):
             if options or tuple(tools):

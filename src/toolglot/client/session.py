@@ -21,6 +21,7 @@ from toolglot.client.lessons import Lessons, lesson_in, with_tokens_left
 from toolglot.client.mode_stats import ModeStats, was_good
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
+from toolglot.client.server_tools import ServedResponse, ServerTool, definitions
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
@@ -33,7 +34,9 @@ from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route
+from toolglot.pipeline.request.server_tools import serve
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
+from toolglot.pipeline.request.vendor_tools import plain_request, server_kinds
 from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
@@ -79,17 +82,39 @@ class Session(msgspec.Struct, frozen=True):
     nonce_secret: bytes = b""  # of the nonces of prompted dialects; b"": none are derived
     lessons: Lessons = msgspec.field(default_factory=Lessons)
     keeps_received: bool = False  # in `Response.received`
+    server_tools: Mapping[str, ServerTool] = {}  # kind of a vendor's server tool -> what runs it here
 
     async def open(
         self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
-    ) -> Response:
+    ) -> Response | ServedResponse:
         """Send the request and wait for the first event of a stream, or for the whole response. Raises UpstreamError."""
         target = await self.detected(request, target)
-        prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
-        is_large = len(request.messages) > _MANY or _are_large(request.tools)
-        response = await in_worker(prepare) if is_large else prepare()
+        prepare = partial(self._prepared, target=target, nonce=nonce, larger_context=larger_context)
+        response = await self._served(request, target, prepare)
         await response.begin()
         return response
+
+    async def _prepared(self, request: Request, target: Target, nonce: str | None, larger_context: bool) -> Response:
+        is_large = len(request.messages) > _MANY or _are_large(request.tools)
+        prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
+        return await in_worker(prepare) if is_large else prepare()
+
+    async def _served(
+        self, request: Request, target: Target, prepare: Callable[[Request], Awaitable[Response]]
+    ) -> Response | ServedResponse:
+        """The response to a request, with the tools that run here."""
+        route = target.route
+        notes: list[str] = []
+        if not request.tools or target.calls == "off" or (request.choice is not None and request.choice.mode == "none"):
+            return await prepare(plain_request(request, route.wire, route.provider.quirks))
+        wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in server_kinds(request.tools)}
+        runs = await definitions(wanted, notes)
+        served = serve(request, route, runs)
+        if not served.kinds:
+            return await prepare(served.request)
+        return ServedResponse(
+            prepare, request, partial(serve, route=route, runs=runs), served, tools=wanted, notes=tuple(notes)
+        )
 
     def prepare(self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False) -> Response:
         """A response for a request that is not sent yet: `begin` sends it."""

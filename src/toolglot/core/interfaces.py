@@ -14,6 +14,7 @@ from toolglot.core.names import NameRule
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
+from toolglot.core.vendor_tools import VendorTools
 from toolglot.errors import UpstreamError
 
 In = TypeVar("In", contravariant=True)
@@ -70,6 +71,7 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True):
     seed_key: str = "seed"
     call_id_length: int | None = None  # ids must have exactly this many letters and digits
     server_tools: tuple[str, ...] = ()  # type prefixes of the server tools that this provider runs
+    tool_search: bool = True  # if the wire has a tool search: the server runs it
 
 
 class ResponseContext(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -121,6 +123,7 @@ class Wire(msgspec.Struct, frozen=True):
     read_history: HistoryReader | None = None
     path_keys: tuple[str, ...] = ()  # keys of our body that the API has in its path
     declared_tools: Callable[[Body], tuple[Tool, ...]] | None = None  # the tools that a block of a message declares
+    vendor_tools: VendorTools | None = None
     adopt: Callable[[Request], Request] | None = None  # sets this wire's defaults on a request that came on another wire
     # what its servers have besides the chat endpoint
     model_list: ModelList = ModelList()

@@ -23,6 +23,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     extra: Extra = {}  # of a server tool: extra[wire] is its whole definition
     members: tuple[str, ...] = ()  # of a server tool: the names of its calls, if it stands for several tools
     declared_in: str | None = None  # the wire whose message block declares it, if it is not in the request's `tools`
+    deferred: bool = False  # the model gets it only when a tool search found it
 
     @property
     def full_name(self) -> str:
@@ -70,4 +71,4 @@ def custom_as_function(tool: Tool) -> Tool:
     if grammar.get("definition"):
         field["description"] = f"Must follow this {grammar.get('syntax', 'grammar')} grammar:\n{grammar['definition']}"
     schema = {"type": "object", "properties": {"input": field}, "required": ["input"]}
-    return Tool(tool.name, tool.description, schema, namespace=tool.namespace, extra=tool.extra)
+    return Tool(tool.name, tool.description, schema, namespace=tool.namespace, extra=tool.extra, deferred=tool.deferred)

@@ -8,6 +8,7 @@ import msgspec
 
 from toolglot.client.error_advice import explained
 from toolglot.client.retry import Policy
+from toolglot.client.server_tools import ServedResponse
 from toolglot.client.session import Response, Session, Target
 from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.core.request import Request
@@ -34,7 +35,7 @@ class Opened(msgspec.Struct, frozen=True):
     """A started response, its route, and the routes that failed before."""
 
     candidate: Candidate
-    response: Response
+    response: Response | ServedResponse
     failed: tuple[str, ...]
 
 

@@ -25,9 +25,10 @@ def tools_writer(
     write_tool: WriteTool,
     *,
     custom_tools: bool = False,
+    deferred_tools: bool = False,
     arrange: Callable[[list[tuple[Tool, Body]]], list[Body]] = write_each,
 ) -> WriteTools:
-    """A wire's `write_tools`. `custom_tools`: the wire has them. `arrange`: how the written tools are grouped.
+    """A wire's `write_tools`. `custom_tools`, `deferred_tools`: the wire has them. `arrange`: how the tools are grouped.
 
     A Toolset becomes JSON that is ready to be sent. It is encoded once, however often it is sent.
     """
@@ -45,6 +46,8 @@ def tools_writer(
             if tool.kind == "custom" and not (custom_tools and quirks.custom_tools):
                 tool = custom_as_function(tool)
                 notes.append(f"tool {tool.name}: a custom tool is sent as a function with one string")
+            if tool.deferred and not deferred_tools:
+                notes.append(f"tool {tool.name}: {wire} has no deferred tools; sent with the others")
             written.append((tool, write_tool(tool, notes, quirks)))
         return arrange(written)
 

@@ -35,4 +35,4 @@ def _declared(part: Opaque) -> list[Tool]:
     wire = find_wire(part.wire)
     if wire is None or wire.declared_tools is None:
         return []
-    return [msgspec.structs.replace(tool, declared_in=part.wire) for tool in wire.declared_tools(part.block)]
+    return [msgspec.structs.replace(tool, declared_in=part.wire, deferred=False) for tool in wire.declared_tools(part.block)]

@@ -55,6 +55,17 @@ def most_relevant(
     return kept, tuple(tool for at, tool in enumerate(tools) if at in left_out)
 
 
+def search(tools: tuple[Tool, ...], query: str, most: int) -> tuple[Tool, ...]:
+    """The tools that share a word with the query, the best first. A tool that it names comes before all others."""
+    if not tools:
+        return ()
+    question = Message("user", (Text(query),))
+    scores = _scores(tools, (question,))
+    named = {at for at, tool in enumerate(tools) if query.strip() in (tool.name, tool.full_name)}
+    ranked = sorted(scores.keys() | named, key=lambda at: (at not in named, -scores.get(at, 0.0), at))
+    return tuple(tools[at] for at in ranked[:most])
+
+
 def _up_to_question(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     """The conversation up to the last question: what the model does then does not change its tools, which would change the
     start of the prompt with every step. A user message right after results belongs to them.

@@ -9,6 +9,7 @@ from toolglot.wires.anthropic.request import count_request, read_request, write_
 from toolglot.wires.anthropic.shapes import WIRE as NAME
 from toolglot.wires.anthropic.stream import read_events, reader
 from toolglot.wires.anthropic.tools import declared_tools, read_choice, read_tools, write_tools
+from toolglot.wires.anthropic.vendor_tools import VENDOR_TOOLS
 from toolglot.wires.anthropic.writer import MessagesWriter
 
 WIRE = Wire(
@@ -33,4 +34,5 @@ WIRE = Wire(
     read_history=read_history,
     count_tokens=TokenCount(count_request, "input_tokens"),
     call_stops=frozenset({"tool_use"}),
+    vendor_tools=VENDOR_TOOLS,
 )

@@ -20,7 +20,7 @@ from toolglot.io.request_validation import (
 from toolglot.io.tools_writer import choice_is_supported, supported_strict, tools_writer
 from toolglot.wires.anthropic.shapes import TOOLSETS, WIRE, rest_of
 
-_TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict"})
+_TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict", "defer_loading"})
 _CHOICE_KEYS = frozenset({"type", "name", "disable_parallel_tool_use"})
 
 _MODE_IN = {"auto": "auto", "any": "required", "required": "required", "none": "none"}
@@ -44,6 +44,7 @@ def _read_tool(obj: Body) -> Tool:
         optional(require_object, obj.get("input_schema"), "input_schema"),
         optional(require_boolean, obj.get("strict"), "strict"),
         extra=rest_of(obj, _TOOL_KEYS),
+        deferred=obj.get("defer_loading") is True,
     )
 
 
@@ -67,6 +68,8 @@ def _write_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body:
     strict = supported_strict(tool, notes, quirks)
     if strict is not None:
         obj["strict"] = strict
+    if tool.deferred:
+        obj["defer_loading"] = True
     if tool.extra:
         obj.update(wire_extra(tool.extra, WIRE, f"tool {tool.name}", notes))
     return obj
@@ -79,7 +82,7 @@ def _write_schema(schema: Body | None) -> Body:
     return schema if "type" in schema else {"type": "object", **schema}
 
 
-write_tools = tools_writer(WIRE, _write_tool)
+write_tools = tools_writer(WIRE, _write_tool, deferred_tools=True)
 
 
 # -- tool choice; the same object also limits parallel calls

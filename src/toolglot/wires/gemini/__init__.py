@@ -9,6 +9,7 @@ from toolglot.wires.gemini.request import count_request, path, read_request, wri
 from toolglot.wires.gemini.shapes import WIRE as NAME
 from toolglot.wires.gemini.stream import read_events, reader
 from toolglot.wires.gemini.tools import read_choice, read_tools, write_tools
+from toolglot.wires.gemini.vendor_tools import VENDOR_TOOLS
 from toolglot.wires.gemini.writer import GeminiWriter
 
 WIRE = Wire(
@@ -33,4 +34,5 @@ WIRE = Wire(
     model_list=ModelList("/v1beta/models", "models", "name"),
     count_tokens=TokenCount(count_request, "totalTokens"),
     operation="generate_content",
+    vendor_tools=VENDOR_TOOLS,
 )

@@ -11,6 +11,7 @@ from toolglot.wires.openai_responses.shapes import WIRE as NAME
 from toolglot.wires.openai_responses.storage_defaults import adopt
 from toolglot.wires.openai_responses.stream import read_events, reader
 from toolglot.wires.openai_responses.tools import declared_tools, read_choice, read_tools, write_tools
+from toolglot.wires.openai_responses.vendor_tools import VENDOR_TOOLS
 from toolglot.wires.openai_responses.writer import ResponsesWriter
 
 WIRE = Wire(
@@ -36,4 +37,5 @@ WIRE = Wire(
     count_tokens=TokenCount(count_request, "input_tokens"),
     other_paths=PATHS,
     continues=("previous_response_id", "conversation"),
+    vendor_tools=VENDOR_TOOLS,
 )

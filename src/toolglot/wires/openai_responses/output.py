@@ -29,6 +29,7 @@ from toolglot.wires.openai_responses.shapes import (
     write_usage,
 )
 from toolglot.wires.openai_responses.tools import write_choice, write_tools
+from toolglot.wires.openai_responses.vendor_tools import write_client_call
 
 _QUIRKS = Quirks()
 
@@ -96,9 +97,11 @@ def kind_of(part: Part) -> str:
     return "media" if isinstance(part, Media) else "text"
 
 
-def write_item(part: Part, item_id: str, notes: list[str]) -> Body | None:
-    """One part as an output item; None if this API has no item for it."""
+def write_item(part: Part, item_id: str, notes: list[str], client_tools: frozenset[str] = frozenset()) -> Body | None:
+    """One part as an output item; None if this API has no item for it. `client_tools`: those with items of their own."""
     match part:
+        case ToolCall() if part.sealed and part.full_name in client_tools:
+            return write_client_call(part, item_id)
         case Text():
             return _write_message(part, item_id, notes)
         case ToolCall():

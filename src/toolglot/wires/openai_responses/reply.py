@@ -18,11 +18,12 @@ from toolglot.wires.openai_responses.output import (
     write_item,
 )
 from toolglot.wires.openai_responses.shapes import WIRE
+from toolglot.wires.openai_responses.vendor_tools import client_tools
 
 
 def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Body:
     head = response_head(context, reply.id, reply.model, reply.created)
-    output = _write_output(reply.parts, Ids(head["id"]), notes)
+    output = _write_output(reply.parts, Ids(head["id"]), notes, client_tools(context.request))
     extra = wire_extra(reply.extra, WIRE, "reply", notes, FAMILY) if reply.extra else {}
     if reply.error is not None:
         tail, cut = failed(reply.error), True
@@ -35,14 +36,14 @@ def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Bod
     return {**head, **tail, "output": output}
 
 
-def _write_output(parts: tuple[Part, ...], ids: Ids, notes: list[str]) -> list[Body]:
+def _write_output(parts: tuple[Part, ...], ids: Ids, notes: list[str], own: frozenset[str]) -> list[Body]:
     output: list[Body] = []
     for part in parts:
         extra = getattr(part, "extra", {})
         sealed = sealed_neighbour_state(extra) if isinstance(part, (Text, ToolCall)) else None
         if sealed is not None:
             output.append({**state_item(sealed), "id": ids.take("reasoning", {}, len(output))})
-        item = write_item(part, ids.take(kind_of(part), extra, len(output)), notes)
+        item = write_item(part, ids.take(kind_of(part), extra, len(output)), notes, own)
         if item is not None:
             output.append(item)
     return output

@@ -39,6 +39,8 @@ _EVENTS: dict[str, Doing] = {
     "response.custom_tool_call_input.done": ("custom_tool_call", CallItem, CallItem.arguments_done),
 }
 _ADDED, _DONE = "response.output_item.added", "response.output_item.done"
+_PARTIAL_IMAGE = "response.image_generation_call.partial_image"
+_NO_PARTIAL_IMAGES = "partial images are left out; the whole image follows"
 _HEADS = frozenset({"response.created", "response.in_progress", "response.queued"})
 _TERMINAL = {
     "response.completed": "completed",
@@ -85,6 +87,8 @@ class ResponseChunks:
             self._terminal(response if isinstance(response, dict) else {}, _TERMINAL[kind])
         elif not kind.startswith("response."):
             self._whole(chunk, event)
+        elif kind == _PARTIAL_IMAGE and _NO_PARTIAL_IMAGES not in self.blocks.notes:
+            self.blocks.notes.append(_NO_PARTIAL_IMAGES)
 
     def _start(self, response: Body) -> None:
         self.blocks.start(response.get("id"), response.get("model"), response.get("created_at"))

@@ -29,8 +29,8 @@ from toolglot.wires.openai_common import FAMILY
 from toolglot.wires.openai_responses.shapes import WIRE
 
 _DECLARING = ("additional_tools", "tool_search_output")
-_FUNCTION_KEYS = frozenset({"type", "name", "description", "parameters", "strict"})
-_CUSTOM_KEYS = frozenset({"type", "name", "description", "format"})
+_FUNCTION_KEYS = frozenset({"type", "name", "description", "parameters", "strict", "defer_loading"})
+_CUSTOM_KEYS = frozenset({"type", "name", "description", "format", "defer_loading"})
 _NAMESPACE_KEYS = frozenset({"type", "name", "tools"})
 _MODES = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 
@@ -65,7 +65,7 @@ def _read_tool(obj: Body) -> list[Tool]:
 
 
 def _read_one(obj: Body, namespace: str | None) -> Tool:
-    kind = obj.get("type", "function")
+    kind, deferred = obj.get("type", "function"), obj.get("defer_loading") is True
     if kind == "function":
         if isinstance(obj.get("function"), dict):  # nested, as in Chat: many clients send it
             obj = {**obj["function"], "type": "function"}
@@ -74,7 +74,7 @@ def _read_one(obj: Body, namespace: str | None) -> Tool:
             require_object(schema, "parameters")
         strict = True if obj.get("strict") is True else None
         name, extra = require_string(obj.get("name"), "name"), unknown_extra(obj, _FUNCTION_KEYS, WIRE)
-        return Tool(name, _description(obj), schema, strict, namespace=namespace, extra=extra)
+        return Tool(name, _description(obj), schema, strict, namespace=namespace, extra=extra, deferred=deferred)
     if kind == "custom":
         form = obj.get("format")
         return Tool(
@@ -84,6 +84,7 @@ def _read_one(obj: Body, namespace: str | None) -> Tool:
             namespace=namespace,
             format=form if isinstance(form, dict) else None,
             extra=unknown_extra(obj, _CUSTOM_KEYS, WIRE),
+            deferred=deferred,
         )
     return Tool(str(kind), kind="server", namespace=namespace, extra={WIRE: obj})
 
@@ -105,6 +106,8 @@ def _write_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body:
     else:
         obj["parameters"] = tool.schema
         obj["strict"] = bool(supported_strict(tool, notes, quirks))
+    if tool.deferred:
+        obj["defer_loading"] = True
     if tool.extra:
         obj.update(wire_extra(tool.extra, WIRE, f"tool {tool.name}", notes, FAMILY))
     return obj
@@ -129,7 +132,7 @@ def _group(tools: list[tuple[Tool, Body]]) -> list[Body]:
     return written
 
 
-write_tools = tools_writer(WIRE, _write_tool, custom_tools=True, arrange=_group)
+write_tools = tools_writer(WIRE, _write_tool, custom_tools=True, deferred_tools=True, arrange=_group)
 
 
 # -- choice

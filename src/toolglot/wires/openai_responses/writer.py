@@ -18,11 +18,14 @@ from toolglot.wires.openai_responses.output import (
     cuts_text,
     ended,
     failed,
+    kind_of,
     response_head,
     running,
     write_item,
 )
+from toolglot.wires.openai_responses.progress import first_form, progress_events
 from toolglot.wires.openai_responses.shapes import WIRE, make_id
+from toolglot.wires.openai_responses.vendor_tools import client_tools
 
 _REFUSAL = {"type": "refusal", "refusal": ""}
 _TEXT = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
@@ -51,6 +54,7 @@ class ResponsesWriter(EventWriter):
         self._next = 0  # output_index
         self._refused = False
         self._pending: _PendingMessage | None = None
+        self._client_tools = client_tools(context.request)
 
     # -- the response around the items
 
@@ -89,9 +93,11 @@ class ResponsesWriter(EventWriter):
     def on_open(self, event: Open) -> bytes:
         begun = self._end_message()
         block = self._open[event.index] = _Block(event)
+        if event.kind == "call" and event.full_name in self._client_tools:
+            block.kind = "item"
         if event.extra and event.kind in ("text", "call"):
             begun += self._beside(sealed_neighbour_state(event.extra))
-        return begun + self._announce(block) if event.kind in _ANNOUNCED else begun
+        return begun + self._announce(block) if event.kind in _ANNOUNCED and block.kind != "item" else begun
 
     def _announce(self, block: _Block) -> bytes:
         """The item's first event, and its first part's."""
@@ -154,7 +160,7 @@ class ResponsesWriter(EventWriter):
         block = self._open.pop(event.index)
         text = "".join(block.pieces)
         part = fold((block.open, Delta(event.index, text), event)).parts[0]
-        if block.open.kind not in _ANNOUNCED:
+        if block.open.kind not in _ANNOUNCED or block.kind == "item":
             return self._write_whole(part)
         item = write_item(part, block.item_id, self._notes) or {}
         written = self._ends(block, text, item)
@@ -173,10 +179,14 @@ class ResponsesWriter(EventWriter):
         return self._item_done(pending.place, item) + self._beside(pending.late)
 
     def _write_whole(self, part: Part) -> bytes:
-        """An image or an opaque block, which is written at its end."""
+        """An image, an opaque block or a call with an item of its own: written at its end."""
         place = self._next
-        item = write_item(part, make_id("media", self._head["id"], place), self._notes)
-        return b"" if item is None else self._item_added(item) + self._item_done(place, item)
+        item = write_item(part, make_id(kind_of(part), self._head["id"], place), self._notes, self._client_tools)
+        if item is None:
+            return b""
+        added = self._item_added(first_form(item))
+        progress = [self._event(kind, rest) for kind, rest in progress_events(item, place)]
+        return added + b"".join(progress) + self._item_done(place, item)
 
     def _ends(self, block: _Block, text: str, item: Body) -> bytes:
         """The events that repeat what has streamed. A custom call's text comes from its JSON, so it is written as a whole."""
