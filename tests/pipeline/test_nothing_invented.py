@@ -184,9 +184,9 @@ def test_a_value_with_quotes_before_brackets_comes_back_whole_or_not_at_all(form
     for value in SEEMING_ENDS:
         text = WRITTEN[form].replace("VALUE", value)
         for policy in ("balanced", "eager"):
-            found = extract(text, BASH, policy=policy)  # type: ignore[arg-type]
+            found = extract(text, BASH, policy=policy)
             assert [one.arguments for one in found.calls] in ([], [{"command": value}]), text
-            extractor = StreamExtractor(BASH, policy=policy)  # type: ignore[arg-type]
+            extractor = StreamExtractor(BASH, policy=policy)
             for char in text:
                 extractor.feed(char)
             extractor.close()
