@@ -107,8 +107,9 @@ class Session(msgspec.Struct, frozen=True):
         notes: list[str] = []
         if not request.tools or target.calls == "off" or (request.choice is not None and request.choice.mode == "none"):
             return await prepare(plain_request(request, route.wire, route.provider.quirks))
-        wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in server_kinds(request.tools)}
-        runs = await definitions(wanted, notes)
+        kinds = self.server_tools.keys() & server_kinds(request.tools) if self.server_tools else ()
+        wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in kinds} if kinds else {}
+        runs = await definitions(wanted, notes) if wanted else {}
         served = serve(request, route, runs)
         if not served.kinds:
             return await prepare(served.request)
@@ -330,10 +331,12 @@ class Response:
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.decisions)
         self.rejected = rejections(last.decisions)
+        if not self._retries or not may_retry(last, self._request):
+            return [last]
         missing = (*self.rejected, *may_be_quotes(last.decisions)) or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
-        if not self._retries or not missing or not may_retry(last, self._request):
+        if not missing:
             return [last]
         retried = await retry_calls(self._send_again, self._request, fold(self._emitted), missing, self._retries)
         self.retried, self.rejected = retried.attempts, rejections(retried.rejected)
