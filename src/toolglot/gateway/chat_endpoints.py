@@ -93,7 +93,7 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
     server = call.live.config.server
     check = partial(check_structure, max_depth=server.max_depth)
     try:
-        request = read_request_bytes(body, call.frontend.wire_format, check, call.owner, **overrides)
+        request = read_request_bytes(body, call.frontend.wire_format, check, call.caller.owner, **overrides)
     except RecursionError:
         raise CallerError("the body is nested too deeply") from None
     if len(request.tools) > server.max_tools:
@@ -135,7 +135,8 @@ async def chat(call: EndpointCall) -> None:
     opened = await open_response(
         _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
     )
-    _record_opened(call.record, opened)
+    _record_candidate(call.record, opened.candidate)
+    call.record.tool_mode, call.record.tried = opened.response.plan.tool_mode.name, opened.failed
     stored_thread = thread if thread is not None and thread.stores else None
     content, prices = call.live.config.server.record, call.live.config.prices
     keep_events = content or stored_thread is not None
@@ -168,8 +169,12 @@ def _session(call: EndpointCall) -> Session:
 
 def _client(call: EndpointCall) -> Client:
     """With the vendor's version and beta headers, because some request fields need them."""
-    sent = ((name, call.exchange.header(name)[:_MAX_FORWARDED_HEADER]) for name in call.frontend.forwarded_headers)
-    return Client(call.frontend.wire.name, {name.decode(): value for name, value in sent if value})
+    headers: dict[str, str] = {}
+    for name in call.frontend.forwarded_headers:
+        value = call.exchange.headers.get(name)
+        if value:
+            headers[name.decode()] = value[:_MAX_FORWARDED_HEADER].decode("latin-1")
+    return Client(call.frontend.wire.name, headers)
 
 
 def _context(call: EndpointCall, request: Request) -> ResponseContext:
@@ -211,11 +216,6 @@ async def _stream(
 def _record_candidate(record: Record, candidate: Candidate) -> None:
     route = candidate.target.route
     record.upstream, record.target, record.upstream_wire = candidate.upstream.name, route.model, route.wire.name
-
-
-def _record_opened(record: Record, opened: Opened) -> None:
-    _record_candidate(record, opened.candidate)
-    record.tool_mode, record.tried = opened.response.plan.tool_mode.name, opened.failed
 
 
 # -- stored conversations of the Responses API
