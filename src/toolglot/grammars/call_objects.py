@@ -119,7 +119,10 @@ def _parsed_call(name: str, member: Member, call_id: str | None, *, ended: bool)
 
 
 def _first(fields: dict[str, Member], preferred: str, others: tuple[str, ...]) -> Member | None:
-    return next((fields[key] for key in (preferred, *others) if key in fields), None)
+    for key in (preferred, *others):
+        if key in fields:
+            return fields[key]
+    return None
 
 
 def _id(fields: dict[str, Member], keys: Keys) -> str | None:
