@@ -81,6 +81,8 @@ def _text(raw: msgspec.Raw) -> str:
 
 def _object(fields: dict[str, Member], closed: bool, keys: Keys, *, ended: bool, depth: int) -> list[ParsedCall]:
     """`closed`: the object has its closing brace."""
+    if not fields:
+        return []
     if keys.name_is_key and "name" not in fields:
         return [
             _parsed_call(name, member, None, ended=ended)

@@ -30,7 +30,7 @@ _CLOSING_TAG = re.compile(r"\s*+</([^\s<>]++)>")
 _BEGINNINGS = 256  # beginnings of a region whose grammars are known
 _LONGEST_BEGINNING = 8
 _NON_SPACE = re.compile(r"\S")
-_FREE_SCAN = 1024  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
+_FREE_SCAN = _CHUNK + 128  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
 
 
 class TextPiece(msgspec.Struct, frozen=True):
