@@ -1,8 +1,8 @@
 """What a request, a response or a stream of a chat API states, in words that all of them share. One file for each API.
 
-A request: `tools`, `choice`, `system`, `texts`, `calls`, `results`, `errors`, `images`, `output` and options. A response: `text`,
-`calls`, `stop`, `tokens`. A fact that an API has no place for is None. Ids are compared by what they connect: each result has
-the place of its call.
+A request: `tools`, `choice`, `system`, `texts`, `calls`, `results`, `errors`, `images`, `output` and options. A response:
+`text`, `calls`, `stop`, `tokens`. A fact that an API has no place for is None. Ids are compared by what they connect: each
+result has the place of its call.
 """
 
 from __future__ import annotations
