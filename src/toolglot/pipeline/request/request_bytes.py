@@ -16,7 +16,7 @@ from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
-from toolglot.io.json_codec import JSON_ERRORS, decode, encode_body
+from toolglot.io.json_codec import JSON_ERRORS, decode, encode
 from toolglot.io.request_validation import wrong_type
 from toolglot.pipeline.convert import write_request
 from toolglot.pipeline.request.declared_tools import with_declared_tools
@@ -54,8 +54,10 @@ def read_request_bytes(
             tools = _TOOLS.read(wire.name, bytes(tools))
         except JSON_ERRORS as error:  # the parser skipped them, so invalid UTF-8 or numbers show only here
             raise CallerError(f"is not JSON: {error}", "tools") from None
-    messages = request.messages + history
-    return with_declared_tools(msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=messages))
+    sent: tuple[Tool, ...] = request.tools
+    if tools is not None:
+        sent = Toolset(tools + sent) if sent else tools
+    return with_declared_tools(msgspec.structs.replace(request, tools=sent, messages=request.messages + history))
 
 
 def _top_level(
@@ -91,18 +93,12 @@ def _take_history(top: dict[str, msgspec.Raw], wire: Wire, known: Known) -> tupl
     return wire.read_history(raw) if read is None else wire.read_history.join(read)
 
 
-def _join(tools: Toolset | None, others: tuple[Tool, ...]) -> tuple[Tool, ...]:
-    if tools is None:
-        return others
-    return Toolset(tools + others) if others else tools
-
-
 def write_request_bytes(request: Request, target_format: WireFormat, notes: Notes, model: str | None = None) -> bytes:
     """The body to send, without the values that are in the URL path."""
     body = write_request(request, target_format, notes, model)
     for key in target_format.wire.path_keys:
         body.pop(key, None)
-    return encode_body(body)
+    return encode(body)
 
 
 def _not_an_object(data: bytes, error: BaseException) -> CallerError:
