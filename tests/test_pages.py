@@ -11,7 +11,9 @@ from scripts import pages
 
 def test_generated_pages_are_current() -> None:
     """In a process of its own: click keeps a command's `--help` as it was first used."""
-    done = subprocess.run([sys.executable, "-m", "scripts.pages", "--check"], cwd=pages.ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.pages", "--check"], cwd=pages.ROOT, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 

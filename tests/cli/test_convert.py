@@ -71,7 +71,7 @@ def test_what_a_stream_can_not_express_is_reported_with_json_too() -> None:
         (
             ("--kind", "response", "--tools", "no-such-file.json"),
             "{}",
-            "error: --tools: no-such-file.json: there is no such file",
+            "--tools: no-such-file.json: there is no such file",
         ),
         ((), '{"model": "m", "messages": [{"role": "user", "content": 3}]}', "messages[0].content: expected a string"),
         (("--to", "antropic"), "{}", "did you mean anthropic?"),
