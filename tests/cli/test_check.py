@@ -121,6 +121,24 @@ def test_what_is_wrong_with_the_configuration() -> None:
     assert done.stdout.endswith("1 thing is wrong\n")
 
 
+@pytest.mark.parametrize(
+    ("agent", "address", "key"),
+    [
+        ("claude", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"),
+        ("gemini", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
+        ("qwen", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    ],
+)
+def test_an_agent_with_the_address_and_without_a_key(
+    agent: str, address: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(address, "http://127.0.0.1:9")
+    monkeypatch.delenv(key, raising=False)
+    assert f"{address} is set, but {key} is not" in CliRunner().invoke(doctor.command, [agent]).stdout
+    monkeypatch.setenv(key, "any")
+    assert f"{address} is set, but" not in CliRunner().invoke(doctor.command, [agent]).stdout
+
+
 def test_a_port_that_another_program_has() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"127.0.0.1:{other.getsockname()[1]}"

@@ -238,6 +238,11 @@ def _agent(agent: Agent, model: str | None, checked: ModelCheck | Finding | None
         if os.environ.get(name):
             text = f"{name} is set: {agent.title} would use it instead of the gateway"
             yield Finding("note", text, "`toolglot launch` unsets it")
+    addresses = [name for name, value in agent.env.items() if "{url}" in value and os.environ.get(name)]
+    keys = [name for name, value in agent.env.items() if value == "{key}"]
+    if addresses and keys and not any(os.environ.get(name) for name in keys):
+        text = f"{addresses[0]} is set, but {keys[0]} is not: {agent.title} would ask you to log in, or fail"
+        yield Finding("wrong", text, f"export {keys[0]}=any, or a key of the gateway if it has keys")
     if isinstance(checked, ModelCheck) and checked.window is not None and checked.window < agent.prompt:
         takes = f"the first request of {agent.title} takes about {agent.prompt:,}"
         text = f"the context window of {model} is {checked.window:,} tokens, and {takes}"
