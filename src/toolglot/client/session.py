@@ -37,7 +37,7 @@ from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.server_tools import serve
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
 from toolglot.pipeline.request.vendor_tools import plain_request, server_kinds
-from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas
+from toolglot.pipeline.response.call_validator import MAX_CALLS, Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 from toolglot.pipeline.response.validate_calls import Calls
@@ -50,6 +50,7 @@ _HEAVY = 64 * 1024  # characters; shorter calls are validated within millisecond
 _LONG = 8 * 1024  # characters; to search so many for calls takes some 50 ms at worst
 _MANY = 200  # events or messages
 _LARGE = 3000  # objects and lists in the schemas of all tools
+_LONG_REQUEST = 256 * 1024  # characters of text; a shorter request is written within milliseconds
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
 
@@ -95,7 +96,7 @@ class Session(msgspec.Struct, frozen=True):
         return response
 
     async def _prepared(self, request: Request, target: Target, nonce: str | None, larger_context: bool) -> Response:
-        is_large = len(request.messages) > _MANY or _are_large(request.tools)
+        is_large = _is_large(request)
         prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
         return await in_worker(prepare) if is_large else prepare()
 
@@ -105,11 +106,12 @@ class Session(msgspec.Struct, frozen=True):
         """The response to a request, with the tools that run here."""
         route = target.route
         notes: list[str] = []
+        heavy = in_worker if _is_large(request) else _here
         if not request.tools or target.calls == "off" or (request.choice is not None and request.choice.mode == "none"):
-            return await prepare(plain_request(request, route.wire, route.provider.quirks))
+            return await prepare(await heavy(partial(plain_request, request, route.wire, route.provider.quirks)))
         wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in server_kinds(request.tools)}
         runs = await definitions(wanted, notes)
-        served = serve(request, route, runs)
+        served = await heavy(partial(serve, request, route, runs))
         if not served.kinds:
             return await prepare(served.request)
         return ServedResponse(
@@ -330,7 +332,7 @@ class Response:
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.decisions)
         self.rejected = rejections(last.decisions)
-        missing = (*self.rejected, *may_be_quotes(last.decisions)) or no_call(last.decisions)
+        missing = (*self.rejected, *may_be_quotes(last.decisions))[:MAX_CALLS] or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
         if not self._retries or not missing or not may_retry(last, self._request):
@@ -357,6 +359,26 @@ class Response:
         usage, notes = add_usage(last.usage, retried.usage), (*last.notes, *retried.notes)
         decisions = (*last.decisions, *retried.decisions)
         return [*events, msgspec.structs.replace(last, stop=stop, usage=usage, notes=notes, decisions=decisions)]
+
+
+async def _here(job: Callable[[], T]) -> T:
+    return job()
+
+
+def _is_large(request: Request) -> bool:
+    """Whether planning and writing it takes long."""
+    return len(request.messages) > _MANY or _are_large(request.tools) or _are_long(request.messages)
+
+
+def _are_long(messages: tuple[Message, ...]) -> bool:
+    length = 0
+    for message in messages:
+        for part in message.parts:
+            if type(part) is Text:
+                length += len(part.text)
+            elif type(part) is ToolResult:
+                length += sum(len(inner.text) for inner in part.parts if type(inner) is Text)
+    return length > _LONG_REQUEST
 
 
 def _are_large(tools: tuple[Tool, ...]) -> bool:

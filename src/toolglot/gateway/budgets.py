@@ -16,10 +16,9 @@ import msgspec
 
 from toolglot.errors import UpstreamError
 from toolglot.gateway.records import Record
-from toolglot.gateway.shared_state import SPENT, SharedState
+from toolglot.gateway.shared_state import BETWEEN, SPENT, SharedState
 
 Period = Literal["day", "month"]
-_BETWEEN = "\t"
 _DOLLARS, _TOKENS = "dollars", "tokens"
 _NANO = 1_000_000_000  # dollars are counted in billionths: counts are whole numbers
 _FORMATS: dict[Period, str] = {"day": "%Y-%m-%d", "month": "%Y-%m"}
@@ -85,7 +84,7 @@ class Spending:
         self._new = {period: self._new.get(period) or Counter() for period in now}  # what is over no longer matters
         for counts in self._new.values():
             for kind, number in numbers.items():
-                counts[record.owner + _BETWEEN + kind] += number
+                counts[record.owner + BETWEEN + kind] += number
 
     def _now(self) -> dict[Period, str]:
         at = time.gmtime(self._clock())
@@ -93,7 +92,7 @@ class Spending:
 
     def spent(self, owner: str) -> dict[Period, Spent]:
         def number(name: str, kind: str) -> int:
-            key = owner + _BETWEEN + kind
+            key = owner + BETWEEN + kind
             return self._new.get(name, Counter())[key] + self._shared.get(name, {}).get(key, 0)
 
         return {period: Spent(number(name, _DOLLARS) / _NANO, number(name, _TOKENS)) for period, name in self._now().items()}

@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 
 from toolglot.core.messages import Message
-from toolglot.gateway.shared_state import RESPONSES, Kind, SharedState
+from toolglot.gateway.shared_state import BETWEEN, RESPONSES, Kind, SharedState
 from toolglot.gateway.store import MAX_TURNS, Row, Store, decode_messages, encode_messages
 
 _DECODER = msgspec.msgpack.Decoder(Row)
@@ -15,7 +15,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 
 
 def _id(id: str, owner: str) -> str:
-    return f"{owner} {id}"
+    return f"{owner}{BETWEEN}{id}"
 
 
 class SharedStore:
