@@ -7,6 +7,7 @@ A message with any other field matches no type and is read as a dict, by the gen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -16,7 +17,7 @@ from toolglot.errors import CallerError
 from toolglot.io.json_codec import decode
 from toolglot.io.request_validation import require_object
 
-_LARGE = 256 * 1024  # bytes of JSON; more is decoded in parts, because nothing else runs meanwhile in the whole process
+_LARGE = 512 * 1024  # bytes of JSON; more is decoded in parts, because nothing else runs meanwhile in the whole process
 _PART = 1000  # messages
 
 
@@ -40,10 +41,8 @@ class TypedMessages:
     def __call__(self, data: bytes | msgspec.Raw, start: int = 0) -> list[Any] | None:
         """All messages; None if the JSON is not a list. `start`: how many come before them, for errors."""
         if memoryview(data).nbytes <= _LARGE:
-            try:
+            with suppress(msgspec.ValidationError):
                 return [message.read() for message in self._all.decode(data)]
-            except msgspec.ValidationError:
-                pass
         try:
             pieces = self._each.decode(data)
         except msgspec.ValidationError:
@@ -52,10 +51,10 @@ class TypedMessages:
         return [message for at, part in enumerate(parts) for message in self._part(part, start + at * _PART)]
 
     def _part(self, pieces: list[msgspec.Raw], start: int) -> list[Any]:
-        try:
-            return [message.read() for message in self._all.decode(b"[" + b",".join(map(bytes, pieces)) + b"]")]
-        except msgspec.ValidationError:
-            return [self._either_way(piece, at) for at, piece in enumerate(pieces, start)]
+        if sum(memoryview(piece).nbytes for piece in pieces) <= _LARGE:
+            with suppress(msgspec.ValidationError):
+                return [message.read() for message in self._all.decode(b"[" + b",".join(map(bytes, pieces)) + b"]")]
+        return [self._either_way(piece, at) for at, piece in enumerate(pieces, start)]
 
     def _either_way(self, piece: msgspec.Raw, at: int) -> Any:
         try:
