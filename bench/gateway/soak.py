@@ -64,6 +64,7 @@ to = "chat/*"
 """
 GROWTH = 1.05  # of memory, between the second quarter and the last
 RECORD_SECONDS = 5.0  # until the record of a request must be there
+MOST_REDIS = 32  # connections
 MOST_SENT = 4  # requests to the upstream for one of a client: two attempts, each perhaps sent again
 AROUND = 2.0  # seconds around a disturbance in which it is the cause
 RESPONSES = "openai-responses"
@@ -332,8 +333,15 @@ def _memory(pid: int) -> float:
     return int(text.partition("VmRSS:")[2].split()[0]) * 1024 / 1e6
 
 
-def _files(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))
+def _files(pid: int, redis_port: int) -> tuple[int, int]:
+    """Open files, and of them connections to Redis: its client keeps those that it once needed, up to 32."""
+    lines = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    to_redis = {f"socket:[{line[9]}]" for line in lines if int(line[2].partition(":")[2], 16) == redis_port}
+    files = []
+    for one in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            files.append(os.readlink(one))
+    return len(files), sum(file in to_redis for file in files)
 
 
 # -- the run
@@ -366,7 +374,13 @@ class Soak:
         self.seen = Seen()
         workers = processes.workers()
         self.watched = {"master": processes.gateway.process.pid, "oldest worker": workers[0]}
-        self.files = {name: _files(pid) for name, pid in self.watched.items()}
+        self.files = self.open_files()
+
+    def open_files(self) -> dict[str, int]:
+        """Without connections to Redis."""
+        found = {name: _files(pid, self.processes.redis_port) for name, pid in self.watched.items()}
+        assert all(to_redis <= MOST_REDIS for _, to_redis in found.values()), found
+        return {name: files - to_redis for name, (files, to_redis) in found.items()}
 
     async def run(self) -> Seen:
         background = [asyncio.create_task(job) for job in (self._look(), self._disturb())]
@@ -533,7 +547,7 @@ async def after(soak: Soak, behind: Server) -> list[tuple[str, bool]]:
     metrics = (await get(port, "/metrics")).body.decode()
     state = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{behind.port}/state", timeout=10).read())
     kept = state["open"] - 1  # connections to the upstream that wait for another request; one is this question's
-    files = {name: _files(pid) for name, pid in soak.watched.items()}
+    files = soak.open_files()
     files["oldest worker"] -= min(kept, files["oldest worker"] - soak.files["oldest worker"])
     if soak.watched["oldest worker"] not in processes.workers():
         return [("the oldest worker died", False)]

@@ -1,6 +1,7 @@
 """Budgets: what each key may spend in a day or a month (UTC). A request of a key that has spent one is rejected.
 
-Requests in progress count once they end. With shared state, the requests of all gateways count.
+Requests in progress count once they end. With shared state, the requests of all gateways count. Tokens that no upstream
+reported are estimated, or a client that always leaves before the end of a stream would spend nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from toolglot.core.reply import Usage
 from toolglot.errors import UpstreamError
 from toolglot.gateway.records import Record
 from toolglot.gateway.shared_state import BETWEEN, SPENT, SharedState
 
 Period = Literal["day", "month"]
 _DOLLARS, _TOKENS = "dollars", "tokens"
+_CHARACTERS_PER_TOKEN = 4
 _NANO = 1_000_000_000  # dollars are counted in billionths: counts are whole numbers
 _FORMATS: dict[Period, str] = {"day": "%Y-%m-%d", "month": "%Y-%m"}
 
@@ -53,6 +56,11 @@ def check_budgets(budgets: Iterable[Budget], spent: dict[Period, Spent], now: fl
                 when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(ends))
                 message = f"this API key has spent its budget of {shown} per {budget.period}; it starts again at {when}"
                 raise UpstreamError(message, 429, "budget_exceeded", ends - now, should_retry=False)
+
+
+def estimated_usage(sent: int, received: int) -> Usage:
+    """From the bytes of a request and the characters of its response."""
+    return Usage(sent // _CHARACTERS_PER_TOKEN, received // _CHARACTERS_PER_TOKEN)
 
 
 def report_budget(budget: Budget, owner: str, spent: Spent, now: float) -> dict[str, Any]:

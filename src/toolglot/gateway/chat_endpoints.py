@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.catalog.prices import cost
 from toolglot.client.session import Session
 from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import ResponseContext, Writer
@@ -18,6 +19,7 @@ from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.auth import Caller
 from toolglot.gateway.body_structure import check_structure
+from toolglot.gateway.budgets import estimated_usage
 from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
@@ -35,6 +37,7 @@ from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
 
 _MAX_FORWARDED_HEADER = 1000  # characters
 _MANY_MESSAGES = 100
+ESTIMATED = "the tokens are estimated: the upstream did not report them"
 _LARGE_BODY = 128 * 1024  # bytes; smaller ones are parsed within milliseconds
 
 
@@ -52,6 +55,16 @@ class EndpointCall(msgspec.Struct, frozen=True):
     @property
     def owner(self) -> str:
         return self.caller.owner
+
+    def estimate_usage(self, candidate: Candidate, sent: int, received: int = 0) -> None:
+        """Where the upstream did not report it, and a budget needs it: of a request of so many bytes and its response."""
+        record, config = self.record, self.live.config
+        if record.input is not None or not any(budget.is_for(self.owner) for budget in config.budgets):
+            return
+        usage = estimated_usage(sent, received)
+        record.input, record.output = usage.input, usage.output
+        record.cost = cost(record.target, candidate.upstream.row.name, usage, config.prices)
+        record.notes = [*record.notes, ESTIMATED]
 
     def may_see(self, record: Record) -> bool:
         """A record is visible with the key of its request, or an admin key."""
@@ -132,9 +145,13 @@ async def chat(call: EndpointCall) -> None:
     candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
-    opened = await open_response(
-        _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
-    )
+    try:
+        opened = await open_response(
+            _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
+        )
+    except asyncio.CancelledError:  # the client left; what it sent was read
+        call.estimate_usage(candidates[0], len(body))
+        raise
     _record_opened(call.record, opened)
     stored_thread = thread if thread is not None and thread.stores else None
     content, prices = call.live.config.server.record, call.live.config.prices
@@ -144,6 +161,7 @@ async def chat(call: EndpointCall) -> None:
         await (_stream if request.stream else _whole)(call, request, opened, response, stored_thread)
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
+        call.estimate_usage(opened.candidate, len(body), response.characters)
     if content:
         call.record.content = response.content(body)
 

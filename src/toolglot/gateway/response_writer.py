@@ -93,6 +93,7 @@ class ResponseWriter:
         self._record, self._content, self._keep_events = record, content, keep_events
         self._events: list[Event] = []
         self._blocks = 0
+        self.characters = 0  # of all blocks that were sent
         self._is_empty = True  # no text and no call is sent
         self._texts: set[int] = set()
         self._calls: dict[int, Open] = {}
@@ -154,6 +155,7 @@ class ResponseWriter:
         for event in events:
             kind = type(event)
             if kind is Delta:
+                self.characters += len(event.text)  # type: ignore[union-attr]
                 if self._is_empty and event.index in self._texts and event.text.strip():  # type: ignore[union-attr]
                     self._is_empty = False
             elif isinstance(event, Open):
