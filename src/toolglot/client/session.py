@@ -96,9 +96,12 @@ class Session(msgspec.Struct, frozen=True):
         return response
 
     async def _prepared(self, request: Request, target: Target, nonce: str | None, larger_context: bool) -> Response:
-        is_large = _is_large(request)
         prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
-        return await in_worker(prepare) if is_large else prepare()
+        return await _where(request)(prepare)
+
+    async def planned(self, request: Request, target: Target) -> HttpRequest:
+        """The request as it would be sent."""
+        return await _where(request)(partial(self.http_request, request, target))
 
     async def _served(
         self, request: Request, target: Target, prepare: Callable[[Request], Awaitable[Response]]
@@ -106,12 +109,12 @@ class Session(msgspec.Struct, frozen=True):
         """The response to a request, with the tools that run here."""
         route = target.route
         notes: list[str] = []
-        heavy = in_worker if _is_large(request) else _here
+        run = _where(request)
         if not request.tools or target.calls == "off" or (request.choice is not None and request.choice.mode == "none"):
-            return await prepare(await heavy(partial(plain_request, request, route.wire, route.provider.quirks)))
+            return await prepare(await run(partial(plain_request, request, route.wire, route.provider.quirks)))
         wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in server_kinds(request.tools)}
         runs = await definitions(wanted, notes)
-        served = await heavy(partial(serve, request, route, runs))
+        served = await run(partial(serve, request, route, runs))
         if not served.kinds:
             return await prepare(served.request)
         return ServedResponse(
@@ -184,6 +187,7 @@ class Response:
         self._offset = 0  # blocks emitted before it
         self._ended = False
         self._is_large = _are_large(self.plan.tools) or _have_long_results(self.plan.given)
+        self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = [] if session.keeps_received else None  # events of the first response, unprocessed
@@ -224,7 +228,7 @@ class Response:
             try:
                 return await send(self._http_request)
             except UpstreamError as error:
-                if not self._learn(error):
+                if not await _where(self._request)(partial(self._learn, error)):
                     raise
         return await send(self._http_request)
 
@@ -293,6 +297,7 @@ class Response:
         self._buffered += length
         is_heavy = self._buffered > _HEAVY or (self._is_large and (is_held or len(events) > 1))
         is_heavy = length > _LONG or len(events) > _MANY or (is_heavy and self._pipeline.may_validate(events))
+        is_heavy = is_heavy or self._may_replan
         batch = await in_worker(partial(self._process, events)) if is_heavy else self._process(events)
         self._buffered = max(0, self._buffered - _length(batch))
         return batch
@@ -344,7 +349,8 @@ class Response:
     async def _send_again(self, request: Request, mark: str) -> Reply:
         """One more request, not streamed and without further retries. `mark`: what a call in its text must carry."""
         target = msgspec.structs.replace(self.target, call_retries=0)
-        response = self._session.prepare(msgspec.structs.replace(request, stream=False), target)
+        request = msgspec.structs.replace(request, stream=False)
+        response = await _where(request)(partial(self._session.prepare, request, target))
         response.is_retry = True
         if mark and response.plan.tool_mode.kind != "constrained":
             response.require_mark(mark)
@@ -363,6 +369,11 @@ class Response:
 
 async def _here(job: Callable[[], T]) -> T:
     return job()
+
+
+def _where(request: Request) -> Callable[[Callable[[], T]], Awaitable[T]]:
+    """What runs a step of planning: this thread, or a worker thread."""
+    return in_worker if _is_large(request) else _here
 
 
 def _is_large(request: Request) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from toolglot.client.worker import in_worker
+from toolglot.core.messages import Message
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.budgets import report_budget
@@ -82,39 +85,30 @@ async def responses_websocket(call: EndpointCall) -> None:
 
 
 async def stored_response(call: EndpointCall) -> None:
-    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
-    if body is None:
-        raise _not_found(call)
-    await call.exchange.respond(200, body)
+    await call.exchange.respond(200, await _body(call))
 
 
 async def delete_response(call: EndpointCall) -> None:
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    if not (call.gateway.store.delete(*where) if shared is None else await shared.delete(*where)):
+    if not (await in_worker(partial(call.gateway.store.delete, *where)) if shared is None else await shared.delete(*where)):
         raise _not_found(call)
     await call.exchange.json({"id": call.path_params["id"], "object": "response", "deleted": True})
 
 
 async def cancel_response(call: EndpointCall) -> None:
     """A stored response is complete: only one that runs in the background could be cancelled."""
-    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
-    if body is None:
-        raise _not_found(call)
+    await _body(call)
     raise UpstreamError("Cannot cancel a completed response.", 400, "invalid_request_error")
 
 
 async def input_items(call: EndpointCall) -> None:
     """What the response was an answer to. Query: `order` (desc unless given), `limit` (20 unless given), `after`."""
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    history = call.gateway.store.history(*where) if shared is None else await shared.history(*where)
+    read = partial(call.gateway.store.history, *where)
+    history = await in_worker(read) if shared is None else await shared.history(*where)
     if history is None:
         raise _not_found(call)
-    wire = call.frontend.wire
-    items: list[dict[str, Any]] = wire.write_messages(history[:-1], [], call.frontend.wire_format.quirks)
-    stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
-    items = [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
+    items = await in_worker(partial(_items, call, history[:-1]))
     if call.exchange.query_value("order") != "asc":
         items.reverse()
     if after := call.exchange.query_value("after"):
@@ -127,6 +121,20 @@ async def input_items(call: EndpointCall) -> None:
     ends = (page[0]["id"], page[-1]["id"]) if page else (None, None)
     more = len(page) < len(items)
     await call.exchange.json({"object": "list", "data": page, "first_id": ends[0], "last_id": ends[1], "has_more": more})
+
+
+def _items(call: EndpointCall, messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = call.frontend.wire.write_messages(messages, [], call.frontend.wire_format.quirks)
+    stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
+    return [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
+
+
+async def _body(call: EndpointCall) -> bytes:
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    body = await in_worker(partial(call.gateway.store.body, *where)) if shared is None else await shared.body(*where)
+    if body is None:
+        raise _not_found(call)
+    return body
 
 
 def _not_found(call: EndpointCall) -> UpstreamError:

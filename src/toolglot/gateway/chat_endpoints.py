@@ -25,7 +25,6 @@ from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
 from toolglot.gateway.routing import MAX_NAME, Candidate
-from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.state import Gateway, Live, log
 from toolglot.gateway.store import StoreError
 from toolglot.gateway.upstream_request import Client, Opened, RateLimitTransport, open_response
@@ -136,8 +135,6 @@ async def chat(call: EndpointCall) -> None:
         await _load_model(call, request)
         return
     thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
-    if thread is not None and call.gateway.shared_store is not None:
-        await thread.fetch_history(call.gateway.shared_store)
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
         raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
@@ -163,7 +160,9 @@ async def chat(call: EndpointCall) -> None:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
         call.estimate_usage(opened.candidate, len(body), response.characters)
     if content:
-        call.record.content = response.content(body)
+        collect = partial(response.content, body)
+        is_large = len(body) + response.characters > _LARGE_BODY
+        call.record.content = await in_worker(collect) if is_large else collect()
 
 
 async def _load_model(call: EndpointCall, request: Request) -> None:
@@ -255,33 +254,30 @@ class ResponsesThread:
         except JSON_ERRORS as error:
             raise CallerError(str(error)) from None
         self._new_messages: tuple[Message, ...] = ()
-        self._fetched: tuple[Message, ...] | None = None
+        self._is_small = len(body) < _LARGE_BODY
 
     @property
     def stores(self) -> bool:
         return self._fields.store is not False
 
-    async def fetch_history(self, store: SharedStore) -> None:
-        """Before `with_history`, where gateways share their conversations."""
-        if previous := self._fields.previous_response_id:
-            self._fetched = await store.history(previous, self._call.owner)
-
     async def with_history(self, request: Request) -> Request:
         """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
-        has_history = bool(self._fields.previous_response_id)
-        return await in_worker(partial(self._with_history, request)) if has_history else self._with_history(request)
-
-    def _with_history(self, request: Request) -> Request:
         leading = 1 if self._fields.instructions else 0
-        instructions, self._new_messages = request.messages[:leading], request.messages[leading:]
+        self._new_messages = request.messages[leading:]
         previous = self._fields.previous_response_id
         if not previous:
             return request
-        is_shared = self._call.gateway.shared_store is not None
-        history = self._fetched if is_shared else self._call.gateway.store.history(previous, self._call.owner)
+        where, shared_store = (previous, self._call.owner), self._call.gateway.shared_store
+        if shared_store is not None:
+            history = await shared_store.history(*where)
+        else:
+            history = await in_worker(partial(self._call.gateway.store.history, *where))
         if history is None:
             message = f"previous_response_id: response {previous[:100]!r} not found"
             raise UpstreamError(message, 400, "previous_response_not_found")
+        return await in_worker(partial(self._joined, request, request.messages[:leading], history))
+
+    def _joined(self, request: Request, instructions: tuple[Message, ...], history: tuple[Message, ...]) -> Request:
         wire_extra = request.extra.get("openai-responses", {})
         wire_extra = {key: value for key, value in wire_extra.items() if key != "previous_response_id"}
         messages = match_results((*instructions, *history, *self._new_messages))
@@ -290,20 +286,30 @@ class ResponsesThread:
 
     async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
         """Runs before the end of the response is sent: the client may continue the conversation right after it."""
-        reply = response.reply()
-        if reply.error is not None:
-            return
-        messages = (*self._new_messages, Message("assistant", reply.parts))
-        body = encode(self._call.frontend.wire.write_reply(reply, context, []))
-        row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
         store, shared_store = self._call.gateway.store, self._call.gateway.shared_store
+        is_small = self._is_small and response.characters < _LARGE_BODY and len(self._new_messages) < _MANY_MESSAGES
+        make_row = partial(self._row, response, context)
+        row = make_row() if is_small else await in_worker(make_row)
+        if row is None:
+            return
         try:
             if shared_store is not None:
                 await shared_store.add(*row)
-            elif store.in_memory and len(body) < _LARGE_BODY and len(messages) < _MANY_MESSAGES:
+            elif store.in_memory and is_small:
                 store.add(*row)
             else:
-                await asyncio.to_thread(store.add, *row)
+                await in_worker(partial(store.add, *row))
         except StoreError as error:  # a full disk: the client gets its response all the same
             log.error("%s: %s", self._call.exchange.request_id, error)
             self._call.record.notes.append(str(error))
+
+    def _row(
+        self, response: ResponseWriter, context: ResponseContext
+    ) -> tuple[str, str, str | None, tuple[Message, ...], bytes] | None:
+        """What the store keeps; None if the response is not complete."""
+        reply = response.reply()
+        if reply.error is not None:
+            return None
+        messages = (*self._new_messages, Message("assistant", reply.parts))
+        body = encode(self._call.frontend.wire.write_reply(reply, context, []))
+        return context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body

@@ -57,6 +57,7 @@ class HttpTransport:
         auth = proxy.auth if proxy is not None and absolute else None
         data = request_head(method, target, headers, len(body), absolute=absolute, proxy_auth=auth) + body
         pool = self._pool(target)
+        pool.limit(limits.connections)
         connection = pool.take_idle() or await self._connect(pool, target, limits, fresh=False)
         _count(is_resent=False)
         answer = await self._exchange(connection, data, limits, headless=method == "HEAD")
