@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.integrations.hosts.environments import environment as host_environment
 
 from conformance.vectors import GROUPS, VERSION, vectors
-from tests.integrations.hosts.environments import environment as host_environment
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".conformance"

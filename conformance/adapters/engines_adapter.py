@@ -54,7 +54,7 @@ class Vocabulary(dict[str, int]):
         self[token] = len(self) + 1000
         return self[token]
 
-    def get(self, token: str, default: Any = None) -> int:  # type: ignore[override]  # noqa: ARG002
+    def get(self, token: str, default: Any = None) -> int:
         return self[token]
 
     def __contains__(self, token: object) -> bool:
