@@ -174,6 +174,15 @@ class StreamExtractor:
             self._blocks.text(plain)
         return self._drain()
 
+    def plain(self, text: str) -> str | None:
+        """Fast path of `feed` while a block of text is open: what this text adds to it. None: use `feed`."""
+        if self._waiting or self._in_reasoning or self._text_only or self._whole is not None:
+            return None
+        plain = self._scanner.plain(text)
+        if plain:
+            self._before.add(plain)
+        return plain
+
     def add_reasoning(self, text: str) -> list[Event]:
         """Add reasoning that a provider sends separately from the text."""
         if text:

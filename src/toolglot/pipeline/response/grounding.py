@@ -15,20 +15,13 @@ from typing import Any
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, custom_as_function
 from toolglot.io.json_codec import loads_object
-from toolglot.pipeline.request.retry_feedback import codes_in
 from toolglot.pipeline.response.call_validator import call_key
 
 UNGROUNDED, REPEATED = "rejected_ungrounded", "rejected_repeat"
+ONCE = frozenset({UNGROUNDED, REPEATED})  # if the last message reports one of these, calls are accepted
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _STEM = 4  # letters
 _MAX_TEXT = 200_000  # characters of the conversation that count, the latest first
-
-
-def grounding(messages: tuple[Message, ...]) -> Grounding | None:
-    """None if the last message reports such a rejection: then calls are accepted."""
-    if messages and codes_in(messages[-1]) & {UNGROUNDED, REPEATED}:
-        return None
-    return Grounding(messages)
 
 
 class Grounding:

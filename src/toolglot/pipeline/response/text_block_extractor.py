@@ -24,6 +24,7 @@ class Extractor(Protocol):
     whole_calls: dict[int, ToolCall]
 
     def feed(self, text: str, /) -> list[Event]: ...
+    def plain(self, text: str, /) -> str | None: ...
     def stop_parsing(self, *, broken: bool = False) -> list[Event]: ...
     def close(self) -> list[Event]: ...
 
@@ -59,7 +60,7 @@ class TextBlockExtractor:
         for event in events:
             if type(event) is Delta:
                 if event.index in self._texts:
-                    self._emit(self._extractor.feed(event.text), out)
+                    self._scan(event.text, out)
                 else:
                     out.append(Delta(self._passed[event.index], event.text))
             elif isinstance(event, Open):
@@ -73,6 +74,14 @@ class TextBlockExtractor:
             else:
                 out.append(event)
         return out
+
+    def _scan(self, text: str, out: list[StageEvent]) -> None:
+        index = self._text.index if self._text is not None else None
+        plain = self._extractor.plain(text) if index is not None else None
+        if index is None or plain is None:
+            self._emit(self._extractor.feed(text), out)
+        elif plain:
+            out.append(Delta(index, plain))
 
     # -- the provider's blocks
 
