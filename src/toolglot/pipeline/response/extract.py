@@ -208,18 +208,15 @@ class StreamExtractor:
         if not self._ended:
             self._ended = True
             if not self._text_only:
-                self._scan_rest()
+                if self._whole is not None:
+                    self._whole_message(*self._whole.close())
+                for piece in self._scanner.close():
+                    self._piece(piece)
+                self._resolve_waiting()
             for found in self._in_reasoning:
                 self._validate_region(found)
             self._blocks.finish("stop")
         return self._drain()
-
-    def _scan_rest(self) -> None:
-        if self._whole is not None:
-            self._whole_message(*self._whole.close())
-        for piece in self._scanner.close():
-            self._piece(piece)
-        self._resolve_waiting()
 
     def _whole_message(self, parsed: RegionResult, text: str) -> None:
         found: list[Piece] = (

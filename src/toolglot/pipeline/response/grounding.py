@@ -34,14 +34,13 @@ class Grounding:
         """The code and the reason if the call is rejected."""
         if call_key(call) in self._answered:
             return REPEATED, "this call was made before and already has a result"
-        values = [value for value in _free_values(call, tool) if _tokens(value)]
-        if not values or any(self._contains(value) for value in values):
-            return None
-        return UNGROUNDED, "none of its values occurs in the conversation"
-
-    def _contains(self, value: str) -> bool:
-        text = value.strip().casefold()
-        return (len(text) > 1 and text in self._text) or not _tokens(value).isdisjoint(self._known)
+        any_value = False
+        for value in _free_values(call, tool):
+            text, tokens = value.strip().casefold(), _tokens(value)
+            if tokens and ((len(text) > 1 and text in self._text) or not tokens.isdisjoint(self._known)):
+                return None
+            any_value = any_value or bool(tokens)
+        return (UNGROUNDED, "none of its values occurs in the conversation") if any_value else None
 
     @cached_property
     def _text(self) -> str:
@@ -67,7 +66,8 @@ class Grounding:
             if message.role == "user" and not message.rejected:
                 break
         done = {part.call_id for part in parts if isinstance(part, ToolResult) and not part.is_error}
-        return frozenset(call_key(part) for part in parts if isinstance(part, ToolCall) and part.id in done)
+        made = [part for part in parts if isinstance(part, ToolCall) and part.id in done] if done else ()
+        return frozenset(map(call_key, made))
 
 
 def _tokens(text: str) -> frozenset[str]:
