@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from toolglot.client.worker import in_worker
+from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
@@ -124,7 +125,7 @@ async def input_items(call: EndpointCall) -> None:
 
 
 def _items(call: EndpointCall, messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = call.frontend.wire.write_messages(messages, [], call.frontend.wire_format.quirks)
+    items: list[dict[str, Any]] = call.frontend.wire.write_messages(messages, [], Quirks())
     stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
     return [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
 

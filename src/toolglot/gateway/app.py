@@ -42,11 +42,11 @@ class App:
         self.gateway = gateway
         self._idle_timer = IdleTimer()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
+        """Returns the coroutine instead of being one: that would be resumed for each chunk, too."""
         if scope["type"] == "http":
-            await self._http(HttpExchange(scope, receive, send, self._idle_timer))
-        elif scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
+            return self._http(HttpExchange(scope, receive, send, self._idle_timer))
+        return self._lifespan(scope, receive, send)
 
     # -- one request
 
@@ -55,8 +55,9 @@ class App:
         record = gateway.records.begin(exchange.request_id, "")
         frontend, endpoint = None, None
         try:
-            allow_origin(exchange, live.config.server.cors_origins)
-            if is_preflight(exchange):
+            if live.config.server.cors_origins:
+                allow_origin(exchange, live.config.server.cors_origins)
+            if exchange.cors_headers and is_preflight(exchange):
                 await respond_to_preflight(exchange)
                 return
             endpoint, path_params = find_endpoint(exchange.method, exchange.path)
@@ -72,9 +73,10 @@ class App:
             record.owner = caller.owner
             request_owner.set(caller.owner)
             request_sent.set(record)
-            budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)] if endpoint.recorded else ()
-            if budgets:
-                check_budgets(budgets, await gateway.overview.spent(caller.owner), record.began)
+            if endpoint.recorded and live.config.budgets:
+                budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)]
+                if budgets:
+                    check_budgets(budgets, await gateway.overview.spent(caller.owner), record.began)
             limits = (caller.owner, server.max_concurrent, server.rate, server.burst)
             shared = _UNLIMITED
             if endpoint.limited and not gateway.shared.is_local:
@@ -122,8 +124,10 @@ class App:
 
     # -- startup and shutdown
 
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
+    async def _lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
         tasks: list[asyncio.Task[None]] = []
+        if scope["type"] != "lifespan":
+            return
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
