@@ -223,12 +223,13 @@ class NamedMarkers:
         self._by_token: dict[str, list[str]] = {}
         for name in self._names:
             self._by_token.setdefault(_ANY_TOKEN.match(name)[0], []).append(name)  # type: ignore[index]
+        self._has_none = frozenset(self._by_token).isdisjoint
         self._tokens = _ASCII_TOKEN if all(map(_ASCII_TOKEN.match, self._by_token)) else _ANY_TOKEN
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
+        if self._has_none(self._tokens.findall(text, at)):
+            return None
         best: tuple[int, str] | None = None
-        if self._by_token.keys().isdisjoint(self._tokens.findall(text, at)):
-            return best
         for token in self._tokens.finditer(text, at):
             start = token.start()
             if best is not None and start - self._reach > best[0]:

@@ -265,7 +265,8 @@ class ToolCallScanner:
         left = [(text, 0)] if text or at_least_once else []
         while left:
             text, at = left.pop()
-            size = 1 if self._claimed == -1 and sum(one.stream is not None for one in self._regions) > 1 else _CHUNK
+            may_claim = self._stream_calls and self._claimed == -1
+            size = 1 if may_claim and sum(one.stream is not None for one in self._regions) > 1 else _CHUNK
             chunk = text[at : at + size]  # one character, while two regions may stream: however it is cut, the same is first
             if at + size < len(text):
                 left.append((text, at + size))
