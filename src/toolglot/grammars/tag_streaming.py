@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolglot.grammars.tagged_xml import TaggedXml
 
 _LONGEST_HEAD = 400
+_MORE_HEAD = re.compile(r"(?:\\|<[^<>]{0,60}+)?\Z")  # a tag may be the rest of a head
 _BREAKS = ("\r\n", "\n", "\r")
 _CDATA = ("<![CDATA[", "]]>")  # searched outside a section, and inside
 
@@ -148,7 +149,7 @@ class TagValueStream(TagStream):
         available = self._tail.peek(value.end if ended else self._scanner.certain)
         head = grammar.value_head.match(available)
         self._failed = self._failed or not self._known
-        if not ended and (head is None or head.end() == len(available)):
+        if not ended and (head is None or _MORE_HEAD.match(available, head.end())):
             self._failed = self._failed or len(available) > _LONGEST_HEAD
             return False
         key = grammar.key_among(head, value.opener, property_names(schema)) if head else ""

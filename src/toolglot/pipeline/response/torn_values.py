@@ -6,7 +6,7 @@ A value that is cut must not leave as if it were whole, and neither may a call t
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 import msgspec
 
@@ -68,13 +68,8 @@ def _ends_string(text: str) -> bool:
 
 
 def _merged(pieces: list[SettledPiece]) -> list[SettledPiece]:
-    """The same with adjacent texts joined."""
+    """The same with adjacent texts of a kind joined."""
     found: list[SettledPiece] = []
-    texts: list[str] = []
-    for piece in pieces:
-        if isinstance(piece, TextPiece):
-            texts.append(piece.text)
-        else:
-            found += [TextPiece("".join(texts)), piece] if texts else [piece]
-            texts = []
-    return [*found, TextPiece("".join(texts))] if texts else found
+    for kind, same in groupby(pieces, type):
+        found += same if kind is CallFound else [kind("".join(piece.text for piece in same))]
+    return found
