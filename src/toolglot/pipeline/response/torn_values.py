@@ -11,7 +11,7 @@ from itertools import accumulate, groupby
 import msgspec
 
 from toolglot.grammars.parsed_call import RegionResult
-from toolglot.pipeline.response.tool_call_scanner import CallFound, SettledPiece, TextPiece
+from toolglot.pipeline.response.tool_call_scanner import CallFound, SettledPiece
 
 _TORN = "a value contains the marks of a call: where it ends is not clear"
 _STRING_END = '"}'  # what ends the values of a call that no marker ends
@@ -70,6 +70,7 @@ def _ends_string(text: str) -> bool:
 def _merged(pieces: list[SettledPiece]) -> list[SettledPiece]:
     """The same with adjacent texts of a kind joined."""
     found: list[SettledPiece] = []
-    for kind, same in groupby(pieces, type):
+    for kind, group in groupby(pieces, type):
+        same = list(group)
         found += same if kind is CallFound else [kind("".join(piece.text for piece in same))]
     return found
