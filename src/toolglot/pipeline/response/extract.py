@@ -136,7 +136,7 @@ class StreamExtractor:
         self._blocks = BlockBuilder()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._events: list[Event] = []
-        given = read_any_messages(messages) if nonce is None else ()  # a nonce can't be copied from there
+        given = read_any_messages(messages) if messages and nonce is None else ()  # a nonce can't be copied from there
         self._provenance = Provenance(given, self._tools, dialect) if given and self._tools else None
         self._before = TextBefore()  # decides whether a call is quoted
         self._waiting: list[SettledPiece] = []  # from the first call on that the text behind it decides about
@@ -238,8 +238,7 @@ class StreamExtractor:
                 self._unverified.feed(piece.steps, piece.dialect)
             return
         if isinstance(piece, Retracted):
-            self._unverified.retract()
-            self._streams_region = None
+            self._end_region()
             return
         if self._waiting and not self._waits_for_end:
             self._seen_behind += sum(map(len, piece.text.split())) if isinstance(piece, TextPiece) else SOME + 1
@@ -339,11 +338,15 @@ class StreamExtractor:
                 self._finish_streamed(begun, verdict, found)
             else:
                 self._call(verdict, found)
-        self._unverified.retract()
-        self._streams_region = None
+        self._end_region()
         if not found.in_reasoning:  # reasoning has its text already
             is_text = not any(streamed) and all(map(_from_input, verdicts))
             self._blocks.text(found.text if is_text else parsed.rest)
+
+    def _end_region(self) -> None:
+        if self._streams_region:
+            self._unverified.retract()
+        self._streams_region = None
 
     def _verdict(self, parsed: ParsedCall, found: CallFound, number: int) -> Verdict:
         position = self._blocks.calls if found.streamed else self._blocks.calls + number
