@@ -1,4 +1,4 @@
-"""Health, metrics and decisions, and the stored responses of the Responses API."""
+"""Health, metrics and decisions, and stored responses."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def delete_records(call: EndpointCall) -> None:
     await call.exchange.json({"deleted": msgspec.to_builtins(deleted)})
 
 
-# -- Responses
+# -- stored responses
 
 
 async def responses_websocket(call: EndpointCall) -> None:
@@ -82,26 +82,21 @@ async def responses_websocket(call: EndpointCall) -> None:
 
 
 async def stored_response(call: EndpointCall) -> None:
-    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
-    if body is None:
-        raise _not_found(call)
-    await call.exchange.respond(200, body)
+    await call.exchange.respond(200, await _stored(call))
 
 
 async def delete_response(call: EndpointCall) -> None:
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    await _stored(call)
     if not (call.gateway.store.delete(*where) if shared is None else await shared.delete(*where)):
         raise _not_found(call)
-    await call.exchange.json({"id": call.path_params["id"], "object": "response", "deleted": True})
+    conversations = call.frontend.wire.conversations
+    await call.exchange.json(conversations.deleted(call.path_params["id"]) if conversations is not None else {})
 
 
 async def cancel_response(call: EndpointCall) -> None:
     """A stored response is complete: only one that runs in the background could be cancelled."""
-    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
-    if body is None:
-        raise _not_found(call)
+    await _stored(call)
     raise UpstreamError("Cannot cancel a completed response.", 400, "invalid_request_error")
 
 
@@ -127,6 +122,15 @@ async def input_items(call: EndpointCall) -> None:
     ends = (page[0]["id"], page[-1]["id"]) if page else (None, None)
     more = len(page) < len(items)
     await call.exchange.json({"object": "list", "data": page, "first_id": ends[0], "last_id": ends[1], "has_more": more})
+
+
+async def _stored(call: EndpointCall) -> bytes:
+    """The body of a response that was created on this wire with this key."""
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
+    if body is None or not call.path_params["id"].startswith(call.frontend.server.id_prefix):
+        raise _not_found(call)
+    return body
 
 
 def _not_found(call: EndpointCall) -> UpstreamError:

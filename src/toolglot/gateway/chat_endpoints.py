@@ -1,24 +1,24 @@
-"""The five chat endpoints, and how every endpoint reads a request body."""
+"""The chat endpoint of every API, and how every endpoint reads a request body."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, Protocol, cast
 
 import msgspec
 
 from toolglot.client.session import Session
 from toolglot.client.worker import in_worker
-from toolglot.core.interfaces import ResponseContext, Writer
+from toolglot.core.interfaces import Conversations, ResponseContext, Writer
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.auth import Caller
 from toolglot.gateway.body_structure import check_structure
-from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
+from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
@@ -122,12 +122,12 @@ async def chat(call: EndpointCall) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
+    thread = stored_thread(call, body)
     if thread is not None and call.gateway.shared_store is not None:
         await thread.fetch_history(call.gateway.shared_store)
     upstream_request = await thread.with_history(request) if thread is not None else request
-    if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
-        raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
+    if not upstream_request.messages and thread is None:  # a stored conversation may be the upstream's
+        raise CallerError("is missing or empty", call.frontend.server.messages_key)
     balancer, cooldown = call.gateway.balancer, call.live.config.server.cooldown
     candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
@@ -136,12 +136,12 @@ async def chat(call: EndpointCall) -> None:
         _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
     )
     _record_opened(call.record, opened)
-    stored_thread = thread if thread is not None and thread.stores else None
+    kept_thread = thread if thread is not None and thread.stores else None
     content, prices = call.live.config.server.record, call.live.config.prices
-    keep_events = content or stored_thread is not None
+    keep_events = content or kept_thread is not None
     response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
     try:
-        await (_stream if request.stream else _whole)(call, request, opened, response, stored_thread)
+        await (_stream if request.stream else _whole)(call, request, opened, response, kept_thread)
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
     if content:
@@ -160,7 +160,7 @@ async def _load_model(call: EndpointCall, request: Request) -> None:
 
 def _session(call: EndpointCall) -> Session:
     """A session that copies the upstream's rate-limit headers for clients of the same vendor."""
-    session, prefix = call.live.session, call.frontend.rate_limit_prefix
+    session, prefix = call.live.session, call.frontend.server.rate_limit_prefix
     if prefix is None:
         return session
     return msgspec.structs.replace(session, transport=RateLimitTransport(session.transport, call.exchange, prefix))
@@ -168,17 +168,17 @@ def _session(call: EndpointCall) -> Session:
 
 def _client(call: EndpointCall) -> Client:
     """With the vendor's version and beta headers, because some request fields need them."""
-    sent = ((name, call.exchange.header(name)[:_MAX_FORWARDED_HEADER]) for name in call.frontend.forwarded_headers)
+    sent = ((name, call.exchange.header(name)[:_MAX_FORWARDED_HEADER]) for name in call.frontend.server.forwarded_headers)
     return Client(call.frontend.wire.name, {name.decode(): value for name, value in sent if value})
 
 
 def _context(call: EndpointCall, request: Request) -> ResponseContext:
-    response_id, created = call.frontend.id_prefix + call.exchange.id, int(call.record.began)
+    response_id, created = call.frontend.server.id_prefix + call.exchange.id, int(call.record.began)
     return ResponseContext(response_id, request.model, created, request.stream_usage, request)
 
 
 async def _whole(
-    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: StoredThread | None
 ) -> None:
     context = _context(call, request)
     body = await response.whole(context)
@@ -189,7 +189,7 @@ async def _whole(
 
 
 async def _stream(
-    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: StoredThread | None
 ) -> None:
     exchange, frontend, server = call.exchange, call.frontend, call.live.config.server
     context = _context(call, request)
@@ -202,7 +202,7 @@ async def _stream(
     call.record.status = 200
     call.record.first = call.record.elapsed()
     await start_stream(exchange, frontend, opened, as_array)
-    ping = frontend.ping(context.model or "")
+    ping = frontend.server.ping(context.model or "")
     async with ClientStream(exchange, ping, server.ping, server.client_timeout) as stream:
         await response.stream(writer, notes, stream, save)
     await exchange.end()
@@ -218,22 +218,36 @@ def _record_opened(record: Record, opened: Opened) -> None:
     record.tool_mode, record.tried = opened.response.plan.tool_mode.name, opened.failed
 
 
-# -- stored conversations of the Responses API
+# -- stored conversations
 
 
-class _ThreadFields(msgspec.Struct):
-    instructions: Any = None
-    previous_response_id: str | None = None
-    store: bool | None = None
+class _ThreadFields(Protocol):
+    instructions: Any
+    previous: str | None
+    store: bool | None
 
 
-class ResponsesThread:
-    """A conversation of the Responses API that the gateway stores: its history, and the new messages."""
+@cache
+def _thread_fields(conversations: Conversations) -> type[_ThreadFields]:
+    """The fields of a request, under the keys of its wire."""
+    fields = [("instructions", Any, None), ("previous", str | None, None), ("store", bool | None, None)]
+    keys = {"instructions": conversations.instructions, "previous": conversations.previous}
+    return cast(type[_ThreadFields], msgspec.defstruct("ThreadFields", fields, rename=keys))
 
-    def __init__(self, call: EndpointCall, body: bytes) -> None:
+
+def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
+    conversations = call.frontend.wire.conversations
+    return None if conversations is None else StoredThread(call, body, conversations)
+
+
+class StoredThread:
+    """A conversation that the gateway stores, on a wire that has such: its history, and the new messages."""
+
+    def __init__(self, call: EndpointCall, body: bytes, conversations: Conversations) -> None:
         self._call = call
+        self._conversations = conversations
         try:
-            self._fields = msgspec.json.decode(body, type=_ThreadFields)
+            self._fields: _ThreadFields = msgspec.json.decode(body, type=_thread_fields(conversations))
         except JSON_ERRORS as error:
             raise CallerError(str(error)) from None
         self._new_messages: tuple[Message, ...] = ()
@@ -245,29 +259,29 @@ class ResponsesThread:
 
     async def fetch_history(self, store: SharedStore) -> None:
         """Before `with_history`, where gateways share their conversations."""
-        if previous := self._fields.previous_response_id:
+        if previous := self._fields.previous:
             self._fetched = await store.history(previous, self._call.owner)
 
     async def with_history(self, request: Request) -> Request:
-        """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
-        has_history = bool(self._fields.previous_response_id)
+        """The request with all earlier messages. Instructions of earlier requests do not apply, as in the vendors' APIs."""
+        has_history = bool(self._fields.previous)
         return await in_worker(partial(self._with_history, request)) if has_history else self._with_history(request)
 
     def _with_history(self, request: Request) -> Request:
         leading = 1 if self._fields.instructions else 0
         instructions, self._new_messages = request.messages[:leading], request.messages[leading:]
-        previous = self._fields.previous_response_id
+        previous = self._fields.previous
         if not previous:
             return request
         is_shared = self._call.gateway.shared_store is not None
         history = self._fetched if is_shared else self._call.gateway.store.history(previous, self._call.owner)
         if history is None:
-            message = f"previous_response_id: response {previous[:100]!r} not found"
-            raise UpstreamError(message, 400, "previous_response_not_found")
-        wire_extra = request.extra.get("openai-responses", {})
-        wire_extra = {key: value for key, value in wire_extra.items() if key != "previous_response_id"}
+            status, code = self._conversations.not_found
+            raise UpstreamError(f"{self._conversations.previous}: {previous[:100]!r} not found", status, code)
+        wire = self._call.frontend.wire.name
+        wire_extra = {key: value for key, value in request.extra.get(wire, {}).items() if key != self._conversations.previous}
         messages = match_results((*instructions, *history, *self._new_messages))
-        request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, "openai-responses": wire_extra})
+        request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, wire: wire_extra})
         return with_declared_tools(request)
 
     async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
@@ -277,7 +291,7 @@ class ResponsesThread:
             return
         messages = (*self._new_messages, Message("assistant", reply.parts))
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
-        row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
+        row = (context.id or "", self._call.owner, self._fields.previous or None, messages, body)
         store, shared_store = self._call.gateway.store, self._call.gateway.shared_store
         try:
             if shared_store is not None:

@@ -14,6 +14,7 @@ FAMILY_KEYS = frozenset(
     {"metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "moderation"}
 )
 
+RATE_LIMITS = "x-ratelimit-"
 PATHS = ("/v1/embeddings", "/v1/completions")  # that servers of both wires have besides
 
 EFFORT_IN = {"none": "off"}

@@ -1,6 +1,6 @@
 """Google Gemini's generateContent."""
 
-from toolglot.core.interfaces import ModelList, TokenCount, Wire
+from toolglot.core.interfaces import ModelList, ServerSide, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
 from toolglot.wires.gemini.messages import read_messages, write_messages
@@ -30,6 +30,12 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    server=ServerSide(
+        r"(?:/v1beta|/v1|)/models/(?P<model>.+):(?P<verb>generateContent|streamGenerateContent)",
+        ping=lambda _: b"\n\n",  # its SDK reads an SSE comment as an error message, but skips empty lines
+        error_paths=("/v1beta", "/models"),
+        messages_key="contents",
+    ),
     path_keys=("model", "stream"),
     model_list=ModelList("/v1beta/models", "models", "name"),
     count_tokens=TokenCount(count_request, "totalTokens"),
