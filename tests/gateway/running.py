@@ -32,6 +32,7 @@ PROVIDERS = {
     "openai-responses": "openai-responses",
     "anthropic": "anthropic",
     "gemini": "gemini",
+    "gemini-interactions": "gemini-interactions",
     "ollama": "ollama-cloud",
 }
 

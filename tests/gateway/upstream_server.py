@@ -1,4 +1,4 @@
-"""A scripted server for all five wires: it plays the fixtures' replies and streams, and records its requests."""
+"""A scripted server for all wires: it plays the fixtures' replies and streams, and records its requests."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ ENDS = {
     "/v1/chat/completions": "openai-chat",
     "/v1/responses": "openai-responses",
     "/v1/messages": "anthropic",
+    "/interactions": "gemini-interactions",
     ":generateContent": "gemini",
     ":streamGenerateContent": "gemini",
     "/api/chat": "ollama",

@@ -1,4 +1,4 @@
-"""Layer 2: the five chat APIs, each a package that exports WIRE; imported on demand."""
+"""Layer 2: the chat APIs, each a package that exports WIRE; imported on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolglot.core.messages import Extra
 from toolglot.core.plugins import from_entry_points
 
 DEFAULT = "openai-chat"  # where a caller names no API
-NAMES = ("anthropic", "gemini", "ollama", "openai-chat", "openai-responses")
+NAMES = ("anthropic", "gemini", "gemini-interactions", "ollama", "openai-chat", "openai-responses")
 
 
 @cache
