@@ -120,7 +120,7 @@ def seen_interactions(body: Body) -> Seen:
     steps, usage = body["steps"], body["usage"]
     calls = tuple((step["id"], step["name"], step["arguments"]) for step in steps if step["type"] == "function_call")
     text = "".join(_joined(step["content"], "text") for step in steps if step["type"] == "model_output")
-    thought = "".join(_joined(step.get("summary") or (), "text") for step in steps if step["type"] == "thought")
+    thought = "".join(_joined(step.get("summary") or [], "text") for step in steps if step["type"] == "thought")
     thinking = usage["total_thought_tokens"]
     output = usage["total_output_tokens"] + thinking
     tokens = (usage["total_input_tokens"], output, usage["total_cached_tokens"], thinking)
