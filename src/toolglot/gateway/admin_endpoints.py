@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.interfaces import ResponseContext
+from toolglot.core.messages import Message
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.budgets import report_budget
@@ -15,6 +17,7 @@ from toolglot.gateway.overview import Deleted
 from toolglot.gateway.retention import delete_shared
 from toolglot.gateway.sharing import find_shared_record
 from toolglot.gateway.usage import MAX_DAYS
+from toolglot.io.json_codec import decode, encode
 
 _STEM = 40  # characters of the response's id in those of its items
 _MOST_ITEMS = 100
@@ -82,7 +85,37 @@ async def responses_websocket(call: EndpointCall) -> None:
 
 
 async def stored_response(call: EndpointCall) -> None:
-    await call.exchange.respond(200, await _stored(call))
+    """Query: `stream=true` sends it as a stream again, from its start; `include_input=true` adds what it is an answer to."""
+    body, wire = await _stored(call), call.frontend.wire
+    if call.exchange.query_value("stream") == "true":
+        await _replay(call, body)
+        return
+    conversations = wire.conversations
+    if conversations is not None and conversations.input and call.exchange.query_value("include_input") == "true":
+        messages = await _new_messages(call, decode(body).get(conversations.previous))
+        steps = wire.write_messages(messages, [], call.frontend.wire_format.quirks)
+        body = encode({**decode(body), conversations.input: steps})
+    await call.exchange.respond(200, body)
+
+
+async def _replay(call: EndpointCall, body: bytes) -> None:
+    if call.exchange.query_value("last_event_id") or call.exchange.query_value("starting_after"):
+        raise UpstreamError("a stream can't be resumed: it is sent again from its start", 400, "invalid_request_error")
+    wire = call.frontend.wire
+    writer = wire.writer(ResponseContext(), [])
+    data = b"".join(writer.feed(event) for event in wire.read_events(decode(body), None)) + writer.close()
+    await call.exchange.respond(200, data, media_type=wire.media_type.encode())
+
+
+async def _new_messages(call: EndpointCall, previous: object) -> tuple[Message, ...]:
+    """The messages of the request, without those of the conversation before."""
+    known = await _history(call, previous) if isinstance(previous, str) else ()
+    return (await _history(call, call.path_params["id"]) or ())[len(known or ()) : -1]
+
+
+async def _history(call: EndpointCall, response_id: str) -> tuple[Message, ...] | None:
+    where, shared = (response_id, call.owner), call.gateway.shared_store
+    return call.gateway.store.history(*where) if shared is None else await shared.history(*where)
 
 
 async def delete_response(call: EndpointCall) -> None:
@@ -102,8 +135,7 @@ async def cancel_response(call: EndpointCall) -> None:
 
 async def input_items(call: EndpointCall) -> None:
     """What the response was an answer to. Query: `order` (desc unless given), `limit` (20 unless given), `after`."""
-    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    history = call.gateway.store.history(*where) if shared is None else await shared.history(*where)
+    history = await _history(call, call.path_params["id"])
     if history is None:
         raise _not_found(call)
     wire = call.frontend.wire

@@ -41,6 +41,7 @@ WIRE = Wire(
         instructions="system_instruction",
         not_found=(404, "not_found"),
         deleted=lambda _: {},
+        input="input",
     ),
     adopt=adopt,
     model_list=ModelList("/v1beta/models", "models", "name"),
