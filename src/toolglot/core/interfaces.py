@@ -9,6 +9,7 @@ import msgspec
 
 from toolglot.core.events import Event, StageEvent
 from toolglot.core.fold import fold
+from toolglot.core.forms import Forms
 from toolglot.core.messages import Message
 from toolglot.core.names import NameRule
 from toolglot.core.reply import Reply
@@ -149,6 +150,7 @@ class Wire(msgspec.Struct, frozen=True):
     read_messages: Callable[[list[Any]], tuple[Message, ...]]
     write_messages: Callable[[tuple[Message, ...], Notes, Quirks], list[Any]]
     read_choice: Callable[[Any], Choice | None]
+    forms: Forms
     server: ServerSide
     read_history: HistoryReader | None = None
     path_keys: tuple[str, ...] = ()  # keys of our body that the API has in its path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
@@ -21,6 +22,16 @@ def find_wire(name: str) -> Wire | None:
     else:
         wire = from_entry_points("toolglot.wires", name)
     return wire if isinstance(wire, Wire) else None
+
+
+def wires(first: Wire | None = None) -> Iterator[Wire]:
+    """`first`, and then all built-in wires."""
+    if first is not None:
+        yield first
+    for name in NAMES:
+        wire = find_wire(name)
+        if wire is not None and wire is not first:
+            yield wire
 
 
 def continues_stored(extra: Extra) -> bool:

@@ -3,6 +3,7 @@
 from toolglot.core.interfaces import ServerSide, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.anthropic.forms import FORMS
 from toolglot.wires.anthropic.messages import read_history, read_messages, write_messages
 from toolglot.wires.anthropic.reply import write_error, write_reply
 from toolglot.wires.anthropic.request import count_request, read_request, write_request
@@ -30,6 +31,7 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
     server=ServerSide(
         "/v1/messages",
         "msg_",

@@ -3,6 +3,7 @@
 from toolglot.core.interfaces import Conversations, ModelList, ServerSide, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.gemini_interactions.forms import FORMS
 from toolglot.wires.gemini_interactions.messages import read_messages, write_messages
 from toolglot.wires.gemini_interactions.reply import write_error, write_reply
 from toolglot.wires.gemini_interactions.request import adopt, read_request, write_request
@@ -34,6 +35,7 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
     server=ServerSide(_PATH, "v1_", messages_key="input", error_paths=_ROOTS),
     conversations=Conversations(
         path=_PATH,

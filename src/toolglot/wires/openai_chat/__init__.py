@@ -3,6 +3,7 @@
 from toolglot.core.interfaces import ServerSide, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.openai_chat.forms import FORMS
 from toolglot.wires.openai_chat.messages import read_history, read_messages, write_messages
 from toolglot.wires.openai_chat.reply import write_reply
 from toolglot.wires.openai_chat.request import read_request, write_request
@@ -30,6 +31,7 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
     server=ServerSide("/v1/chat/completions", "chatcmpl-", rate_limit_prefix=RATE_LIMITS),
     read_history=read_history,
     other_paths=PATHS,
