@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -111,6 +112,14 @@ class Conversations(msgspec.Struct, frozen=True):
     input: str | None = None  # key of what a stored response is an answer to, where clients ask for it
 
 
+class ServedModels(msgspec.Struct, frozen=True):
+    """How a server lists its models."""
+
+    write: Callable[[str, str, datetime], Body]  # name, owner, time of creation -> a model
+    page: Callable[[list[Body], bool], Body]  # models, and whether more follow -> a page of the list
+    query: tuple[str, str, str] = ("", "", "")  # of a page: its size, the model before it, the model after it
+
+
 def sse_comment(_: str) -> bytes:
     return b": ping\n\n"
 
@@ -126,6 +135,7 @@ class ServerSide(msgspec.Struct, frozen=True):
     request_id_header: bytes | None = None  # where its clients expect the request id, besides x-request-id
     messages_key: str = "messages"  # of a request, for the error if it has none
     durations: Callable[[float, float], Body] | None = None  # seconds in all and to the first chunk -> fields of the last chunk
+    models: ServedModels | None = None
     error_paths: tuple[str, ...] = ()  # below them, an error has its format, even where no endpoint matches
 
 

@@ -23,6 +23,7 @@ from toolglot.gateway.frontends import (
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
 from toolglot.gateway.page import page
 from toolglot.gateway.pass_through import forward
+from toolglot.wires.gemini.shapes import METHODS as GEMINI_METHODS
 
 Handler = Callable[[EndpointCall], Awaitable[None]]
 
@@ -130,7 +131,7 @@ def find_endpoint(method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
     unsupported = _UNSUPPORTED_VERB.fullmatch(path) if method == "POST" else None
     if unsupported is not None:
         model, verb = (group[:200] for group in unsupported.groups())
-        message = f"models/{model} does not support {verb}; supported: {', '.join(model_endpoints.METHODS)}"
+        message = f"models/{model} does not support {verb}; supported: {', '.join(GEMINI_METHODS)}"
         raise UpstreamError(message, 404, "not_found")
     methods = {allowed for (allowed, known) in EXACT if known == path}
     methods |= {allowed for allowed, pattern, _ in PATTERNS if pattern.fullmatch(path)}

@@ -11,7 +11,7 @@ from toolglot.wires.openai_chat.shapes import WIRE as NAME
 from toolglot.wires.openai_chat.stream import read_events, reader
 from toolglot.wires.openai_chat.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_chat.writer import ChatWriter
-from toolglot.wires.openai_common import PATHS, RATE_LIMITS, write_error
+from toolglot.wires.openai_common import PATHS, RATE_LIMITS, SERVED_MODELS, write_error
 
 WIRE = Wire(
     name=NAME,
@@ -32,7 +32,7 @@ WIRE = Wire(
     write_messages=write_messages,
     read_choice=read_choice,
     forms=FORMS,
-    server=ServerSide("/v1/chat/completions", "chatcmpl-", rate_limit_prefix=RATE_LIMITS),
+    server=ServerSide("/v1/chat/completions", "chatcmpl-", rate_limit_prefix=RATE_LIMITS, models=SERVED_MODELS),
     read_history=read_history,
     other_paths=PATHS,
     call_stops=frozenset({"tool_calls", "function_call"}),

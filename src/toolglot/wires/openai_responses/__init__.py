@@ -3,7 +3,7 @@
 from toolglot.core.interfaces import Conversations, ServerSide, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
-from toolglot.wires.openai_common import PATHS, RATE_LIMITS, write_error
+from toolglot.wires.openai_common import PATHS, RATE_LIMITS, SERVED_MODELS, write_error
 from toolglot.wires.openai_responses.forms import FORMS
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
 from toolglot.wires.openai_responses.reply import write_reply
@@ -34,7 +34,7 @@ WIRE = Wire(
     write_messages=write_messages,
     read_choice=read_choice,
     forms=FORMS,
-    server=ServerSide("/v1/responses", "resp_", (b"openai-beta",), rate_limit_prefix=RATE_LIMITS),
+    server=ServerSide("/v1/responses", "resp_", (b"openai-beta",), rate_limit_prefix=RATE_LIMITS, models=SERVED_MODELS),
     conversations=Conversations(
         path="/v1/responses",
         previous="previous_response_id",
