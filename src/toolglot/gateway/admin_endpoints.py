@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from toolglot.core.interfaces import ResponseContext
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Message
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
@@ -93,7 +93,7 @@ async def stored_response(call: EndpointCall) -> None:
     conversations = wire.conversations
     if conversations is not None and conversations.input and call.exchange.query_value("include_input") == "true":
         messages = await _new_messages(call, decode(body).get(conversations.previous))
-        steps = wire.write_messages(messages, [], call.frontend.wire_format.quirks)
+        steps = wire.write_messages(messages, [], Quirks())
         body = encode({**decode(body), conversations.input: steps})
     await call.exchange.respond(200, body)
 
@@ -139,7 +139,7 @@ async def input_items(call: EndpointCall) -> None:
     if history is None:
         raise _not_found(call)
     wire = call.frontend.wire
-    items: list[dict[str, Any]] = wire.write_messages(history[:-1], [], call.frontend.wire_format.quirks)
+    items: list[dict[str, Any]] = wire.write_messages(history[:-1], [], Quirks())
     stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
     items = [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
     if call.exchange.query_value("order") != "asc":

@@ -6,32 +6,19 @@ import msgspec
 
 from toolglot.core.events import Event
 from toolglot.core.interfaces import ServerSide, Wire, Writer
-from toolglot.errors import CallerError
 from toolglot.gateway.http_exchange import HttpExchange
-from toolglot.pipeline.request.route import WireFormat
-from toolglot.wires import NAMES, find_wire
+from toolglot.wires import wires
 
 
 class Frontend(msgspec.Struct, frozen=True):
-    wire_format: WireFormat
-
-    @property
-    def wire(self) -> Wire:
-        return self.wire_format.wire
+    wire: Wire
 
     @property
     def server(self) -> ServerSide:
         return self.wire.server
 
 
-def _frontend(name: str) -> Frontend:
-    wire = find_wire(name)
-    if wire is None:
-        raise CallerError(f"unknown wire {name}", "wire")
-    return Frontend(WireFormat(wire))
-
-
-FRONTENDS = {name: _frontend(name) for name in NAMES}
+FRONTENDS = {wire.name: Frontend(wire) for wire in wires()}
 # those with endpoints of their own besides chat and stored conversations
 CHAT, RESPONSES, ANTHROPIC = FRONTENDS["openai-chat"], FRONTENDS["openai-responses"], FRONTENDS["anthropic"]
 GEMINI, OLLAMA = FRONTENDS["gemini"], FRONTENDS["ollama"]
