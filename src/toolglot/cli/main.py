@@ -30,6 +30,7 @@ COMMANDS = {
     "keys": "Add, list and remove named API keys of the gateway; only hashes are stored.",
     "launch": "Run a coding agent (Claude Code, Codex, Gemini CLI, opencode, ...) with any model.",
     "logs": "Print the requests of a gateway: follow, and filter by model, tool, status and reason.",
+    "mcp": "Offer extract, validate, convert and explain as MCP tools, over standard input and output.",
     "models": "Show what is known about a model, how toolglot asks it, and where each fact comes from.",
     "parse": "Extract the calls from a model's text, and show why each was accepted, fixed or rejected.",
     "probe": "Ask a running server a few tool questions in each tool mode: what works, and what is wrong.",
