@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 import venv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,7 +29,7 @@ HOSTS: dict[str, tuple[str, ...]] = {
     "langchain": ("langchain==1.5.0", "langchain-core==1.8.1", "langchain-openai==1.7.4"),
     "litellm": ("litellm[proxy]==1.109.1",),
     "llama_index": ("llama-index-core==0.14.25", "llama-index-llms-openai-like"),
-    "llm": ("llm==0.36",),
+    "llm": ("llm==0.36", "./packages/llm-toolglot"),
     "openai_agents": ("openai-agents==0.24.0",),
     "pydantic_ai": ("pydantic-ai-slim[openai]==2.68.0",),
     "smolagents": ("smolagents[openai]==1.26.0",),
@@ -53,7 +54,7 @@ def environment(name: str) -> Path:
     """The folder of the host's environment, with toolglot installed in it."""
     place = Path(sys.prefix) / "hosts" / name
     place.mkdir(parents=True, exist_ok=True)
-    done, wanted = place / "done", json.dumps([*HOSTS[name], (ROOT / "pyproject.toml").read_text()])
+    done, wanted = place / "done", json.dumps([*HOSTS[name], tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]])
     with (place / "guard").open("w") as guard:
         fcntl.flock(guard, fcntl.LOCK_EX)
         if not done.exists() or done.read_text() != wanted:
@@ -69,6 +70,7 @@ def environment(name: str) -> Path:
 def _install(place: Path, packages: list[str]) -> None:
     """The packages as they are, what they require, and toolglot."""
     _pip(place, "install", "--no-deps", *packages)
+    packages = [package for package in packages if not package.startswith(".")]
     script = "import json, sys, importlib.metadata as m; print(json.dumps([m.requires(name) or [] for name in sys.argv[1:]]))"
     hosts = [Requirement(package) for package in packages]
     listed = _run([str(place / "bin" / "python"), "-c", script, *(host.name for host in hosts)])

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.integrations.hosts.text_server import ANSWER, QUESTION, call, serving, two_steps
+from tests.integrations.hosts.text_server import QUESTION, serving, two_steps, with_final_answer
 
 USERS, BALANCES = {"Ada": "u-17"}, {"u-17": 42}
 Result = tuple[str, list[Any]]  # the answer, and the calls that ran
@@ -36,12 +36,6 @@ def get_balance(user_id: str) -> str:
     """
     CALLS.append(["get_balance", user_id])
     return f"{BALANCES[user_id]} euros"
-
-
-def with_final_answer(body: dict[str, Any]) -> str:
-    """smolagents ends with a call, too."""
-    answer = two_steps(body)
-    return call("final_answer", answer=answer) if answer == ANSWER else answer
 
 
 def pydantic_ai(url: str, *, stream: bool) -> str:

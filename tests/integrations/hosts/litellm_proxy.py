@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
+from tests.integrations.hosts.pages import URL, block
 from tests.integrations.hosts.text_server import serving
 
 FORMS = (
@@ -39,16 +39,12 @@ def proxy(upstream: str, *, callback: bool) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    config: dict[str, Any] = {
-        "model_list": [
-            {"model_name": "plain", "litellm_params": {"model": "openai/plain", "api_base": upstream, "api_key": "any"}}
-        ],
-        "general_settings": {"master_key": KEY},
-        "litellm_settings": {"callbacks": "toolglot.integrations.litellm.callback"} if callback else {},
-    }
+    config = block("litellm.md", "yaml").replace(URL, upstream) + f"general_settings:\n  master_key: {KEY}\n"
+    if not callback:
+        config = config.replace("callbacks:", "# callbacks:").replace("litellm_settings:", "litellm_settings: {}")
     with TemporaryDirectory() as folder:
         path, log = Path(folder) / "config.yaml", Path(folder) / "log"
-        path.write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
+        path.write_text(config, encoding="utf-8")
         command = [str(Path(sys.executable).with_name("litellm")), "--config", str(path), "--port", str(port)]
         with log.open("wb") as output:
             server = subprocess.Popen([*command, "--host", "127.0.0.1"], stdout=output, stderr=output)
@@ -72,7 +68,7 @@ def _wait(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def arrives(url: str, form: int, *, stream: bool) -> bool:
-    body = {"model": "plain", "messages": [{"role": "user", "content": str(form)}], "tools": TOOLS, "stream": stream}
+    body = {"model": "my-model", "messages": [{"role": "user", "content": str(form)}], "tools": TOOLS, "stream": stream}
     headers = {"content-type": "application/json", "authorization": f"Bearer {KEY}"}
     with urlopen(Request(url, json.dumps(body).encode(), headers)) as response:
         text = response.read().decode()
