@@ -18,6 +18,8 @@ from toolglot.integrations.response_filter import EventFilter, Options
 from toolglot.io.block_builder import BlockBuilder
 from toolglot.wires import DEFAULT, find_wire
 
+_UNKNOWN = "unknown"  # a model whose name the framework does not tell
+
 
 class ModelTurn:
     """`sent`: the messages in Chat's form if the tools are in the prompt; None: send what there is, with native tools.
@@ -28,11 +30,12 @@ class ModelTurn:
     def __init__(
         self, messages: list[Body], tools: list[Body], options: Options, *, native: bool = True, **request: Any
     ) -> None:
+        request["model"] = request.get("model") or _UNKNOWN
         if options.ask == "auto" and not native:
-            options = msgspec.structs.replace(options, ask=_prompted(request.get("model") or ""))
+            options = msgspec.structs.replace(options, ask=f"dialect:{profile(request['model']).dialect or DEFAULT_DIALECT}")
         wire = find_wire(DEFAULT)
         assert wire is not None  # noqa: S101
-        body = {"model": "", "messages": messages, "tools": tools, **request}
+        body = {"messages": messages, "tools": tools, **request}
         self._filter = EventFilter(wire, wire.read_request({key: one for key, one in body.items() if one is not None}), options)
         self.sent: list[Body] | None = self._filter.body["messages"] if self._filter.prompted else None
         self._in = BlockBuilder()
@@ -82,11 +85,6 @@ class ModelTurn:
         elif opened.kind == "call" and event.sealed:
             return ToolCall(opened.call_id or "", opened.full_name, "".join(pieces), fixes=event.fixes)
         return None
-
-
-def _prompted(model: str) -> str:
-    found = profile(model) if model else None
-    return f"dialect:{(found and found.dialect) or DEFAULT_DIALECT}"
 
 
 def chat_tool(name: str, description: str | None, schema: Any) -> Body:
