@@ -168,13 +168,15 @@ def _pass(dialect: str, cases: Cases) -> Failures:
 # -- writing
 
 
-@law("render", "rendered calls are parsed back")
+@law("render", "rendered calls are parsed back, under every policy, as this dialect's")
 def _render(dialect: str, cases: Cases) -> Failures:
     for count in (1, 2, 3):
         text = declared(dialect).render_calls(_CALLS[:count])
-        wanted = [(one.name, one.arguments) for one in _CALLS[:count]]
-        if (found := called(extract(text, shared_tools(), dialect=dialect, policy="eager"))) != wanted:
-            yield f"{count} calls: expected {wanted}, got {found}"
+        wanted = [(one.name, one.arguments, dialect) for one in _CALLS[:count]]
+        for policy in ("eager", "strict"):
+            calls = parsed(text, shared_tools(), dialect, policy=policy).calls
+            if (found := [(one.full_name, one.arguments, one.source) for one in calls]) != wanted:
+                yield f"{count} calls, {policy}: expected {wanted}, got {found}"
 
 
 @law("prompt", "the prompt names every tool")
