@@ -24,7 +24,7 @@ PATIENCE = 1800  # seconds for pip
 HOSTS: dict[str, tuple[str, ...]] = {
     "engines": (
         *("vllm==0.33.0", "sglang==0.5.23"),  # only the Python files of their wheels
-        *("openai", "pydantic", "fastapi", "orjson", "regex", "partial-json-parser", "pybase64", "numpy", "cbor2"),
+        *("openai", "pydantic", "fastapi", "orjson", "regex", "partial-json-parser", "pybase64", "numpy", "cbor2", "pytest"),
     ),
     "langchain": ("langchain==1.5.0", "langchain-core==1.8.1", "langchain-openai==1.7.4"),
     "litellm": ("litellm[proxy]==1.109.1",),
