@@ -50,6 +50,12 @@ def test_its_dialect_is_found_by_auto(installed: Path) -> None:
     assert (found["dialect"], [call["arguments"] for call in found["calls"]]) == ("acme", [{"a": 1}])
 
 
+def test_its_dialect_is_named_where_dialects_are(installed: Path) -> None:
+    code = "from toolglot.integrations.engine_parser import parser_names; print(parser_names()['toolglot_acme'])"
+    assert run(installed, "-c", code).stdout == "acme\n"
+    assert "did you mean acme?" in run(installed, "parse", "--dialect", "acmee", given=CALL).stderr
+
+
 def test_its_models_provider_and_wire_make_a_request(installed: Path) -> None:
     profile = json.loads(run(installed, "models", "acme/acme-tiny-7b", "--json").stdout)
     assert (profile["dialect"], profile["supports_tools"], profile["context_length"]) == ("acme", False, 8192)

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from toolglot.core.plugins import from_entry_points, loaded, report
+from toolglot.core.plugins import from_entry_points, loaded, plugins, report
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.response_template import dialect_from_template
 from toolglot.io.json_codec import encode
@@ -42,6 +42,12 @@ _TEMPLATES: dict[str, Dialect] = {}  # of servers, by name; the oldest first
 def dialect_names() -> tuple[str, ...]:
     """All built-in dialects, sorted."""
     return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__"))
+
+
+def known_dialects() -> list[str]:
+    """The names of all that can be used, sorted: built in, registered, or of an installed package."""
+    added = (plugin.name for plugin in plugins() if plugin.group == "toolglot.dialects")
+    return sorted({*dialect_names(), *_REGISTERED, *added})
 
 
 @cache

@@ -12,8 +12,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from tests.integrations.hosts import interface_modules
+from tests.integrations.hosts import interface_modules, pages
 from tests.integrations.hosts.own_strings import sglang_cases, vllm_cases
+from tests.integrations.hosts.text_server import two_steps
 from tests.laws.dialect_cases import ALL, Case
 from toolglot.pipeline.formats import format_tools
 
@@ -56,6 +57,7 @@ class Vllm:
         self.parsers: Any = import_module("vllm.tool_parsers.abstract_tool_parser").ToolParserManager
         self.delegating: Any = import_module("vllm.parser.abstract_parser").DelegatingParser
         plug_in("vllm.general_plugins")
+        pages.main("vllm.md", two_steps)
 
     def parser(self, name: str, case: Case) -> tuple[Any, Any]:
         found = self.parsers.get_tool_parser(name)
@@ -93,6 +95,7 @@ class Sglang:
         self.protocol: Any = import_module("sglang.srt.entrypoints.openai.protocol")
         self.parser_class: Any = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
         plug_in("sglang.srt.plugins")
+        pages.main("sglang.md", two_steps)
 
     def parser(self, name: str, case: Case) -> Any:
         tools = [self.protocol.Tool(**tool) for tool in chat_tools(case)]
