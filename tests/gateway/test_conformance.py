@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from conformance.vectors import vectors
 
 from tests.gateway.running import WIRES, config, run, serving
 from tests.gateway.scripts import response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
-from tests.laws.test_conformance import vectors
 
 MARK = re.compile(r"tool_call ([0-9a-f]{8})")
 ID = re.compile(r"(?:quoted|call)-[\w-]+")
@@ -68,7 +68,7 @@ async def over_http(rows: list[Row], wire: str, *retries: Retry) -> dict[str, tu
 
 def share(name: str, wire: str) -> list[Row]:
     """Each upstream's wire gets a fifth of the rows."""
-    return vectors(name)[WIRES.index(wire) :: len(WIRES)]
+    return list(vectors(name)[WIRES.index(wire) :: len(WIRES)])
 
 
 @pytest.mark.parametrize("wire", WIRES)

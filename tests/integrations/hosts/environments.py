@@ -25,6 +25,7 @@ HOSTS: dict[str, tuple[str, ...]] = {
     "engines": (
         *("vllm==0.33.0", "sglang==0.5.23"),  # only the Python files of their wheels
         *("openai", "pydantic", "fastapi", "orjson", "regex", "partial-json-parser", "pybase64", "numpy", "cbor2", "pytest"),
+        *("mistral-common", "openai-harmony", "prometheus-client"),  # for their own parsers, which conformance/ measures
     ),
     "langchain": ("langchain==1.5.0", "langchain-core==1.8.1", "langchain-openai==1.7.4"),
     "litellm": ("litellm[proxy]==1.109.1",),

@@ -61,7 +61,10 @@ class _Finder(MetaPathFinder, Loader):
         self.files, self.absent, self.real = files, {package, *HEAVY}, real
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
-        file = self.files.joinpath(*name.split(".")).with_suffix(".py")
+        place = self.files.joinpath(*name.split("."))
+        file = place.with_suffix(".py")
+        if name in self.real and place.is_dir():
+            return spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
         if name in self.real or (f"{name.rpartition('.')[0]}.*" in self.real and file.exists()):
             return spec_from_file_location(name, file)
         return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in self.absent else None

@@ -6,6 +6,7 @@ The plan keeps the caller's tools: calls are validated against these, not agains
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import is_
 from typing import Any
 
@@ -13,7 +14,7 @@ import msgspec
 
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import UNKNOWN
-from toolglot.core.messages import Message, ToolCall
+from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.core.reply import Decision
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
@@ -21,7 +22,6 @@ from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
 from toolglot.grammars.nonce import NONCE_DIALECTS, conversation_nonce
 from toolglot.io.json_codec import dumps
-from toolglot.pipeline.request.billing_line import without_billing_line
 from toolglot.pipeline.request.constrained import constrain
 from toolglot.pipeline.request.context_budget import ContextBudget, context_budget
 from toolglot.pipeline.request.fit_tools import NONE_FILLED, apply_choice, cap_tools, fit_tools
@@ -33,22 +33,30 @@ from toolglot.pipeline.request.history_as_text import (
     separate_results,
 )
 from toolglot.pipeline.request.images_as_text import count_images, images_as_text
-from toolglot.pipeline.request.native_failure import native_failure
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.prompted_tools import prompt_tools
 from toolglot.pipeline.request.prompts import GENERAL
 from toolglot.pipeline.request.retry_feedback import MISSING, codes_in
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.tool_loops import end_tool_loops
-from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode, is_declared, is_queried
+from toolglot.pipeline.request.tool_mode import (
+    SMALL,
+    ModeCounts,
+    ToolMode,
+    choose_mode,
+    is_declared,
+    is_queried,
+    native_failure,
+)
 from toolglot.pipeline.response.extract import toolset
-from toolglot.pipeline.response.grounding import grounding
+from toolglot.pipeline.response.grounding import ONCE, Grounding
 
 _LEAST_OUTPUT = 512  # tokens: the estimate of a prompt is rather high, so the answer is never cut below
 _TEMPLATE = 512  # tokens: what a chat template itself adds, with tools
 _MAX_TOKENS = 1024  # for a tiny model, if the caller sets no limit
 _COPIES = 0.3  # billions of parameters: smaller models copy an example whatever the question is
 _TINY = 1.0  # billions of parameters: smaller models may not stop
+_BILLING_LINE = "x-anthropic-billing-header:"
 _MALFORMED = frozenset({"rejected_schema", "rejected_arguments", "rejected_malformed"})
 _NO_CALLS = ToolMode("native", why="no tools to call")
 
@@ -63,7 +71,7 @@ class _Fitting(msgspec.Struct):
     notes: list[str]
     decisions: list[Decision]
     filled: frozenset[str] = NONE_FILLED
-    without_schema: Request | None = None
+    without_schema: Callable[[], Request] | None = None
 
 
 def fit_request(
@@ -90,8 +98,9 @@ def fit_request(
     tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts, failure=failure)
     if nonce is not None and tool_mode.kind != "dialect":
         raise CallerError(f"a nonce needs a dialect, but the tool mode is {tool_mode.name}", "nonce")
-    if ask == "auto" and nonce is None:
-        tool_mode = _constrained_retry(tool_mode, route, messages)
+    reported = codes_in(messages[-1]) if messages else frozenset()
+    if ask == "auto" and nonce is None and reported and route.provider.constrains:
+        tool_mode = _constrained_retry(tool_mode, reported)
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
     if nonce is None and nonce_secret and calls and _gets_nonce(tool_mode, route.profile):
@@ -102,7 +111,9 @@ def fit_request(
     if loop_limit:
         request = end_tool_loops(request, loop_limit, fitting.notes)
     kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
-    request = _fit_images(_without_billing_line(request, fitting), fitting)
+    if not route.provider.billing_line:
+        request = _without_billing_line(request, fitting)
+    request = _fit_images(request, fitting)
     request = _FITS[kind](request, fitting)
     request = _limit_tokens(request, fitting)
     request = _fit_context(request, fitting, larger=larger_context)
@@ -110,6 +121,7 @@ def fit_request(
     tool_mode = tool_mode if calls else _NO_CALLS
     any_size = tool_mode.kind == "constrained" and declared and route.profile.parameters is None
     checked = calls and (any_size or _is_small(route.profile, SMALL)) and (choice is None or choice.mode == "auto")
+    checked = checked and not reported & ONCE
     return Plan(
         request,
         route,
@@ -122,16 +134,15 @@ def fit_request(
         tuple(fitting.notes),
         fitting.filled,
         single,
-        None if fitting.without_schema is None else _limit_tokens(fitting.without_schema, fitting),
-        grounding(messages) if checked else None,
+        None if fitting.without_schema is None else partial(_plain, fitting.without_schema, fitting),
+        Grounding(messages) if checked else None,
         messages,
         tuple(fitting.decisions),
     )
 
 
-def _constrained_retry(tool_mode: ToolMode, route: Route, messages: tuple[Message, ...]) -> ToolMode:
+def _constrained_retry(tool_mode: ToolMode, codes: frozenset[str]) -> ToolMode:
     """After a malformed call in a prompted dialect, or words where a call was required, retry with constrained decoding."""
-    codes = codes_in(messages[-1]) if messages and route.provider.constrains else frozenset()
     if tool_mode.kind == "dialect" and codes & _MALFORMED:
         return ToolMode("constrained", why="the previous call was malformed")
     if MISSING in codes:
@@ -155,11 +166,19 @@ def _is_small(profile: Profile, most: float) -> bool:
 
 
 def _without_billing_line(request: Request, fitting: _Fitting) -> Request:
-    messages = request.messages if fitting.route.provider.billing_line else without_billing_line(request.messages)
-    if messages is request.messages:
+    """Without the line that Claude Code puts first: it differs in each request, so no prefix of a prompt would be cached.
+
+    Its own vendor takes it out.
+    """
+    first = request.messages[0] if request.messages and request.messages[0].role == "system" else None
+    part = first.parts[0] if first is not None and first.parts else None
+    if first is None or not isinstance(part, Text) or not part.text.startswith(_BILLING_LINE):
         return request
     fitting.notes.append("system prompt: Claude Code's billing line left out, because it differs in each request")
-    return msgspec.structs.replace(request, messages=messages)
+    rest = part.text.partition("\n")[2].lstrip("\n")
+    parts = (*((msgspec.structs.replace(part, text=rest),) if rest else ()), *first.parts[1:])
+    system = (msgspec.structs.replace(first, parts=parts),) if parts else ()
+    return msgspec.structs.replace(request, messages=(*system, *request.messages[1:]))
 
 
 def _fit_images(request: Request, fitting: _Fitting) -> Request:
@@ -179,6 +198,10 @@ def _limit_tokens(request: Request, fitting: _Fitting) -> Request:
     if request.max_tokens is not None and profile.max_output is not None and request.max_tokens > profile.max_output:
         return _with_max_tokens(request, profile.max_output, f"the most that {profile.family} gives", fitting)
     return request
+
+
+def _plain(make: Callable[[], Request], fitting: _Fitting) -> Request:
+    return _limit_tokens(make(), fitting)
 
 
 def _with_max_tokens(request: Request, number: int, why: str, fitting: _Fitting) -> Request:

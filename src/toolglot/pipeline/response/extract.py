@@ -136,7 +136,7 @@ class StreamExtractor:
         self._blocks = BlockBuilder()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._events: list[Event] = []
-        given = read_any_messages(messages) if nonce is None else ()  # a nonce can't be copied from there
+        given = read_any_messages(messages) if messages and nonce is None else ()  # a nonce can't be copied from there
         self._provenance = Provenance(given, self._tools, dialect) if given and self._tools else None
         self._before = TextBefore()  # decides whether a call is quoted
         self._waiting: list[SettledPiece] = []  # from the first call on that the text behind it decides about
@@ -174,6 +174,15 @@ class StreamExtractor:
             self._blocks.text(plain)
         return self._drain()
 
+    def plain(self, text: str) -> str | None:
+        """Fast path of `feed` while a block of text is open: what this text adds to it. None: use `feed`."""
+        if self._waiting or self._in_reasoning or self._text_only or self._whole is not None:
+            return None
+        plain = self._scanner.plain(text)
+        if plain:
+            self._before.add(plain)
+        return plain
+
     def add_reasoning(self, text: str) -> list[Event]:
         """Add reasoning that a provider sends separately from the text."""
         if text:
@@ -199,18 +208,15 @@ class StreamExtractor:
         if not self._ended:
             self._ended = True
             if not self._text_only:
-                self._scan_rest()
+                if self._whole is not None:
+                    self._whole_message(*self._whole.close())
+                for piece in self._scanner.close():
+                    self._piece(piece)
+                self._resolve_waiting()
             for found in self._in_reasoning:
                 self._validate_region(found)
             self._blocks.finish("stop")
         return self._drain()
-
-    def _scan_rest(self) -> None:
-        if self._whole is not None:
-            self._whole_message(*self._whole.close())
-        for piece in self._scanner.close():
-            self._piece(piece)
-        self._resolve_waiting()
 
     def _whole_message(self, parsed: RegionResult, text: str) -> None:
         found: list[Piece] = (
@@ -238,8 +244,7 @@ class StreamExtractor:
                 self._unverified.feed(piece.steps, piece.dialect)
             return
         if isinstance(piece, Retracted):
-            self._unverified.retract()
-            self._streams_region = None
+            self._end_region()
             return
         if self._waiting and not self._waits_for_end:
             self._seen_behind += sum(map(len, piece.text.split())) if isinstance(piece, TextPiece) else SOME + 1
@@ -329,30 +334,25 @@ class StreamExtractor:
     # -- validation
 
     def _validate_region(self, found: CallFound) -> None:
-        if found.parsed.problem and not found.parsed.calls:
-            self._unverified.retract()
-            self._streams_region = None
-            self._blocks.decisions.append(reject_malformed(found.parsed.problem, found.text, found.dialect))
-            self._blocks.text(found.text)
-            return
-        verdicts = [self._verdict(parsed, found, number) for number, parsed in enumerate(found.parsed.calls)]
-        if not found.streamed and all(_from_input(verdict) for verdict in verdicts):
-            self._blocks.decisions.extend(decision for verdict in verdicts for decision in verdict.decisions)
-            self._blocks.text("" if found.in_reasoning else found.text)  # reasoning has its text already
-            return
-        for at, (parsed, verdict) in enumerate(zip(found.parsed.calls, verdicts, strict=True)):
-            streamed = self._unverified.pop(at, parsed.name) if found.streamed else None
-            if streamed is not None:
-                self._finish_streamed(streamed, verdict, found)
-            elif _from_input(verdict):
-                self._blocks.decisions.extend(verdict.decisions)
-                self._blocks.text(parsed.raw)
+        parsed = found.parsed
+        if parsed.problem and not parsed.calls:
+            self._blocks.decisions.append(reject_malformed(parsed.problem, found.text, found.dialect))
+        verdicts = [self._verdict(call, found, number) for number, call in enumerate(parsed.calls)]
+        streamed = [self._unverified.pop(at, call.name) if found.streamed else None for at, call in enumerate(parsed.calls)]
+        for begun, verdict in zip(streamed, verdicts, strict=True):
+            if begun is not None:
+                self._finish_streamed(begun, verdict, found)
             else:
                 self._call(verdict, found)
-        self._unverified.retract()
+        self._end_region()
+        if not found.in_reasoning:  # reasoning has its text already
+            is_text = not any(streamed) and all(map(_from_input, verdicts))
+            self._blocks.text(found.text if is_text else parsed.rest)
+
+    def _end_region(self) -> None:
+        if self._streams_region:
+            self._unverified.retract()
         self._streams_region = None
-        if found.parsed.rest:
-            self._blocks.text(found.parsed.rest)
 
     def _verdict(self, parsed: ParsedCall, found: CallFound, number: int) -> Verdict:
         position = self._blocks.calls if found.streamed else self._blocks.calls + number

@@ -6,12 +6,12 @@ A value that is cut must not leave as if it were whole, and neither may a call t
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 import msgspec
 
 from toolglot.grammars.parsed_call import RegionResult
-from toolglot.pipeline.response.tool_call_scanner import CallFound, SettledPiece, TextPiece
+from toolglot.pipeline.response.tool_call_scanner import CallFound, SettledPiece
 
 _TORN = "a value contains the marks of a call: where it ends is not clear"
 _STRING_END = '"}'  # what ends the values of a call that no marker ends
@@ -32,6 +32,8 @@ def without_torn(pieces: list[SettledPiece]) -> list[SettledPiece]:
     If the text behind a call contains what ends a value, a value contained it before, and everything from there to here may be
     part of that value: the end of the first call, and all calls behind it.
     """
+    if len(pieces) < 2:
+        return pieces
     found = _merged(pieces)
     first: dict[str, int] = {}  # what ends a value, and the first call with such values
     torn = [0] * (len(found) + 1)  # how many stretches begin, less those that end
@@ -68,13 +70,9 @@ def _ends_string(text: str) -> bool:
 
 
 def _merged(pieces: list[SettledPiece]) -> list[SettledPiece]:
-    """The same with adjacent texts joined."""
+    """The same with adjacent texts of a kind joined."""
     found: list[SettledPiece] = []
-    texts: list[str] = []
-    for piece in pieces:
-        if isinstance(piece, TextPiece):
-            texts.append(piece.text)
-        else:
-            found += [TextPiece("".join(texts)), piece] if texts else [piece]
-            texts = []
-    return [*found, TextPiece("".join(texts))] if texts else found
+    for kind, group in groupby(pieces, type):
+        same = list(group)
+        found += same if kind is CallFound else [kind("".join(piece.text for piece in same))]
+    return found
