@@ -33,6 +33,7 @@ Options = dict[str, Any]
 KEYS = {"user": "fuzz-key-user-0123", "admin": "fuzz-key-admin-012", "none": "", "wrong": "fuzz-key-wrong-012"}
 PROVIDERS = {**{wire: wire for wire in NAMES}, "openai-chat": "vllm", "ollama": "ollama-cloud"}
 _UPSTREAMS = ("plain", "plain", "plain", "calls", "error", "refused", "damaged")
+_PASSED = ("/embeddings", "/completions", "/api/generate", "/api/embed")  # their responses are the upstream's, as they are
 _OPEN = ("/", "/health", "/healthz", "/readyz")
 _PATHS = (
     *(
@@ -231,6 +232,9 @@ async def _answered(scope: dict[str, Any], body: bytes, options: Options) -> tup
     if options["key"] in ("none", "wrong") and b"key=fuzz" not in scope["query_string"] and not _is_open(path):
         keys = {b"x-goog-api-key"} & dict(scope["headers"]).keys()
         law(status in (204, 401, 404, 405) or keys, "in without a key", status, written[:300])
-    if dict(starts[0]["headers"]).get(b"content-type") == b"application/json" and written and scope["method"] != "HEAD":
+    is_whole = options["upstream"] != "damaged" or status >= 300 or not path.endswith(_PASSED)
+    kind = dict(starts[0]["headers"]).get(b"content-type")
+    if kind == b"application/json" and written and scope["method"] != "HEAD" and is_whole:
         json.loads(written)
-    return (scope["method"], path[:12], status, options["upstream"], len(written) > 0)
+    place = path[:12] if status not in (404, 405) else ""  # of unknown paths there is no end
+    return (scope["method"] if place else "", place, status, options["upstream"], len(written) > 0)

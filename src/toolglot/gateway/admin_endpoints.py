@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Message
 from toolglot.errors import UpstreamError
@@ -115,13 +117,13 @@ async def _new_messages(call: EndpointCall, previous: object) -> tuple[Message, 
 
 async def _history(call: EndpointCall, response_id: str) -> tuple[Message, ...] | None:
     where, shared = (response_id, call.owner), call.gateway.shared_store
-    return call.gateway.store.history(*where) if shared is None else await shared.history(*where)
+    return await in_worker(partial(call.gateway.store.history, *where)) if shared is None else await shared.history(*where)
 
 
 async def delete_response(call: EndpointCall) -> None:
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
     await _stored(call)
-    if not (call.gateway.store.delete(*where) if shared is None else await shared.delete(*where)):
+    if not (await in_worker(partial(call.gateway.store.delete, *where)) if shared is None else await shared.delete(*where)):
         raise _not_found(call)
     conversations = call.frontend.wire.conversations
     await call.exchange.json(conversations.deleted(call.path_params["id"]) if conversations is not None else {})
@@ -138,10 +140,7 @@ async def input_items(call: EndpointCall) -> None:
     history = await _history(call, call.path_params["id"])
     if history is None:
         raise _not_found(call)
-    wire = call.frontend.wire
-    items: list[dict[str, Any]] = wire.write_messages(history[:-1], [], Quirks())
-    stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
-    items = [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
+    items = await in_worker(partial(_items, call, history[:-1]))
     if call.exchange.query_value("order") != "asc":
         items.reverse()
     if after := call.exchange.query_value("after"):
@@ -156,10 +155,16 @@ async def input_items(call: EndpointCall) -> None:
     await call.exchange.json({"object": "list", "data": page, "first_id": ends[0], "last_id": ends[1], "has_more": more})
 
 
+def _items(call: EndpointCall, messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = call.frontend.wire.write_messages(messages, [], Quirks())
+    stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
+    return [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
+
+
 async def _stored(call: EndpointCall) -> bytes:
     """The body of a response that was created on this wire with this key."""
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
+    body = await in_worker(partial(call.gateway.store.body, *where)) if shared is None else await shared.body(*where)
     if body is None or not call.path_params["id"].startswith(call.frontend.server.id_prefix):
         raise _not_found(call)
     return body

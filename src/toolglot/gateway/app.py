@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from toolglot.client.transport import request_owner
+from toolglot.client.transport import request_owner, request_sent
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.auth import LOCAL, authenticate, check_admin
 from toolglot.gateway.budgets import check_budgets
@@ -72,6 +72,7 @@ class App:
                 check_admin(caller)
             record.owner = caller.owner
             request_owner.set(caller.owner)
+            request_sent.set(record)
             if endpoint.recorded and live.config.budgets:
                 budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)]
                 if budgets:

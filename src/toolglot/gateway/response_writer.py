@@ -22,7 +22,7 @@ from toolglot.gateway.upstream_request import Opened
 from toolglot.io.json_codec import encode
 from toolglot.pipeline.response.rejected_text import explain_rejected
 
-_MANY = 500  # events; fewer are written within milliseconds
+_MANY = 500  # events or decisions; fewer take milliseconds
 _UNKNOWN_TOOL = "rejected_unknown_tool"  # its name is the model's invention, and may be anything
 
 BeforeEnd = Callable[[], Awaitable[None]]
@@ -92,6 +92,7 @@ class ResponseWriter:
         self._record, self._content, self._keep_events = record, content, keep_events
         self._events: list[Event] = []
         self._blocks = 0
+        self.characters = 0  # of all blocks that were sent
         self._is_empty = True  # no text and no call is sent
         self._texts: set[int] = set()
         self._calls: dict[int, Open] = {}
@@ -110,7 +111,7 @@ class ResponseWriter:
         """The body of the reply. An incomplete reply raises its error."""
         events: list[Event] = []
         async for batch in self._response:
-            events += self._prepared(batch)
+            events += await self._prepare(batch)
         write = partial(self._whole, events, context)
         return await in_worker(write) if len(events) > _MANY else write()
 
@@ -125,10 +126,14 @@ class ResponseWriter:
     async def stream(self, writer: Writer, notes: list[str], out: ClientStream, before_end: BeforeEnd | None = None) -> None:
         """Sends events as they arrive. `before_end` runs when the reply is complete, before its last events are sent."""
         async for batch in self._response:
-            events = self._prepared(batch)
+            events = await self._prepare(batch)
             if before_end is not None and type(events[-1]) in (Finish, Fault):
                 await before_end()
-            data = writer.feed(events[0]) if len(events) == 1 else b"".join([writer.feed(event) for event in events])
+            if len(events) == 1:
+                data = writer.feed(events[0])
+            else:
+                write = partial(_fed, writer, events)
+                data = await in_worker(write) if len(events) > _MANY else write()
             if data:
                 await out.send(data)
         last = writer.close()
@@ -138,12 +143,18 @@ class ResponseWriter:
 
     # -- events
 
+    async def _prepare(self, events: list[Event]) -> list[Event]:
+        last = events[-1]
+        is_heavy = type(last) in (Finish, Fault) and len(last.decisions) > _MANY  # type: ignore[union-attr]
+        return await in_worker(partial(self._prepared, events)) if is_heavy else self._prepared(events)
+
     def _prepared(self, events: list[Event]) -> list[Event]:
         if isinstance(events[-1], Finish):
             events = self._with_end(events, events[-1])
         for event in events:
             kind = type(event)
             if kind is Delta:
+                self.characters += len(event.text)  # type: ignore[union-attr]
                 if self._is_empty and event.index in self._texts and event.text.strip():  # type: ignore[union-attr]
                     self._is_empty = False
             elif isinstance(event, Open):
@@ -216,6 +227,10 @@ class ResponseWriter:
         elif event.usage is not None:
             record.input, record.output = event.usage.input, event.usage.output
             record.cost = cost(record.target, self._opened.candidate.upstream.row.name, event.usage, self._prices)
+
+
+def _fed(writer: Writer, events: list[Event]) -> bytes:
+    return b"".join([writer.feed(event) for event in events])
 
 
 def with_durations(last: Finish, record: Record, wire: Wire) -> Finish:
