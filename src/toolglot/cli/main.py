@@ -38,7 +38,7 @@ COMMANDS = {
     "probe": "Ask a running server a few tool questions in each tool mode: what works, and what is wrong.",
     "usage": "Print requests, tokens and cost per key, model and day, and the budgets, of a running gateway.",
     "version": "Print the version of toolglot and Python, and which extras are installed.",
-    "serve": "Run the gateway: clients of five APIs in front, any model behind, every call validated.",
+    "serve": "Run the gateway: clients of six APIs in front, any model behind, every call validated.",
     "demo": "Start the gateway with the embedded model, and run a client with two tools against it.",
 }
 

@@ -268,6 +268,7 @@ class StoredThread:
 
     async def with_history(self, request: Request) -> Request:
         """The request with all earlier messages. Instructions of earlier requests do not apply, as in the vendors' APIs."""
+        request = _without_background(request, self._call.frontend.wire.name)
         leading = 1 if self._fields.instructions else 0
         self._new_messages = request.messages[leading:]
         previous = self._fields.previous
@@ -319,3 +320,12 @@ class StoredThread:
         messages = (*self._new_messages, Message("assistant", reply.parts))
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
         return context.id or "", self._call.owner, self._fields.previous or None, messages, body
+
+
+def _without_background(request: Request, wire: str) -> Request:
+    """Whoever asks the gateway for a response later gets the whole one; an upstream's unfinished one would stay so."""
+    fields = request.extra.get(wire, {})
+    if "background" not in fields:
+        return request
+    fields = {key: value for key, value in fields.items() if key != "background"}
+    return msgspec.structs.replace(request, extra={**request.extra, wire: fields})

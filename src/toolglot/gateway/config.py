@@ -84,7 +84,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
-    store: str = MEMORY  # of the Responses API: memory, or a file
+    store: str = MEMORY  # of Responses and Interactions: memory, or a file
     nonce_secret: str = ""  # of the nonces in prompts; several machines need the same one; "": made at start
     max_store: int = 256 * 1024 * 1024  # bytes of stored responses
     state: str = ""  # address of a Redis that several gateways share

@@ -1,4 +1,4 @@
-"""Stored conversations of the Responses API, for `previous_response_id`.
+"""Stored conversations of the APIs that have such (`previous_response_id`, `previous_interaction_id`).
 
 One row per response, linked to the previous one. A response is only visible to the key that created it.
 """
