@@ -95,6 +95,15 @@ def near_calls(text: str) -> Callable[[Gateway], Any]:
     return attack
 
 
+def near_calls_of_the_user(text: str) -> Callable[[Gateway], Any]:
+    async def attack(gateway: Gateway) -> str:
+        """The same in the user's message; the model writes a call without a marker, so it is compared with that, too."""
+        _texts(gateway, '{"name": "f", "arguments": {"a": "b"}}')
+        return await _both(gateway, chat(text * (300_000 // len(text)), tools=[_TOOL]))
+
+    return attack
+
+
 def long_reply(text: str) -> Callable[[Gateway], Any]:
     async def attack(gateway: Gateway) -> str:
         _texts(gateway, text * (1_000_000 // len(text)))
@@ -182,6 +191,7 @@ ATTACKS = [
     ("24 MB in one message", long_text),
     ("5,000 tool results", many_results),
     *((f"a result of 600 KB: {text!r}", near_calls(text)) for text in (*_NEAR_CALLS, "word ")),
+    *((f"a message of 300 KB: {text!r}", near_calls_of_the_user(text)) for text in (*_NEAR_CALLS, "word ")),
     *((f"a reply of 1 MB: {text!r}", long_reply(text)) for text in (*_NEAR_CALLS, "word ")),
     ("5,000 calls", many_calls),
     ("2,000 calls in the text", many_written_calls),
