@@ -336,15 +336,18 @@ class Response:
         calls = self._pipeline.sent.calls
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.sent.decisions)
-        self.rejected = rejections(last.decisions)
+        run = in_worker if len(last.decisions) > _MANY else _here
+        self.rejected = await run(partial(rejections, last.decisions))
         if not self._retries or not may_retry(last, self._request):
             return [last]
-        missing = (*self.rejected, *may_be_quotes(last.decisions))[:MAX_CALLS] or no_call(last.decisions)
+        quotes = await run(partial(may_be_quotes, last.decisions))
+        missing = (*self.rejected, *quotes)[:MAX_CALLS] or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
         if not missing:
             return [last]
-        retried = await retry_calls(self._send_again, self._request, fold(self._emitted), missing, self._retries)
+        reply = await in_worker(partial(fold, self._emitted))
+        retried = await retry_calls(self._send_again, self._request, reply, missing, self._retries)
         self.retried, self.rejected = retried.attempts, rejections(retried.rejected)
         return self._with_retried(last, retried)
 
@@ -357,7 +360,7 @@ class Response:
         if mark and response.plan.tool_mode.kind != "constrained":
             response.require_mark(mark)
         await response.begin()
-        return fold([event async for batch in response for event in batch])
+        return await in_worker(partial(fold, [event async for batch in response for event in batch]))
 
     def _with_retried(self, last: Finish, retried: Retried) -> list[Event]:
         events: list[Event] = []

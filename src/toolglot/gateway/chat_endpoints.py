@@ -131,7 +131,7 @@ async def chat(call: EndpointCall) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
+    thread = await responses_thread(call, body) if call.frontend is RESPONSES else None
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
         raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
@@ -234,6 +234,11 @@ class _ThreadFields(msgspec.Struct):
     instructions: Any = None
     previous_response_id: str | None = None
     store: bool | None = None
+
+
+async def responses_thread(call: EndpointCall, body: bytes) -> ResponsesThread:
+    read = partial(ResponsesThread, call, body)
+    return await in_worker(read) if len(body) > _LARGE_BODY else read()
 
 
 class ResponsesThread:
