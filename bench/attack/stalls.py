@@ -174,6 +174,25 @@ async def retried_with_a_history(gateway: Gateway) -> str:
     return RIGHT if answer.status == 200 and b"rejected" in answer.body else f"{answer.status} {answer.body[:200]!r}"
 
 
+async def long_descriptions(gateway: Gateway) -> str:
+    """1,000 tools with 20 KB of words each, for a search and for a server that gets them all."""
+    words = " ".join(f"word{at}" for at in range(2_500))
+    tools = [
+        {"type": "function", "function": {**_TOOL["function"], "name": f"f{at}", "description": words}} for at in range(1_000)
+    ]
+    for more in ({}, {"defer_loading": True}):
+        last = {"type": "tool_search"} if more else tools[0]
+        sent = {
+            "model": "m",
+            "input": "hi",
+            "tools": [*({**one["function"], "type": "function", **more} for one in tools), last],
+        }
+        answer = await gateway.ask("POST", "/v1/responses", sent)
+        if answer.status not in (200, 400):
+            return f"{answer.status} {answer.body[:200]!r}"
+    return RIGHT
+
+
 async def stored_text(gateway: Gateway) -> str:
     """A stored response with 20 MB of input in one message."""
     answer = await gateway.ask("POST", "/v1/responses", {"model": "m", "input": 'a "word" \\ ' * 1_700_000})
@@ -200,6 +219,7 @@ ATTACKS = [
     ("the items of 80,000 stored messages", items_of_a_stored_history),
     ("tokens of 60,000 messages, counted by the upstream", counted_by_the_upstream),
     ("a call retried with a history of 40,000 messages", retried_with_a_history),
+    ("1,000 tools with long descriptions", long_descriptions),
     ("a stored text of 20 MB", stored_text),
     ("a long text in the playground", playground),
 ]

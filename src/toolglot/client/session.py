@@ -398,7 +398,7 @@ def _are_long(messages: tuple[Message, ...], most: int = _LONG_REQUEST) -> bool:
 
 
 def _are_large(tools: tuple[Tool, ...]) -> bool:
-    """Whether fitting or compiling their schemas takes long, if it was not done before."""
+    """Whether fitting or compiling their schemas, or searching them, takes long, if it was not done before."""
     return bool(tools) and cached_for_toolset(tools, "are large", _count_schemas)
 
 
@@ -409,13 +409,15 @@ def _may_be_a_call(events: list[Event]) -> bool:
 
 def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:
     left: list[Any] = [tool.schema for tool in tools]
-    count = 0
-    while left and count <= _LARGE:
+    count, length = 0, sum(len(tool.description or "") for tool in tools)
+    while left and count <= _LARGE and length <= _LONG_REQUEST:
         node = left.pop()
-        if isinstance(node, (dict, list)):
+        if isinstance(node, str):
+            length += len(node)
+        elif isinstance(node, (dict, list)):
             count += 1
             left.extend(node.values() if isinstance(node, dict) else node)
-    return count > _LARGE
+    return count > _LARGE or length > _LONG_REQUEST
 
 
 def _length(events: list[Event]) -> int:
