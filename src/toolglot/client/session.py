@@ -394,7 +394,9 @@ def _are_long(messages: tuple[Message, ...], most: int = _LONG_REQUEST) -> bool:
                 length += len(part.text)
             elif type(part) is ToolResult:
                 length += sum(len(inner.text) for inner in part.parts if type(inner) is Text)
-    return length > most
+        if length > most:
+            return True
+    return False
 
 
 def _are_large(tools: tuple[Tool, ...]) -> bool:
