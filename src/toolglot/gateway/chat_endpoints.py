@@ -131,7 +131,7 @@ async def chat(call: EndpointCall) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = stored_thread(call, body)
+    thread = await stored_thread(call, body)
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a stored conversation may be the upstream's
         raise CallerError("is missing or empty", call.frontend.server.messages_key)
@@ -244,9 +244,12 @@ def _thread_fields(conversations: Conversations) -> type[_ThreadFields]:
     return cast(type[_ThreadFields], msgspec.defstruct("ThreadFields", fields, rename=keys))
 
 
-def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
+async def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
     conversations = call.frontend.wire.conversations
-    return None if conversations is None else StoredThread(call, body, conversations)
+    if conversations is None:
+        return None
+    read = partial(StoredThread, call, body, conversations)
+    return await in_worker(read) if len(body) > _LARGE_BODY else read()
 
 
 class StoredThread:
