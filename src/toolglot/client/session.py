@@ -110,7 +110,7 @@ class Session(msgspec.Struct, frozen=True):
         wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in server_kinds(request.tools)}
         runs = await definitions(wanted, notes)
         served = serve(request, route, runs)
-        if not served.kinds:
+        if not (served.kinds or served.notes or notes):
             return await prepare(served.request)
         return ServedResponse(
             prepare, request, partial(serve, route=route, runs=runs), served, tools=wanted, notes=tuple(notes)
