@@ -33,10 +33,7 @@ def encode(value: Any) -> bytes:
     """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD. What some readers of streams take for the end
     of a line is escaped.
     """
-    try:
-        data = _ENCODER.encode(value)
-    except UnicodeError:
-        data = _ENCODER.encode(without_surrogates(value))
+    data = _encode(value)
     if not data.isascii():
         for raw, escaped in _LINE_ENDS:
             if raw in data:
@@ -44,8 +41,7 @@ def encode(value: Any) -> bytes:
     return data
 
 
-def encode_body(value: Any) -> bytes:
-    """As `encode`, for what is never read line by line: ends of lines are not escaped."""
+def _encode(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value)
     except UnicodeError:
@@ -67,8 +63,8 @@ def replace_surrogate_escapes(data: bytes) -> bytes:
 
 
 def dumps(value: Any) -> str:
-    """As `encode_body`, but text, for use inside other JSON or a prompt."""
-    return encode_body(value).decode()
+    """Compact JSON as text, for use inside other JSON or a prompt: ends of lines are not escaped."""
+    return _encode(value).decode()
 
 
 def dumps_or_placeholder(value: Any) -> str:

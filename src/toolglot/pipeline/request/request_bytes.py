@@ -16,7 +16,7 @@ from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
-from toolglot.io.json_codec import JSON_ERRORS, decode, encode_body
+from toolglot.io.json_codec import JSON_ERRORS, decode, encode
 from toolglot.io.request_validation import wrong_type
 from toolglot.pipeline.convert import write_request
 from toolglot.pipeline.request.declared_tools import with_declared_tools
@@ -102,7 +102,7 @@ def write_request_bytes(request: Request, target_format: WireFormat, notes: Note
     body = write_request(request, target_format, notes, model)
     for key in target_format.wire.path_keys:
         body.pop(key, None)
-    return encode_body(body)
+    return encode(body)
 
 
 def _not_an_object(data: bytes, error: BaseException) -> CallerError:
