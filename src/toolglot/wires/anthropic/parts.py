@@ -24,12 +24,11 @@ from toolglot.io.request_validation import (
     wrong_type,
 )
 from toolglot.wires.anthropic.reasoning import read_redacted, read_thinking, take_kept, write_kept
-from toolglot.wires.anthropic.shapes import WIRE, rest_of
+from toolglot.wires.anthropic.shapes import WIRE, call_rest, rest_of
 
 _TEXT = frozenset({"type", "text"})
 _IMAGE = frozenset({"type", "source"})
 _DOCUMENT = frozenset({"type", "source", "title"})
-_CALL = frozenset({"type", "id", "name", "input"})
 _RESULT = frozenset({"type", "tool_use_id", "content", "is_error"})
 
 _MAY_KEEP = frozenset({Text, ToolCall})  # may have a signature block next to them
@@ -92,7 +91,7 @@ def _read_source(kind: Any, source: Body, name: str | None, extra: Extra) -> Med
 def _read_call(obj: Body) -> ToolCall:
     call_id, name = require_string(obj.get("id"), "id"), require_string(obj.get("name"), "name")
     arguments = _read_input(obj.get("input"))
-    return ToolCall(call_id, name, arguments, extra=rest_of(obj, _CALL)) if len(obj) > 4 else ToolCall(call_id, name, arguments)
+    return ToolCall(call_id, name, arguments, extra=call_rest(obj)) if len(obj) > 4 else ToolCall(call_id, name, arguments)
 
 
 def _read_input(given: Any) -> str:

@@ -22,7 +22,7 @@ from toolglot.core.vendor_tools import (
 from toolglot.io.json_codec import dumps, loads_object
 from toolglot.io.request_validation import Body
 from toolglot.io.search_results import found_pages
-from toolglot.wires.anthropic.shapes import WIRE
+from toolglot.wires.anthropic.shapes import DIRECT, WIRE
 
 _PREFIX = "srvtoolu_"
 _SEARCH_NAME = "tool_search_tool_bm25"
@@ -123,7 +123,7 @@ def _write(done: ServerCall) -> list[Body]:
         {"type": f"{_result_type(kind)}_error", "error_code": "unavailable"} if done.failed else _content(kind, given, done)
     )
     return [
-        {"type": "server_tool_use", "id": use_id, "name": name, "input": given},
+        {"type": "server_tool_use", "id": use_id, "name": name, "input": given, "caller": DIRECT},
         {"type": _result_type(kind), "tool_use_id": use_id, "content": content},
     ]
 
