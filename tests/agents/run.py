@@ -237,6 +237,7 @@ def main() -> int:
         failed += sum(map(bool, found.values()))
         lines[name] = line(name, installed, found)
         print(lines[name], end="", flush=True)
+    print(*missing, sep="\n", file=sys.stderr)
     if not given.names:
         PAGE.write_text(page(lines, missing), encoding="utf-8")
     return 1 if failed or not lines else 0
