@@ -55,8 +55,9 @@ class App:
         record = gateway.records.begin(exchange.request_id, "")
         frontend, endpoint = None, None
         try:
-            allow_origin(exchange, live.config.server.cors_origins)
-            if is_preflight(exchange):
+            if live.config.server.cors_origins:
+                allow_origin(exchange, live.config.server.cors_origins)
+            if exchange.cors_headers and is_preflight(exchange):
                 await respond_to_preflight(exchange)
                 return
             endpoint, path_params = find_endpoint(exchange.method, exchange.path)
@@ -71,9 +72,10 @@ class App:
                 check_admin(caller)
             record.owner = caller.owner
             request_owner.set(caller.owner)
-            budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)] if endpoint.recorded else ()
-            if budgets:
-                check_budgets(budgets, await gateway.overview.spent(caller.owner), record.began)
+            if endpoint.recorded and live.config.budgets:
+                budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)]
+                if budgets:
+                    check_budgets(budgets, await gateway.overview.spent(caller.owner), record.began)
             limits = (caller.owner, server.max_concurrent, server.rate, server.burst)
             shared = _UNLIMITED
             if endpoint.limited and not gateway.shared.is_local:
