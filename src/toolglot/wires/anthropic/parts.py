@@ -10,6 +10,7 @@ import msgspec
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from toolglot.io.cache_marks import as_cache_control
 from toolglot.io.json_codec import dumps, loads_object
 from toolglot.io.media import media_from_url
 from toolglot.io.request_validation import (
@@ -140,7 +141,7 @@ def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> l
 def _write_text(part: Text, notes: list[str], quirks: Quirks) -> Body | None:
     obj: Body = {"type": "text", "text": part.text}
     if part.extra:
-        obj.update(wire_extra(part.extra, WIRE, "text", notes))
+        obj.update(wire_extra(as_cache_control(part.extra, WIRE), WIRE, "text", notes))
     if part.text and not part.text.isspace():
         return obj
     if part.text:
@@ -191,7 +192,7 @@ def _write_media(media: Media, notes: list[str], quirks: Quirks) -> Body | None:
         else:
             obj["title"] = media.name
     if media.extra:
-        obj.update(wire_extra(media.extra, WIRE, media.kind, notes))
+        obj.update(wire_extra(as_cache_control(media.extra, WIRE), WIRE, media.kind, notes))
     return obj
 
 

@@ -221,9 +221,14 @@ def _loaded(block: Body) -> tuple[str, ...]:
     return tuple(one["tool_name"] for one in listed if isinstance(one, dict) and isinstance(one.get("tool_name"), str))
 
 
+def _summary(block: Body) -> str | None:
+    content = block.get("content") if block.get("type") == "compaction" else None
+    return content if isinstance(content, str) and content else None
+
+
 def _usage_fields(calls: tuple[ServerCall, ...]) -> Body:
     counts = {f"{kind}_requests": sum(one.call.name == kind for one in calls) for kind in (WEB_SEARCH, WEB_FETCH)}
     return {"server_tool_use": counts} if any(counts.values()) else {}
 
 
-VENDOR_TOOLS = VendorTools(_kind, _as_function, _write, _read, _loaded, _SEARCH, usage_fields=_usage_fields)
+VENDOR_TOOLS = VendorTools(_kind, _as_function, _write, _read, _loaded, _SEARCH, usage_fields=_usage_fields, summary=_summary)
