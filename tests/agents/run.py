@@ -208,7 +208,8 @@ def line(name: str, installed: Installed, found: Mapping[str, str]) -> str:
     else:
         forms = [shown[title] for title in _TITLES.values()]
         written = "3 of 3 pass" if set(forms) == {"passes"} else "; ".join(f"{t} {shown[t]}" for t in _TITLES.values())
-        cells = [written, shown["long, Hermes"], f"{row['wire']}: {shown['long, other wire']}"]
+        without = "" if row.get("images", True) else " (it sends no images to a model that it does not know)"
+        cells = [written, shown["long, Hermes"], f"{row['wire']}: {shown['long, other wire']}{without}"]
     return f"| {' | '.join([find_agent(name).title, version, row['api'], *cells])} |\n"
 
 

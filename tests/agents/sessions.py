@@ -69,8 +69,8 @@ def _png(size: int = 16) -> bytes:
 class Model:
     """Makes each turn's calls once the results of all calls before are there, natively or as text in a `form`."""
 
-    def __init__(self, tools: dict[str, Tool], turns: Sequence[Sequence[Step]], folder: Path, form: str | None) -> None:
-        self._form = form
+    def __init__(self, tools: dict[str, Any], turns: Sequence[Sequence[Step]], folder: Path, form: str | None) -> None:
+        self._form, self.images = form, tools.get("images", True)
         self._turns = [[_call(tools, step, folder) for step in turn] for turn in turns]
         self.results = 0  # in the latest request
         self.largest = 0  # characters of a result
@@ -120,7 +120,7 @@ def _written_results(message: Message) -> list[str]:
     return [written[start:end] for start, end in pairwise([*starts, len(written)])]
 
 
-def _call(tools: dict[str, Tool], step: Step, folder: Path) -> Tool:
+def _call(tools: dict[str, Any], step: Step, folder: Path) -> Tool:
     kind, name, more = step
     values = {"path": str(folder / name), "content": more, "command": more}
     tool, given = tools[kind]
@@ -162,6 +162,6 @@ def problem(folder: Path, turns: Sequence[Sequence[Step]], model: Model | EditMo
     if turns is LONG and isinstance(model, Model):
         if model.largest < _LEAST:
             return f"only {model.largest} characters of the large file"
-        if model._form is None and not model.saw_image:
+        if model._form is None and model.images and not model.saw_image:
             return "the image did not reach the model"
     return ""
