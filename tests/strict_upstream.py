@@ -44,6 +44,9 @@ class Refused(Exception):  # noqa: N818
     pass
 
 
+class UnknownField(Refused): ...
+
+
 def _raise(message: str) -> None:
     raise Refused(message)
 
@@ -80,7 +83,7 @@ def _check_fields(body: dict[str, Any], known: dict[str, frozenset[str]]) -> Non
             objects += [("call", call), ("call function", call["function"])]
     for kind, found in objects:
         if kind not in known or (unknown := found.keys() - known[kind]):
-            raise Refused(f"extra_forbidden: {kind}: {kind if kind not in known else sorted(unknown)}")
+            raise UnknownField(kind if kind not in known else min(unknown))
 
 
 def _message(message: dict[str, Any], *, lists: bool) -> dict[str, Any]:
@@ -120,6 +123,9 @@ class StrictServer:
             prompt = self._prompt(request.body)
         except Refused as refused:
             self.refused.append(str(refused))
+            if self.known is not None and isinstance(refused, UnknownField):
+                detail = [{"type": "extra_forbidden", "loc": ["body", str(refused)], "msg": "Extra inputs are not permitted"}]
+                return whole({"object": "error", "message": {"detail": detail}, "type": "invalid_request_error"}, 422)
             return whole({"error": {"message": str(refused), "type": "BadRequestError", "param": None, "code": 400}}, 400)
         self.prompts.append(prompt)
         return self._answer(request)

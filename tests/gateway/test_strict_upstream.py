@@ -139,6 +139,15 @@ def test_more_tokens_than_the_window_has() -> None:
     assert sum("too large" in message for message in server.refused) == 1
 
 
+def test_fields_that_a_server_rejects() -> None:
+    """They are learnt from the first errors, one at a time."""
+    server = StrictServer.of("mistral-small-3.1", known=FIELDS)
+    body = {**codex("openai-chat/my-model"), "store": True, "safety_identifier": "ada"}
+    notes = served(server, ("/v1/responses", body), ("/v1/responses", body))
+    assert [one for one in server.refused if one in body] == ["safety_identifier", "store"]
+    assert all("the server rejects safety_identifier, store; left out" in note for note in notes)
+
+
 # -- a conversation with each vendor's SDK: a system prompt, an image, a call, its result, and another system message
 
 ARGUMENTS = {"city": "Paris"}
