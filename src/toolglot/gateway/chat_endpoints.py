@@ -11,8 +11,10 @@ import msgspec
 
 from toolglot.client.session import Session
 from toolglot.client.worker import in_worker
+from toolglot.core.fold import unfold
 from toolglot.core.interfaces import ResponseContext, Writer
 from toolglot.core.messages import Message
+from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError, UpstreamError
@@ -20,6 +22,7 @@ from toolglot.gateway.auth import Caller
 from toolglot.gateway.body_structure import check_structure
 from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.recent_threads import RecentThreads
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
 from toolglot.gateway.routing import MAX_NAME, Candidate
@@ -48,6 +51,7 @@ class EndpointCall(msgspec.Struct, frozen=True):
     caller: Caller
     record: Record
     path_params: dict[str, str] = {}
+    recent: RecentThreads | None = None  # of the WebSocket that the request came on
 
     @property
     def owner(self) -> str:
@@ -62,13 +66,13 @@ class EndpointCall(msgspec.Struct, frozen=True):
 
 
 async def read_body(call: EndpointCall) -> bytes:
-    body = await _body(call)
+    body = await raw_body(call)
     check = partial(check_structure, body, call.live.config.server.max_depth)
     await in_worker(check) if len(body) > _LARGE_BODY else check()
     return body
 
 
-async def _body(call: EndpointCall) -> bytes:
+async def raw_body(call: EndpointCall) -> bytes:
     server = call.live.config.server
     return await call.exchange.body(server.max_body, server.client_timeout)
 
@@ -110,7 +114,10 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
 
 
 async def chat(call: EndpointCall) -> None:
-    body = await _body(call)
+    await send_chat(call, await raw_body(call))
+
+
+async def send_chat(call: EndpointCall, body: bytes) -> None:
     overrides: dict[str, Any] = {}
     if "verb" in call.path_params:
         streams = call.path_params["verb"] == "streamGenerateContent"
@@ -125,6 +132,9 @@ async def chat(call: EndpointCall) -> None:
     thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
     if thread is not None and call.gateway.shared_store is not None:
         await thread.fetch_history(call.gateway.shared_store)
+    if thread is not None and thread.is_warm_up:
+        await _warm_up(call, request, thread)
+        return
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
         raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
@@ -136,7 +146,7 @@ async def chat(call: EndpointCall) -> None:
         _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
     )
     _record_opened(call.record, opened)
-    stored_thread = thread if thread is not None and thread.stores else None
+    stored_thread = thread if thread is not None and thread.is_kept else None
     content, prices = call.live.config.server.record, call.live.config.prices
     keep_events = content or stored_thread is not None
     response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
@@ -156,6 +166,19 @@ async def _load_model(call: EndpointCall, request: Request) -> None:
     message = {"role": "assistant", "content": ""}
     last = {"model": request.model, "created_at": created, "message": message, "done_reason": "load", "done": True}
     await call.exchange.json(last)
+
+
+async def _warm_up(call: EndpointCall, request: Request, thread: ResponsesThread) -> None:
+    """`generate: false` on a WebSocket: the client wants to continue from this input. Nothing is sent upstream."""
+    await thread.with_history(request)
+    call.live.routing.candidates(request.model)
+    context = _context(call, request)
+    reply = Reply(context.id, request.model, (), Stop("stop"), Usage(0, 0))
+    await thread.save_reply(reply, context)
+    call.record.status = 200
+    writer = call.frontend.wire.writer(context, [])
+    events = b"".join([writer.feed(event) for event in unfold(reply)]) + writer.close()
+    await call.exchange.respond(200, events, media_type=call.frontend.wire.media_type.encode())
 
 
 def _session(call: EndpointCall) -> Session:
@@ -225,13 +248,14 @@ class _ThreadFields(msgspec.Struct):
     instructions: Any = None
     previous_response_id: str | None = None
     store: bool | None = None
+    generate: bool | None = None  # on a WebSocket
 
 
 class ResponsesThread:
     """A conversation of the Responses API that the gateway stores: its history, and the new messages."""
 
     def __init__(self, call: EndpointCall, body: bytes) -> None:
-        self._call = call
+        self._call, self._size = call, len(body)
         try:
             self._fields = msgspec.json.decode(body, type=_ThreadFields)
         except JSON_ERRORS as error:
@@ -243,9 +267,25 @@ class ResponsesThread:
     def stores(self) -> bool:
         return self._fields.store is not False
 
+    @property
+    def is_kept(self) -> bool:
+        """Stored, or known on its WebSocket."""
+        return self.stores or self._call.recent is not None
+
+    @property
+    def is_warm_up(self) -> bool:
+        return self._fields.generate is False and self._call.recent is not None
+
+    def _recent(self) -> tuple[tuple[Message, ...], str | None]:
+        """The earlier messages that this WebSocket knows, and the stored response before them."""
+        previous = self._fields.previous_response_id or None
+        if previous is None or self._call.recent is None:
+            return (), previous
+        return self._call.recent.history(previous)
+
     async def fetch_history(self, store: SharedStore) -> None:
         """Before `with_history`, where gateways share their conversations."""
-        if previous := self._fields.previous_response_id:
+        if previous := self._recent()[1]:
             self._fetched = await store.history(previous, self._call.owner)
 
     async def with_history(self, request: Request) -> Request:
@@ -259,8 +299,7 @@ class ResponsesThread:
         previous = self._fields.previous_response_id
         if not previous:
             return request
-        is_shared = self._call.gateway.shared_store is not None
-        history = self._fetched if is_shared else self._call.gateway.store.history(previous, self._call.owner)
+        history = self._history()
         if history is None:
             message = f"previous_response_id: response {previous[:100]!r} not found"
             raise UpstreamError(message, 400, "previous_response_not_found")
@@ -270,12 +309,26 @@ class ResponsesThread:
         request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, "openai-responses": wire_extra})
         return with_declared_tools(request)
 
+    def _history(self) -> tuple[Message, ...] | None:
+        recent, previous = self._recent()
+        if previous is None:
+            return recent
+        is_shared = self._call.gateway.shared_store is not None
+        stored = self._fetched if is_shared else self._call.gateway.store.history(previous, self._call.owner)
+        return None if stored is None else (*stored, *recent)
+
     async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
         """Runs before the end of the response is sent: the client may continue the conversation right after it."""
-        reply = response.reply()
+        await self.save_reply(response.reply(), context)
+
+    async def save_reply(self, reply: Reply, context: ResponseContext) -> None:
         if reply.error is not None:
             return
-        messages = (*self._new_messages, Message("assistant", reply.parts))
+        messages = (*self._new_messages, Message("assistant", reply.parts)) if reply.parts else self._new_messages
+        if self._call.recent is not None:
+            self._call.recent.add(context.id or "", self._fields.previous_response_id or None, messages, self._size)
+        if not self.stores:
+            return
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
         row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
         store, shared_store = self._call.gateway.store, self._call.gateway.shared_store

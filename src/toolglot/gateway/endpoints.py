@@ -14,6 +14,7 @@ from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSE
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
 from toolglot.gateway.page import page
 from toolglot.gateway.pass_through import forward
+from toolglot.gateway.responses_websocket import responses_websocket
 
 Handler = Callable[[EndpointCall], Awaitable[None]]
 
@@ -33,7 +34,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 EXACT: dict[tuple[str, str], Endpoint] = {
     ("POST", "/v1/chat/completions"): Endpoint(chat, CHAT, recorded=True, limited=True),
     ("POST", "/v1/responses"): Endpoint(chat, RESPONSES, recorded=True, limited=True),
-    ("GET", "/v1/responses"): Endpoint(admin_endpoints.responses_websocket, RESPONSES),
+    ("GET", "/v1/responses"): Endpoint(responses_websocket, RESPONSES),
     ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
     ("POST", "/v1/messages"): Endpoint(chat, ANTHROPIC, recorded=True, limited=True),
     ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),

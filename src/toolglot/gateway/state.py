@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from toolglot.gateway.balancing import Balancer
 from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
+from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.model_list import ModelList
 from toolglot.gateway.overview import Overview
@@ -56,6 +58,10 @@ def _connect(url: str) -> SharedState:
     return RedisState(url)
 
 
+async def _not_started(_: HttpExchange) -> None:
+    raise RuntimeError("the application was not created")
+
+
 class Gateway:
     """`background_jobs`: coroutine functions that run as long as the server, such as the configuration reload."""
 
@@ -69,6 +75,8 @@ class Gateway:
         self.history = History()
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
+        self.sockets: Counter[str] = Counter()  # open WebSockets by owner
+        self.handle: Callable[[HttpExchange], Awaitable[None]] = _not_started
         self.balancer = Balancer()
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
         self.shared: SharedState = LocalState()
