@@ -74,6 +74,16 @@ async def delete_records(call: EndpointCall) -> None:
 # -- Responses
 
 
+async def is_stored(call: EndpointCall) -> bool:
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    return (call.gateway.store.body(*where) if shared is None else await shared.body(*where)) is not None
+
+
+async def check_stored(call: EndpointCall) -> None:
+    if not await is_stored(call):
+        raise _not_found(call)
+
+
 async def stored_response(call: EndpointCall) -> None:
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
     body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
@@ -91,10 +101,7 @@ async def delete_response(call: EndpointCall) -> None:
 
 async def cancel_response(call: EndpointCall) -> None:
     """A stored response is complete: only one that runs in the background could be cancelled."""
-    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    body = call.gateway.store.body(*where) if shared is None else await shared.body(*where)
-    if body is None:
-        raise _not_found(call)
+    await check_stored(call)
     raise UpstreamError("Cannot cancel a completed response.", 400, "invalid_request_error")
 
 

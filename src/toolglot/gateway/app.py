@@ -74,6 +74,8 @@ class App:
             recent = exchange.recent if isinstance(exchange, InternalExchange) else None
             call = EndpointCall(gateway, live, exchange, frontend, caller, record, path_params, recent)
             await self._admitted(call, endpoint)
+            if exchange.later is not None:
+                await exchange.later()
         except asyncio.CancelledError:
             if not exchange.disconnected:
                 raise

@@ -294,6 +294,7 @@ class ResponsesThread:
         return await in_worker(partial(self._with_history, request)) if has_history else self._with_history(request)
 
     def _with_history(self, request: Request) -> Request:
+        request = _without_background(request)
         leading = 1 if self._fields.instructions else 0
         instructions, self._new_messages = request.messages[:leading], request.messages[leading:]
         previous = self._fields.previous_response_id
@@ -342,3 +343,12 @@ class ResponsesThread:
         except StoreError as error:  # a full disk: the client gets its response all the same
             log.error("%s: %s", self._call.exchange.request_id, error)
             self._call.record.notes.append(str(error))
+
+
+def _without_background(request: Request) -> Request:
+    """The gateway itself runs responses in the background."""
+    fields = request.extra.get("openai-responses", {})
+    if "background" not in fields:
+        return request
+    fields = {key: value for key, value in fields.items() if key != "background"}
+    return msgspec.structs.replace(request, extra={**request.extra, "openai-responses": fields})

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from toolglot.errors import UpstreamError
-from toolglot.gateway import admin_endpoints, model_check, model_endpoints, tokens
+from toolglot.gateway import admin_endpoints, model_check, model_endpoints, responses_endpoints, tokens
 from toolglot.gateway.chat_endpoints import EndpointCall, chat
 from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, frontend_from_headers
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
@@ -33,7 +33,7 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 EXACT: dict[tuple[str, str], Endpoint] = {
     ("POST", "/v1/chat/completions"): Endpoint(chat, CHAT, recorded=True, limited=True),
-    ("POST", "/v1/responses"): Endpoint(chat, RESPONSES, recorded=True, limited=True),
+    ("POST", "/v1/responses"): Endpoint(responses_endpoints.create, RESPONSES, recorded=True, limited=True),
     ("GET", "/v1/responses"): Endpoint(responses_websocket, RESPONSES),
     ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
     ("POST", "/v1/messages"): Endpoint(chat, ANTHROPIC, recorded=True, limited=True),
@@ -76,10 +76,10 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
         ("GET", r"/toolglot/page/(?P<name>[a-z]+\.(?:js|css))", Endpoint(page.show, CHAT, open=True)),
         ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
         ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(admin_endpoints.input_items, RESPONSES)),
-        ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(admin_endpoints.cancel_response, RESPONSES)),
+        ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(responses_endpoints.cancel, RESPONSES)),
         ("GET", r"/toolglot/check/(?P<model>.+)", Endpoint(model_check.check_endpoint, CHAT)),
-        ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.stored_response, RESPONSES)),
-        ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.delete_response, RESPONSES)),
+        ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.retrieve, RESPONSES)),
+        ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.delete, RESPONSES)),
         ("GET", r"/v1/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, CHAT, shared=True)),
         ("GET", r"(?:/v1beta|)/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, GEMINI)),
     )

@@ -86,6 +86,7 @@ class HttpExchange:
         "ended",
         "headers",
         "id",
+        "later",
         "method",
         "path",
         "query",
@@ -113,6 +114,7 @@ class HttpExchange:
         self.client_host: str = (scope["client"] or ("",))[0]
         self.scheme: str = scope.get("scheme", "http")
         self.take_over: Callable[[], Duplex] | None = scope.get("extensions", {}).get(TAKE_OVER)
+        self.later: Callable[[], Awaitable[None]] | None = None  # what needs no slot among the requests of its key
         self.unrecorded = False  # another request has the record
         self.disconnected = False
         self.started = False  # the response headers are sent

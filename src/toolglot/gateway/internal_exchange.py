@@ -35,11 +35,11 @@ class InternalExchange(HttpExchange):
     """
 
     __slots__ = (
-        "_on_chunk",
         "_pending",
         "body_chunks",
         "caller",
         "failure",
+        "on_chunk",
         "rated",
         "recent",
         "response_headers",
@@ -69,7 +69,7 @@ class InternalExchange(HttpExchange):
         }
         super().__init__(scope, self._give, self._take, _idle_timer)
         self.caller, self.recent, self.rated, self.waits = caller, recent, rated, waits
-        self._on_chunk = on_chunk
+        self.on_chunk = on_chunk
         self._pending: list[bytes] = [body]
         self.status = 0
         self.response_headers: dict[bytes, bytes] = {}
@@ -107,7 +107,7 @@ class InternalExchange(HttpExchange):
     async def _take(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self.status, self.response_headers = message["status"], dict(message["headers"])
-        elif self._on_chunk is None or self.status >= 400:
+        elif self.on_chunk is None or self.status >= 400:
             self.body_chunks.append(message.get("body", b""))
         elif data := message.get("body", b""):
-            await self._on_chunk(data)
+            await self.on_chunk(data)

@@ -16,11 +16,13 @@ from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
 from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
+from toolglot.gateway.background import Background
 from toolglot.gateway.balancing import Balancer
 from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
 from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.kept_values import Leases, SharedValues, StoreValues, Values
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.model_list import ModelList
 from toolglot.gateway.overview import Overview
@@ -91,6 +93,9 @@ class Gateway:
             self.shared_store = SharedStore(self.shared, self.store, responses)
             counted = (self.mode_stats, self.usage, self.spending)
             self.background_jobs.append(Sharing(self.records, *counted, self.shared, kind=kept_for(RECORDS, seconds)))
+        self.values: Values = StoreValues(self.store) if self.shared.is_local else SharedValues(self.shared)
+        self.leases = Leases(self.values, secrets.token_hex(8))
+        self.background = Background(self.values, self.leases)
         if config.server.retention:
             self.background_jobs.append(lambda _: delete_old(config.server.retention, self.records, self.store))
         self.live = self._live(config)
@@ -124,6 +129,7 @@ class Gateway:
         return Live(config, Routing(config), session, ModelList(config, transport), UpstreamStates(config, transport))
 
     async def aclose(self) -> None:
+        await self.background.aclose()
         await self.live.session.transport.aclose()
         await self.transport.aclose()
         await self.shared.aclose()
