@@ -172,7 +172,7 @@ async def _warm_up(call: EndpointCall, request: Request, thread: ResponsesThread
     """`generate: false` on a WebSocket: the client wants to continue from this input. Nothing is sent upstream."""
     await thread.with_history(request)
     call.live.routing.candidates(request.model)
-    context = _context(call, request)
+    context = response_context(call, request)
     reply = Reply(context.id, request.model, (), Stop("stop"), Usage(0, 0))
     await thread.save_reply(reply, context)
     call.record.status = 200
@@ -195,7 +195,7 @@ def _client(call: EndpointCall) -> Client:
     return Client(call.frontend.wire.name, {name.decode(): value for name, value in sent if value})
 
 
-def _context(call: EndpointCall, request: Request) -> ResponseContext:
+def response_context(call: EndpointCall, request: Request) -> ResponseContext:
     response_id, created = call.frontend.id_prefix + call.exchange.id, int(call.record.began)
     return ResponseContext(response_id, request.model, created, request.stream_usage, request)
 
@@ -203,7 +203,7 @@ def _context(call: EndpointCall, request: Request) -> ResponseContext:
 async def _whole(
     call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
 ) -> None:
-    context = _context(call, request)
+    context = response_context(call, request)
     body = await response.whole(context)
     if thread is not None:
         await thread.save(response, context)
@@ -215,7 +215,7 @@ async def _stream(
     call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
 ) -> None:
     exchange, frontend, server = call.exchange, call.frontend, call.live.config.server
-    context = _context(call, request)
+    context = response_context(call, request)
     save = None if thread is None else partial(thread.save, response, context)
     as_array = frontend is GEMINI and exchange.query_value("alt") != "sse"
     notes: list[str] = []
@@ -328,10 +328,19 @@ class ResponsesThread:
         messages = (*self._new_messages, Message("assistant", reply.parts)) if reply.parts else self._new_messages
         if self._call.recent is not None:
             self._call.recent.add(context.id or "", self._fields.previous_response_id or None, messages, self._size)
-        if not self.stores:
-            return
+        if self.stores:
+            await self._store(self._fields.previous_response_id or None, messages, reply, context)
+
+    async def save_compacted(self, summary: Message, reply: Reply, context: ResponseContext) -> None:
+        """A conversation that continues from this response has the summary alone."""
+        if self._call.recent is not None:
+            self._call.recent.add(context.id or "", None, (summary,), self._size)
+        if self.stores:
+            await self._store(None, (summary,), reply, context)
+
+    async def _store(self, previous: str | None, messages: tuple[Message, ...], reply: Reply, context: ResponseContext) -> None:
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
-        row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
+        row = (context.id or "", self._call.owner, previous, messages, body)
         store, shared_store = self._call.gateway.store, self._call.gateway.shared_store
         try:
             if shared_store is not None:

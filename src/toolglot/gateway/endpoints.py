@@ -10,6 +10,7 @@ import msgspec
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints, model_check, model_endpoints, responses_endpoints, tokens
 from toolglot.gateway.chat_endpoints import EndpointCall, chat
+from toolglot.gateway.compaction import compact
 from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, frontend_from_headers
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
 from toolglot.gateway.page import page
@@ -35,6 +36,7 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("POST", "/v1/chat/completions"): Endpoint(chat, CHAT, recorded=True, limited=True),
     ("POST", "/v1/responses"): Endpoint(responses_endpoints.create, RESPONSES, recorded=True, limited=True),
     ("GET", "/v1/responses"): Endpoint(responses_websocket, RESPONSES),
+    ("POST", "/v1/responses/compact"): Endpoint(compact, RESPONSES, recorded=True, limited=True),
     ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
     ("POST", "/v1/messages"): Endpoint(chat, ANTHROPIC, recorded=True, limited=True),
     ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),

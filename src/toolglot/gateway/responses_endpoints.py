@@ -13,6 +13,7 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints
 from toolglot.gateway.background import Body
 from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, raw_body, read_request, send_chat
+from toolglot.gateway.compaction import HAS_TRIGGER, is_triggered, open_compactions, respond_to_trigger
 from toolglot.gateway.event_stream import EventSplitter
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
 from toolglot.gateway.response_writer import ClientStream
@@ -29,11 +30,16 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 async def create(call: EndpointCall) -> None:
-    body = await raw_body(call)
+    body = await open_compactions(call, await raw_body(call))
     if not isinstance(call.exchange, InternalExchange) and _is_background(body):
         await _start(call, body)
-    else:
-        await send_chat(call, body)
+        return
+    if HAS_TRIGGER in body:
+        request, body = await read_request(call, body)
+        if is_triggered(call, request, body):
+            respond_to_trigger(call, request, body)
+            return
+    await send_chat(call, body)
 
 
 # -- in the background
