@@ -44,6 +44,8 @@ _SIZE_KEYS = (
     "max_header",
     "max_depth",
     "max_tools",
+    "max_batch_rows",
+    "batch_rows",
     "max_concurrent",
     "log_file_size",
 )
@@ -100,6 +102,8 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_header: int = 64 * 1024  # bytes of a request's header
     max_depth: int = 128  # of nested JSON in a request
     max_tools: int = 1024  # of one request
+    max_batch_rows: int = 50_000  # requests of one batch
+    batch_rows: int = 8  # requests of one batch that run at the same time
     max_concurrent: int = 256  # concurrent requests per key
     max_connections: int = 0  # to one upstream host; 0: enough for max_concurrent requests of every key
     rate: float = 0.0  # requests per second and key

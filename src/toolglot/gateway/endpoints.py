@@ -9,6 +9,7 @@ import msgspec
 
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints, model_check, model_endpoints, responses_endpoints, tokens
+from toolglot.gateway.batches import anthropic_batches, openai_batches
 from toolglot.gateway.chat_endpoints import EndpointCall, chat
 from toolglot.gateway.compaction import compact
 from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, frontend_from_headers
@@ -40,6 +41,12 @@ EXACT: dict[tuple[str, str], Endpoint] = {
     ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
     ("POST", "/v1/messages"): Endpoint(chat, ANTHROPIC, recorded=True, limited=True),
     ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),
+    ("POST", "/v1/messages/batches"): Endpoint(anthropic_batches.create, ANTHROPIC, limited=True),
+    ("GET", "/v1/messages/batches"): Endpoint(anthropic_batches.list_all, ANTHROPIC),
+    ("POST", "/v1/batches"): Endpoint(openai_batches.create, CHAT, limited=True),
+    ("GET", "/v1/batches"): Endpoint(openai_batches.list_all, CHAT),
+    ("POST", "/v1/files"): Endpoint(openai_batches.upload, CHAT, limited=True, shared=True),
+    ("GET", "/v1/files"): Endpoint(openai_batches.list_files, CHAT, shared=True),
     ("POST", "/api/chat"): Endpoint(chat, OLLAMA, recorded=True, limited=True),
     ("POST", "/v1/embeddings"): Endpoint(forward, CHAT, recorded=True, limited=True),
     ("POST", "/v1/completions"): Endpoint(forward, CHAT, recorded=True, limited=True),
@@ -79,6 +86,15 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
         ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
         ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(admin_endpoints.input_items, RESPONSES)),
         ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(responses_endpoints.cancel, RESPONSES)),
+        ("GET", r"/v1/messages/batches/(?P<id>[^/]+)", Endpoint(anthropic_batches.retrieve, ANTHROPIC)),
+        ("GET", r"/v1/messages/batches/(?P<id>[^/]+)/results", Endpoint(anthropic_batches.results, ANTHROPIC)),
+        ("POST", r"/v1/messages/batches/(?P<id>[^/]+)/cancel", Endpoint(anthropic_batches.cancel, ANTHROPIC)),
+        ("DELETE", r"/v1/messages/batches/(?P<id>[^/]+)", Endpoint(anthropic_batches.delete, ANTHROPIC)),
+        ("GET", r"/v1/batches/(?P<id>[^/]+)", Endpoint(openai_batches.retrieve, CHAT)),
+        ("POST", r"/v1/batches/(?P<id>[^/]+)/cancel", Endpoint(openai_batches.cancel, CHAT)),
+        ("GET", r"/v1/files/(?P<id>[^/]+)", Endpoint(openai_batches.show_file, CHAT, shared=True)),
+        ("DELETE", r"/v1/files/(?P<id>[^/]+)", Endpoint(openai_batches.delete_file, CHAT, shared=True)),
+        ("GET", r"/v1/files/(?P<id>[^/]+)/content", Endpoint(openai_batches.file_content, CHAT, shared=True)),
         ("GET", r"/toolglot/check/(?P<model>.+)", Endpoint(model_check.check_endpoint, CHAT)),
         ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.retrieve, RESPONSES)),
         ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.delete, RESPONSES)),
@@ -88,7 +104,7 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
 ]
 
 # clients whose base URL ends before the version
-_WITHOUT_VERSION = re.compile(r"/(?:chat/completions|completions|embeddings|(?:responses|messages)(?:/.*)?)")
+_WITHOUT_VERSION = re.compile(r"/(?:chat/completions|completions|embeddings|(?:responses|messages|batches|files)(?:/.*)?)")
 
 # methods of Gemini's API that the gateway does not support
 _UNSUPPORTED_VERB = re.compile(_VERSION + r"/models/(?P<model>.+):(?P<verb>[A-Za-z]+)")

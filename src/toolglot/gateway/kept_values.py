@@ -103,7 +103,13 @@ class Leases:
         return _LEASE.decode(await self._values.update(LEASES, id, change)).by == self._gateway
 
     async def release(self, id: str) -> None:
-        await self._values.delete(LEASES, id)
+        """If it is ours."""
+
+        def change(before: bytes | None) -> bytes:
+            lease = _Lease("", 0.0) if before is None else _LEASE.decode(before)
+            return msgspec.json.encode(_Lease("", 0.0) if lease.by == self._gateway else lease)
+
+        await self._values.update(LEASES, id, change)
 
     async def is_taken(self, id: str) -> bool:
         found = await self._values.get(LEASES, id)

@@ -18,6 +18,8 @@ from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
 from toolglot.gateway.background import Background
 from toolglot.gateway.balancing import Balancer
+from toolglot.gateway.batches.batch_store import BatchStore
+from toolglot.gateway.batches.runner import BatchRunner
 from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
@@ -96,6 +98,9 @@ class Gateway:
         self.values: Values = StoreValues(self.store) if self.shared.is_local else SharedValues(self.shared)
         self.leases = Leases(self.values, secrets.token_hex(8))
         self.background = Background(self.values, self.leases)
+        self.batches = BatchStore(self.values, config.server.max_store, config.server.retention)
+        self.batch_runner = BatchRunner(self.batches, self.leases, lambda: self.handle, config.server.batch_rows)
+        self.background_jobs.append(self.batch_runner)
         if config.server.retention:
             self.background_jobs.append(lambda _: delete_old(config.server.retention, self.records, self.store))
         self.live = self._live(config)
