@@ -401,18 +401,28 @@ def test_gateways_share_batches(tmp_path: Path) -> None:
         gate = _Gate(2)
         async with redis_server(tmp_path) as redis, upstream_server(gate) as up:
             both = config(up, server=f'state = "{redis.url}"\nbatch_rows = 1')
-            async with serving(both) as one, serving(both) as other, _openai(other) as client:
-                async with _openai(one) as here:
-                    batch = await _submitted(here, _lines(*["gemini/m"] * 4))
-                assert (await client.batches.retrieve(batch.id)).status == "in_progress"
+            async with serving(both) as one, serving(both) as other:
+                async with _openai(one) as client:
+                    batch = await _submitted(client, _lines(*["gemini/m"] * 4))
                 while len(gate.started) < 3:
                     await asyncio.sleep(0.02)
-                running = one if one.gateway.gate.running else other
-                await running.stop() if running is one else None
-                gate.opened.set()
-                batch = await _ended(client, batch.id)
-                assert batch.request_counts.completed == 4
-                assert len(await _results(client, batch.output_file_id)) == 4
+                running, second = (one, other) if one.gateway.gate.running else (other, one)
+                async with _openai(second) as client:
+                    assert (await client.batches.retrieve(batch.id)).status == "in_progress"
+                    stopping = asyncio.ensure_future(running.stop())
+                    while not second.gateway.gate.running:  # it goes on with the row that was cut off
+                        await asyncio.sleep(0.05)
+                    gate.opened.set()
+                    await stopping
+                    batch = await _ended(client, batch.id)
+                    assert batch.request_counts.completed == 4
+                    assert len(await _results(client, batch.output_file_id)) == 4
+                    await second.ask("DELETE", "/toolglot/records")
+                    with pytest.raises(openai.NotFoundError):
+                        await client.batches.retrieve(batch.id)
+                    with pytest.raises(openai.NotFoundError):
+                        await client.files.content(batch.input_file_id)
+                    assert [one async for one in client.batches.list()] == []
 
     run(work())
 

@@ -11,8 +11,8 @@ from tests.gateway.running import Running, config, run, serving
 from tests.gateway.scripts import in_turn, text
 from tests.gateway.upstream_server import upstream_server
 from toolglot.gateway.records import Record, Records
-from toolglot.gateway.retention import delete_old, kept_for
-from toolglot.gateway.shared_state import RECORDS
+from toolglot.gateway.retention import delete_old
+from toolglot.gateway.shared_state import RECORDS, kept_for
 from toolglot.gateway.store import Store
 
 ADA, BOB, OPS = "key-ada-0123456789", "key-bob-0123456789", "key-ops-0123456789"

@@ -17,7 +17,7 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway.event_stream import EventSplitter, SentEvent, is_terminal
 from toolglot.gateway.internal_exchange import Handler, InternalExchange
 from toolglot.gateway.kept_values import Leases, Values
-from toolglot.gateway.shared_state import Kind
+from toolglot.gateway.shared_state import Kind, kept_for
 from toolglot.gateway.store import StoreError
 from toolglot.io.json_codec import encode
 
@@ -25,7 +25,6 @@ _DAY = 86_400
 SNAPSHOTS = Kind("background", 30 * _DAY, 10_000, 128 * 1024 * 1024)
 EVENTS = Kind("background_events", 3600, 50_000, 128 * 1024 * 1024)
 _CANCELS = Kind("background_cancels", 3600, 10_000, 1024 * 1024)
-KINDS = (SNAPSHOTS, EVENTS, _CANCELS)
 
 MAX_RUNNING = 64  # of one key
 _MAX_BYTES = 128 * 1024 * 1024  # of the events of all running ones
@@ -69,8 +68,11 @@ class Run:
 
 
 class Background:
-    def __init__(self, values: Values, leases: Leases) -> None:
+    """`seconds`: to keep what it keeps; 0: as long as its kind."""
+
+    def __init__(self, values: Values, leases: Leases, seconds: float = 0.0) -> None:
         self._values, self._leases = values, leases
+        self._snapshots, self._events = kept_for(SNAPSHOTS, seconds), kept_for(EVENTS, seconds)
         self._runs: dict[tuple[str, str], Run] = {}
 
     # -- running
@@ -118,7 +120,7 @@ class Background:
     async def _finish(self, run: Run) -> None:
         await self._flush(run)
         if run.body["status"] in ("completed", "incomplete"):
-            await self._values.delete(SNAPSHOTS, _key(run))  # it is stored like every response
+            await self._values.delete(self._snapshots, _key(run))  # it is stored like every response
         else:
             await self._keep(run)
         await self._leases.release(_key(run))
@@ -165,7 +167,7 @@ class Background:
     # -- what is kept
 
     async def _keep(self, run: Run) -> None:
-        await self._values.put(SNAPSHOTS, _key(run), encode(run.body))
+        await self._values.put(self._snapshots, _key(run), encode(run.body))
 
     async def _flush(self, run: Run) -> None:
         while run.kept < len(run.blocks):
@@ -175,7 +177,7 @@ class Background:
                 size += len(block)
                 if size >= _CHUNK:
                     break
-            await self._values.put(EVENTS, f"{_key(run)} {run.chunks}", b"".join(data))
+            await self._values.put(self._events, f"{_key(run)} {run.chunks}", b"".join(data))
             run.kept += len(data)
             run.chunks += 1
 
@@ -184,14 +186,14 @@ class Background:
         run = self._runs.get((owner, id))
         if run is not None:
             return run.body
-        found = await self._values.get(SNAPSHOTS, f"{owner} {id}")
+        found = await self._values.get(self._snapshots, f"{owner} {id}")
         if found is None:
             return None
         body: Body = msgspec.json.decode(found)
         if body["status"] in _RUNNING and not await self._leases.is_taken(f"{owner} {id}"):
             message = "the gateway was stopped while it ran this response"
             body = {**body, "status": "failed", "error": {"code": "server_error", "message": message}}
-            await self._values.put(SNAPSHOTS, f"{owner} {id}", encode(body))
+            await self._values.put(self._snapshots, f"{owner} {id}", encode(body))
         return body
 
     async def cancel(self, owner: str, id: str) -> Body | None:
@@ -205,7 +207,7 @@ class Background:
         if body is not None and body["status"] in _RUNNING:
             await self._values.put(_CANCELS, f"{owner} {id}", b"1")
             body = {**body, "status": "cancelled"}
-            await self._values.put(SNAPSHOTS, f"{owner} {id}", encode(body))
+            await self._values.put(self._snapshots, f"{owner} {id}", encode(body))
         return body
 
     async def delete(self, owner: str, id: str) -> bool:
@@ -214,15 +216,15 @@ class Background:
             self.stop(run, "cancelled", None)
             await asyncio.wait([run.task])
         number = 0
-        while await self._values.delete(EVENTS, f"{owner} {id} {number}"):
+        while await self._values.delete(self._events, f"{owner} {id} {number}"):
             number += 1
-        return await self._values.delete(SNAPSHOTS, f"{owner} {id}")
+        return await self._values.delete(self._snapshots, f"{owner} {id}")
 
     # -- reading the events
 
     async def has_events(self, owner: str, id: str) -> bool:
         """Whether it runs, or has run in the last hour."""
-        if (owner, id) in self._runs or await self._values.get(EVENTS, f"{owner} {id} 0") is not None:
+        if (owner, id) in self._runs or await self._values.get(self._events, f"{owner} {id} 0") is not None:
             return True
         body = await self.find(owner, id)
         return body is not None and body["status"] in _RUNNING
@@ -248,7 +250,7 @@ class Background:
     async def _kept_blocks(self, owner: str, id: str) -> AsyncIterator[tuple[int, bytes]]:
         splitter, number, is_over = EventSplitter(), 0, False
         while True:
-            data = await self._values.get(EVENTS, f"{owner} {id} {number}")
+            data = await self._values.get(self._events, f"{owner} {id} {number}")
             if data is not None:
                 number += 1
                 for event in splitter.feed(data):

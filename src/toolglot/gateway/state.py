@@ -31,9 +31,9 @@ from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
-from toolglot.gateway.retention import delete_old, kept_for
+from toolglot.gateway.retention import delete_old
 from toolglot.gateway.routing import Routing
-from toolglot.gateway.shared_state import RECORDS, RESPONSES, LocalState, SharedState
+from toolglot.gateway.shared_state import RECORDS, RESPONSES, LocalState, SharedState, kept_for
 from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.sharing import Sharing
 from toolglot.gateway.store import Store
@@ -97,7 +97,7 @@ class Gateway:
             self.background_jobs.append(Sharing(self.records, *counted, self.shared, kind=kept_for(RECORDS, seconds)))
         self.values: Values = StoreValues(self.store) if self.shared.is_local else SharedValues(self.shared)
         self.leases = Leases(self.values, secrets.token_hex(8))
-        self.background = Background(self.values, self.leases)
+        self.background = Background(self.values, self.leases, config.server.retention)
         self.batches = BatchStore(self.values, config.server.max_store, config.server.retention)
         self.batch_runner = BatchRunner(self.batches, self.leases, lambda: self.handle, config.server.batch_rows)
         self.background_jobs.append(self.batch_runner)

@@ -9,7 +9,7 @@ import msgspec
 from toolglot.errors import UpstreamError
 from toolglot.gateway.batches.batch import BATCHES, CONTENTS, Batch, Result, decode_batch, decode_result
 from toolglot.gateway.kept_values import Values
-from toolglot.gateway.retention import kept_for
+from toolglot.gateway.shared_state import kept_for
 from toolglot.io.json_codec import encode
 
 _PART = 512 * 1024  # bytes
