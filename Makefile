@@ -1,9 +1,9 @@
-# make demo | test | check | bench | hosts | fuzz | soak | serve | dist | docs. Everything is set up once: in .venv, and as root on Debian with apt-get.
+# make demo | test | check | bench | hosts | fuzz | conformance | soak | serve | dist | docs. Everything is set up once: in .venv, and as root on Debian with apt-get.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-ask-full hosts fuzz soak serve dist docs clean
+.PHONY: demo test check bench bench-ask-full hosts fuzz conformance soak serve dist docs clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
@@ -66,6 +66,9 @@ N ?= 100000
 CORPUS ?= .fuzz
 fuzz: $(VENV)/.test  # N inputs; what it finds is in $(CORPUS)/findings, and its counter in $(CORPUS)/total.json
 	$(BIN)/python -m fuzz.run -n $(N) --folder $(CORPUS)
+
+conformance: $(VENV)/.test  # the vectors on toolglot and others, each in its own environment; writes the page
+	$(BIN)/python -m conformance.compare
 
 MINUTES ?= 60
 soak: $(VENV)/.bench $(VENV)/.browser  # faults of all kinds, two workers and Redis; exit code 1 if a request is not accounted for

@@ -1,4 +1,7 @@
-"""Check the vectors themselves: shape, ids, schemas, splits, and that planted calls stand in the tool results."""
+"""Check the vectors themselves: shape, ids, schemas, splits, and that planted calls stand in the tool results.
+
+python conformance/validate.py
+"""
 
 import html
 import json
@@ -82,16 +85,31 @@ def problems(row: Row, kind: str) -> Iterator[str]:
     yield from (f"{c['name']} is not in the reply" for c in must_be_in_reply if not contains(row["reply"], c))
 
 
+def read(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def shape_problems(folder: Path) -> Iterator[str]:
+    """Rows that schema.json does not describe, and ids that occur twice in a file."""
+    schema = jsonschema_rs.validator_for(json.loads((folder / "schema.json").read_text(encoding="utf-8")))
+    for path in sorted((folder / "vectors").glob("*.jsonl")):
+        rows = read(path)
+        yield from (f"{path.name}: {row.get('id')} is not as schema.json says" for row in rows if not schema.is_valid(row))
+        yield from (
+            f"{path.name}: {one} occurs twice" for one, count in Counter(row["id"] for row in rows).items() if count > 1
+        )
+
+
 def check(folder: Path) -> int:
     """Print the counts and every problem; return the number of problems."""
-    ids: Counter[str] = Counter()
     splits: dict[str, set[str]] = {}
     bad = 0
+    for problem in shape_problems(folder):
+        bad += 1
+        sys.stdout.write(f"{problem}\n")
     for name, kind in FILES.items():
-        path = folder / name
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+        rows = read(folder / "vectors" / name)
         for row in rows:
-            ids[row["id"]] += 1
             splits.setdefault(row["scene"], set()).add(row["split"])
             for problem in problems(row, kind):
                 bad += 1
@@ -99,7 +117,7 @@ def check(folder: Path) -> int:
         counts = {key: dict(Counter(r[key] for r in rows).most_common()) for key in ("split", "lang", "source", "form")}
         sys.stdout.write(f"{name}: {len(rows)} rows, {len({r['scene'] for r in rows})} scenes\n")
         sys.stdout.writelines(f"  {key}: {value}\n" for key, value in counts.items())
-    bad += sum(count > 1 for count in ids.values()) + sum(len(s) > 1 for s in splits.values())
+    bad += sum(len(s) > 1 for s in splits.values())
     sys.stdout.write(f"{bad} problems\n")
     return bad
 

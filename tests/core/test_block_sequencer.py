@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolglot.core.block_sequencer import BlockSequencer
 from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Close, Delta, Event, Finish, Open, Start
 from toolglot.core.fold import fold
 from toolglot.core.reply import Stop
+from toolglot.io.event_writer import BlockSequencer
 
 END = Finish(Stop("calls"))
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from conformance.vectors import vectors
 
 from tests.gateway.running import WIRES, config, run, serving
 from tests.gateway.scripts import response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
-from tests.laws.test_conformance import vectors
 
 MARK = re.compile(r"tool_call ([0-9a-f]{8})")
 ID = re.compile(r"(?:quoted|call)-[\w-]+")

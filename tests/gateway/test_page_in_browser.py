@@ -22,7 +22,7 @@ from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamRespons
 from toolglot.core.messages import ToolCall
 
 ASSETS = Path(__file__).parents[2] / "docs" / "assets"
-VIEWS = ("overview", "requests", "chat", "playground", "setup", "config")
+VIEWS = ("overview", "requests", "usage", "chat", "playground", "setup", "config")
 EVIL = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 360, "height": 740}
@@ -31,6 +31,7 @@ TOO_WIDE = """[...document.querySelectorAll("main *, dialog *")].filter((one) =>
 MODEL = "openai-chat/llama3.2:3b"
 KEY = "key-one-0123456789"
 RECORD = "record = true\nmax_records = 1000"
+BUDGET = '[[budget]]\nkey = "*"\ndollars = 2.5\ntokens = 900_000\nperiod = "day"'
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
@@ -57,7 +58,10 @@ async def page_of(
 ) -> AsyncIterator[tuple[Running, Opened]]:
     """A gateway with a past, and its page, at a view."""
     script = listing(play or in_turn(text("hi")))
-    async with upstream_server(script) as up, serving(config(up, "openai-chat", server=server, route="retries = 0")) as gateway:
+    async with (
+        upstream_server(script) as up,
+        serving(config(up, "openai-chat", server=server, route="retries = 0")) as gateway,
+    ):
         if requests:
             fill(gateway, requests, models)
             show_one(gateway)
@@ -76,6 +80,8 @@ async def go(opened: Opened, view: str) -> None:
         await opened.page.wait_for_selector("#upstreams li")
     elif view.startswith("playground"):
         await opened.page.wait_for_selector("#result .card")
+    elif view.startswith("usage"):
+        await opened.page.wait_for_selector("#usage tbody tr, #no-usage:not([hidden])")
     elif "id=" in view:
         await opened.page.wait_for_selector("dialog[open] h2")
 
@@ -179,7 +185,7 @@ def test_requests_are_searched_by_model_tool_id_status_code_and_time() -> None:
     async def work() -> None:
         async with page_of(requests=300, view="requests") as (gateway, opened):
             page = opened.page
-            await page.wait_for_selector("#rows tr:nth-child(100)")
+            await page.wait_for_selector("#rows tr:nth-child(40)")
             records = gateway.gateway.records.recent()
 
             async def count(search: str) -> int:
@@ -201,12 +207,11 @@ def test_requests_are_searched_by_model_tool_id_status_code_and_time() -> None:
             assert await page.inner_text("#count") == f"{failed} of 301 requests"
             await page.select_option("#status", "")
             await page.select_option("#since", "900")
-            assert 60 < len(await cells(opened, "#rows tr")) < 90
+            assert 60 < int((await page.inner_text("#count")).split()[0]) < 90
             await page.select_option("#since", "")
-            for _ in range(6):
+            while (drawn := await page.locator("#rows tr").count()) < 301:
                 await page.mouse.wheel(0, 20_000)
-                await page.wait_for_timeout(50)
-            assert await page.locator("#rows tr").count() == 301
+                await page.wait_for_selector(f"#rows tr:nth-child({drawn + 1})")
 
     run(work())
 
@@ -368,6 +373,34 @@ def test_config_shows_upstreams_routes_and_settings() -> None:
     run(work())
 
 
+# -- usage
+
+
+def test_usage_adds_up_by_model_key_and_day_and_shows_the_budgets() -> None:
+    async def work() -> None:
+        async with page_of(requests=300, view="usage", server=f"{RECORD}\n{BUDGET}") as (gateway, opened):
+            page = opened.page
+            _, report, _ = await gateway.ask("GET", "/toolglot/usage")
+            total = [f"{sum(row[kind] for row in report['usage']):,}" for kind in ("requests", "input_tokens", "output_tokens")]
+            models = sorted({row["model"] for row in report["usage"]})
+            for group, names in (("model", models), ("owner", ["anyone"]), ("day", [report["usage"][0]["day"]]), ("all", None)):
+                await page.click(f"#grouping button[data-value={group}]")
+                if names is not None:
+                    assert sorted(await cells(opened, "#usage tbody th")) == names
+                assert (await cells(opened, "#usage tfoot .number"))[:3] == total
+            assert await page.locator("#usage tbody tr").count() == len(report["usage"])
+            (budget,) = await cells(opened, "#budget-list li")
+            assert "of $2.50" in budget
+            assert "of 900,000 tokens, spent" in budget
+            values = await page.evaluate("[...document.querySelectorAll('progress')].map(one => one.value)")
+            assert values == [pytest.approx(report["budgets"][0]["spent_dollars"]), 900_000]
+            await page.reload()
+            await page.wait_for_selector("#usage tbody tr")
+            assert await page.get_attribute("#grouping button[data-value=all]", "aria-pressed") == "true"
+
+    run(work())
+
+
 # -- signing in
 
 
@@ -411,7 +444,7 @@ def test_signing_in_keeps_the_key_in_the_tab_and_out_of_the_address() -> None:
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing(axe: Path, colours: str) -> None:
     async def work() -> None:
-        async with page_of(requests=12, color_scheme=colours) as (_, opened):
+        async with page_of(requests=12, server=f"{RECORD}\n{BUDGET}", color_scheme=colours) as (_, opened):
             await opened.page.evaluate(f"() => {{ {axe.read_text(encoding='utf-8')} }}")
             for view in (*VIEWS, f"requests?id={SHOWN.id}"):
                 await go(opened, view)
@@ -463,11 +496,16 @@ def test_a_large_history_is_drawn_in_parts() -> None:
     async def work() -> None:
         async with page_of(requests=1000, models=50, view="requests") as (gateway, opened):
             page = opened.page
-            await page.wait_for_selector("#rows tr:nth-child(100)")
-            assert await page.locator("#rows tr").count() <= 200
+            await page.wait_for_selector("#rows tr:nth-child(40)")
+            assert await page.locator("#rows tr").count() <= 80
+            await page.wait_for_function("() => document.getElementById('count').textContent.startsWith('1,000')")
             await page.fill("#search", "model-")
-            assert await page.locator("#rows tr").count() <= 100
+            assert await page.locator("#rows tr").count() <= 40
             await page.fill("#search", "")
+            for _ in range(3):
+                drawn = await page.locator("#rows tr").count()
+                await page.mouse.wheel(0, 100_000)
+                await page.wait_for_selector(f"#rows tr:nth-child({drawn + 1})")
             await gateway.reply("ollama", question("ollama", MODEL), stream=False)
             await page.wait_for_selector("#rows tr:first-child:has-text('llama3.2')")
             assert await page.locator("#rows tr").count() <= 200

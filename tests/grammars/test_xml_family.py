@@ -15,6 +15,7 @@ from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.dialects import find_dialect
 from toolglot.grammars.parsed_call import Grammar, ParsedCall, Region
+from toolglot.grammars.tagged_json import TaggedRegion
 from toolglot.grammars.tagged_xml import TagRegion
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "dialects"
@@ -225,7 +226,7 @@ def test_each_character_is_examined_once(name: str, flood: str) -> None:
         for opener in grammar.openers:
             if opener in text:
                 region = grammar.open(opener)
-                assert isinstance(region, TagRegion)
+                assert isinstance(region, TagRegion | TaggedRegion)
                 end_of(region, text[text.index(opener) + len(opener) :], 4)
                 assert region.examined <= len(text) + len(opener)
 

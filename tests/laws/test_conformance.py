@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from conformance.vectors import vectors
 
 from toolglot import Extraction, StreamExtractor, extract
 from toolglot.core.tools import Toolset
 from toolglot.pipeline.response.extract import toolset
 
-FOLDER = Path(__file__).parents[2] / "conformance"
 QUIET_TRAPS = 0.96  # the share of traps without a call under `strict`: a floor, since some can't be decided by structure
-
-
-@cache
-def vectors(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def tools_of(row: dict[str, Any]) -> Toolset:

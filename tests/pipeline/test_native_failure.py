@@ -13,9 +13,9 @@ from toolglot.core.messages import Message, Text, ToolCall, ToolResult
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool
 from toolglot.pipeline.request.fit_request import fit_request
-from toolglot.pipeline.request.native_failure import AS_TEXT, REPEATED, native_failure
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route, resolve
+from toolglot.pipeline.request.tool_mode import AS_TEXT, REPEATED, native_failure
 from toolglot.pipeline.response.call_ids import TEXT_ID, AssignIds
 
 WEATHER = Tool("get_weather", schema={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})

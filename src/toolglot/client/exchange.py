@@ -231,7 +231,7 @@ async def open_stream(this: HttpRequest) -> Stream:
         first: list[Event] = []
         data = b""
         silence = _Silence(this.limits)
-        while all(isinstance(event, Start) for event in first):
+        while _after_start(first) is None:
             chunk = await anext(chunks, None)
             first += reader.close() if chunk is None else reader.feed(chunk)
             if chunk is None:
@@ -239,13 +239,20 @@ async def open_stream(this: HttpRequest) -> Stream:
             data = data or chunk
             if silence.is_over():
                 raise silence.error
-        fault = next((event for event in first if not isinstance(event, Start)), None)
+        fault = _after_start(first)
         if isinstance(fault, Fault):
             raise _for_caller(_more_precise(fault.error, answer, data), this, answer)
     except BaseException:
         await answer.aclose()
         raise
     return Stream(answer, chunks, reader, first, this.limits)
+
+
+def _after_start(events: list[Event]) -> Event | None:
+    for event in events:
+        if not isinstance(event, Start):
+            return event
+    return None
 
 
 def _more_precise(error: UpstreamError, answer: Answer, data: bytes) -> UpstreamError:

@@ -107,8 +107,9 @@ class Session(msgspec.Struct, frozen=True):
         notes: list[str] = []
         if not request.tools or target.calls == "off" or (request.choice is not None and request.choice.mode == "none"):
             return await prepare(plain_request(request, route.wire, route.provider.quirks))
-        wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in server_kinds(request.tools)}
-        runs = await definitions(wanted, notes)
+        kinds = self.server_tools.keys() & server_kinds(request.tools) if self.server_tools else ()
+        wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in kinds} if kinds else {}
+        runs = await definitions(wanted, notes) if wanted else {}
         served = serve(request, route, runs)
         if not served.kinds:
             return await prepare(served.request)
@@ -152,7 +153,7 @@ class Session(msgspec.Struct, frozen=True):
         )
         return build_http_request(plan, self.transport, target.headers, self.limits)
 
-    def remember(self, plan: Plan, target: Target, calls: int, decisions: tuple[Decision, ...]) -> None:
+    def remember(self, plan: Plan, target: Target, calls: int, decisions: list[Decision]) -> None:
         """Count a good or a bad call. A reply without a call says nothing about the tool mode."""
         if self.mode_stats is None or not target.server or not plan.tools:
             return
@@ -200,7 +201,7 @@ class Response:
     async def begin(self) -> None:
         """Send the request and wait for the first event of a stream, or for the whole response."""
         if self.plan.request.stream:
-            self._stream = await self._open_stream()
+            self._stream = await with_retries(partial(self._corrected, open_stream), self._session.retries)
             return
         batch = await self._fetch()
         if self._reopens:
@@ -209,9 +210,6 @@ class Response:
         if not batch or not isinstance(batch[-1], Finish | Fault):
             batch.append(Fault(UpstreamError("the response has no end", 502, "bad_answer")))
         self._ready = batch
-
-    async def _open_stream(self) -> Stream:
-        return await with_retries(partial(self._corrected, open_stream), self._session.retries)
 
     async def _fetch(self) -> list[Event]:
         return await self._processed(await with_retries(partial(self._corrected, fetch_events), self._session.retries))
@@ -276,7 +274,7 @@ class Response:
         self._reopens = False
         await self.aclose()
         try:
-            self._stream = await self._open_stream()
+            self._stream = await with_retries(partial(self._corrected, open_stream), self._session.retries)
         except UpstreamError as error:
             return [Fault(error.with_traceback(None))]
         return []
@@ -308,7 +306,7 @@ class Response:
         end = batch[-1] if batch else None
         if isinstance(end, Finish) and self.plan.plain is not None and self._needs_text(end):
             batch, self._no_tool, self._reopens = batch[:-1], _without_repeats(end), True
-            self._offset = self._pipeline.blocks
+            self._offset = self._pipeline.sent.blocks
             plan = msgspec.structs.replace(
                 self.plan, request=self.plan.plain, tool_mode=_ANSWER_ONLY, text_dialect=None, plain=None, notes=()
             )
@@ -319,21 +317,23 @@ class Response:
     def _needs_text(self, end: Finish) -> bool:
         """The model made no call, or only calls that already have results: a text answer is still missing."""
         rejected = rejections(end.decisions)
-        only_repeats = bool(rejected) and not self._pipeline.calls and all(one.code == REPEATED for one in rejected)
+        only_repeats = bool(rejected) and not self._pipeline.sent.calls and all(one.code == REPEATED for one in rejected)
         return self._pipeline.no_tool or only_repeats
 
     async def _finish(self, last: Event) -> list[Event]:
         """The calls that a retry gave, then the end."""
         if not isinstance(last, Finish):
             return [last]
-        calls = self._pipeline.calls
+        calls = self._pipeline.sent.calls
         if not self.is_retry:
-            self._session.remember(self.plan, self.target, calls, self._pipeline.decisions)
+            self._session.remember(self.plan, self.target, calls, self._pipeline.sent.decisions)
         self.rejected = rejections(last.decisions)
+        if not self._retries or not may_retry(last, self._request):
+            return [last]
         missing = (*self.rejected, *may_be_quotes(last.decisions)) or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
-        if not self._retries or not missing or not may_retry(last, self._request):
+        if not missing:
             return [last]
         retried = await retry_calls(self._send_again, self._request, fold(self._emitted), missing, self._retries)
         self.retried, self.rejected = retried.attempts, rejections(retried.rejected)
@@ -352,7 +352,7 @@ class Response:
     def _with_retried(self, last: Finish, retried: Retried) -> list[Event]:
         events: list[Event] = []
         for number, call in enumerate(retried.calls):
-            events += unfold_part(self._offset + self._pipeline.blocks + number, call)
+            events += unfold_part(self._offset + self._pipeline.sent.blocks + number, call)
         stop = Stop("calls", last.stop.raw) if retried.calls else last.stop
         usage, notes = add_usage(last.usage, retried.usage), (*last.notes, *retried.notes)
         decisions = (*last.decisions, *retried.decisions)

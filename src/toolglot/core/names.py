@@ -127,7 +127,7 @@ def sanitize_names(request: Request, rule: NameRule) -> Request:
 
 def _all_legal(request: Request, rule: NameRule) -> bool:
     """The common case: nothing needs a change. Checked without building anything."""
-    known = cached_for_toolset(request.tools, rule, _legal_tools)
+    known = cached_for_toolset(request.tools, rule, _legal_tools) if request.tools else frozenset()
     if known is None:
         return False
     called: dict[str, str] = {}

@@ -6,6 +6,7 @@ from toolglot.grammars.arg_pairs import arg_pairs
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import tool_lines
 from toolglot.grammars.render_xml import calls_in_tags, result_in, tag
+from toolglot.grammars.tagged_json import TOOL_CALL
 
 _CALLS = calls_in_tags(
     ("<tool_call>{name}\n", "</tool_call>"),
@@ -14,7 +15,7 @@ _CALLS = calls_in_tags(
 
 DIALECT = Dialect(
     name="poolside_v1",
-    grammars=(arg_pairs(json_calls=True), arg_pairs("<user>", "</user>", json_calls=True, registered=True)),
+    grammars=(arg_pairs(), TOOL_CALL, arg_pairs("<user>", "</user>", json_calls=True, registered=True)),
     render_tools=tool_lines(),
     render_calls=_CALLS,
     render_result=result_in("<tool_response>", "</tool_response>"),

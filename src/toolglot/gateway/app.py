@@ -58,8 +58,9 @@ class App:
         record = gateway.records.begin(exchange.request_id, "")
         frontend, endpoint = None, None
         try:
-            allow_origin(exchange, live.config.server.cors_origins)
-            if is_preflight(exchange):
+            if live.config.server.cors_origins:
+                allow_origin(exchange, live.config.server.cors_origins)
+            if exchange.cors_headers and is_preflight(exchange):
                 await respond_to_preflight(exchange)
                 return
             endpoint, path_params = find_endpoint(exchange.method, exchange.path)
@@ -97,9 +98,10 @@ class App:
     async def _admitted(self, call: EndpointCall, endpoint: Endpoint) -> None:
         """Runs the endpoint, unless a budget is spent or a limit is reached."""
         gateway, server, owner = self.gateway, call.live.config.server, call.owner
-        budgets = [budget for budget in call.live.config.budgets if budget.is_for(owner)] if endpoint.recorded else ()
-        if budgets:
-            check_budgets(budgets, await gateway.overview.spent(owner), call.record.began)
+        if endpoint.recorded and call.live.config.budgets:
+            budgets = [budget for budget in call.live.config.budgets if budget.is_for(owner)]
+            if budgets:
+                check_budgets(budgets, await gateway.overview.spent(owner), call.record.began)
         is_rated = not isinstance(call.exchange, InternalExchange) or call.exchange.rated
         limits = (owner, server.max_concurrent, server.rate if is_rated else 0.0, server.burst)
         shared = _UNLIMITED

@@ -66,8 +66,9 @@ class EndpointCall(msgspec.Struct, frozen=True):
 
 
 async def read_body(call: EndpointCall) -> bytes:
-    body = await raw_body(call)
-    check = partial(check_structure, body, call.live.config.server.max_depth)
+    server = call.live.config.server
+    body = await call.exchange.body(server.max_body, server.client_timeout)
+    check = partial(check_structure, body, server.max_depth)
     await in_worker(check) if len(body) > _LARGE_BODY else check()
     return body
 
@@ -97,7 +98,7 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
     server = call.live.config.server
     check = partial(check_structure, max_depth=server.max_depth)
     try:
-        request = read_request_bytes(body, call.frontend.wire_format, check, call.owner, **overrides)
+        request = read_request_bytes(body, call.frontend.wire_format, check, call.caller.owner, **overrides)
     except RecursionError:
         raise CallerError("the body is nested too deeply") from None
     if len(request.tools) > server.max_tools:
@@ -114,10 +115,12 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
 
 
 async def chat(call: EndpointCall) -> None:
-    await send_chat(call, await raw_body(call))
+    server = call.live.config.server
+    await send_chat(call, await call.exchange.body(server.max_body, server.client_timeout))
 
 
 async def send_chat(call: EndpointCall, body: bytes) -> None:
+    server = call.live.config.server
     overrides: dict[str, Any] = {}
     if "verb" in call.path_params:
         streams = call.path_params["verb"] == "streamGenerateContent"
@@ -138,20 +141,22 @@ async def send_chat(call: EndpointCall, body: bytes) -> None:
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
         raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
-    balancer, cooldown = call.gateway.balancer, call.live.config.server.cooldown
+    balancer = call.gateway.balancer
     candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
     opened = await open_response(
-        _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=cooldown
+        _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=server.cooldown
     )
-    _record_opened(call.record, opened)
+    _record_candidate(call.record, opened.candidate)
+    call.record.tool_mode, call.record.tried = opened.response.plan.tool_mode.name, opened.failed
     stored_thread = thread if thread is not None and thread.is_kept else None
-    content, prices = call.live.config.server.record, call.live.config.prices
+    content, prices = server.record, call.live.config.prices
     keep_events = content or stored_thread is not None
+    context = response_context(call, request)
     response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
     try:
-        await (_stream if request.stream else _whole)(call, request, opened, response, stored_thread)
+        await (_stream if request.stream else _whole)(call, context, opened, response, stored_thread)
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
     if content:
@@ -191,8 +196,12 @@ def _session(call: EndpointCall) -> Session:
 
 def _client(call: EndpointCall) -> Client:
     """With the vendor's version and beta headers, because some request fields need them."""
-    sent = ((name, call.exchange.header(name)[:_MAX_FORWARDED_HEADER]) for name in call.frontend.forwarded_headers)
-    return Client(call.frontend.wire.name, {name.decode(): value for name, value in sent if value})
+    headers: dict[str, str] = {}
+    for name in call.frontend.forwarded_headers:
+        value = call.exchange.headers.get(name)
+        if value:
+            headers[name.decode()] = value[:_MAX_FORWARDED_HEADER].decode("latin-1")
+    return Client(call.frontend.wire.name, headers)
 
 
 def response_context(call: EndpointCall, request: Request) -> ResponseContext:
@@ -201,9 +210,8 @@ def response_context(call: EndpointCall, request: Request) -> ResponseContext:
 
 
 async def _whole(
-    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
 ) -> None:
-    context = response_context(call, request)
     body = await response.whole(context)
     if thread is not None:
         await thread.save(response, context)
@@ -212,10 +220,9 @@ async def _whole(
 
 
 async def _stream(
-    call: EndpointCall, request: Request, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
 ) -> None:
     exchange, frontend, server = call.exchange, call.frontend, call.live.config.server
-    context = response_context(call, request)
     save = None if thread is None else partial(thread.save, response, context)
     as_array = frontend is GEMINI and exchange.query_value("alt") != "sse"
     notes: list[str] = []
@@ -234,11 +241,6 @@ async def _stream(
 def _record_candidate(record: Record, candidate: Candidate) -> None:
     route = candidate.target.route
     record.upstream, record.target, record.upstream_wire = candidate.upstream.name, route.model, route.wire.name
-
-
-def _record_opened(record: Record, opened: Opened) -> None:
-    _record_candidate(record, opened.candidate)
-    record.tool_mode, record.tried = opened.response.plan.tool_mode.name, opened.failed
 
 
 # -- stored conversations of the Responses API

@@ -24,9 +24,8 @@ def allow_origin(exchange: HttpExchange, origins: tuple[str, ...]) -> None:
 
 
 def is_preflight(exchange: HttpExchange) -> bool:
-    """A preflight request has no API key."""
-    is_allowed = bool(exchange.cors_headers)
-    return exchange.method == "OPTIONS" and is_allowed and b"access-control-request-method" in exchange.headers
+    """Whether a request from an allowed origin is a preflight, which has no API key."""
+    return exchange.method == "OPTIONS" and b"access-control-request-method" in exchange.headers
 
 
 async def respond_to_preflight(exchange: HttpExchange) -> None:

@@ -91,6 +91,7 @@ class HttpExchange:
         "path",
         "query",
         "rate_limit_headers",
+        "request_id",
         "request_id_header",
         "scheme",
         "started",
@@ -107,6 +108,7 @@ class HttpExchange:
         self._body_deadline: float | None = None
         self._body_timed_out = False
         self.id = urandom(16).hex()
+        self.request_id = f"req_{self.id}"
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])  # names in lower case; the last duplicate wins
@@ -122,10 +124,6 @@ class HttpExchange:
         self.rate_limit_headers: Headers = ()  # of the upstream
         self.request_id_header: bytes | None = None  # a second header that carries the request id
         self.cors_headers: tuple[tuple[bytes, bytes], ...] = ()  # set if the origin is allowed
-
-    @property
-    def request_id(self) -> str:
-        return f"req_{self.id}"
 
     def header(self, name: bytes) -> str:
         return self.headers.get(name, b"").decode("latin-1")

@@ -436,10 +436,14 @@ class HttpProtocol(asyncio.Protocol):
 
     def on_url(self, url: bytes) -> None:
         self._url += url
-        self._count(len(url))
+        self._head += len(url)
+        if self._head > self.max_head:
+            raise ValueError("too long")  # the parser stops
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count(len(name) + len(value) + 4)
+        self._head += len(name) + len(value) + 4
+        if self._head > self.max_head:
+            raise ValueError("too long")
         if not self._in_head:  # a trailer: nobody needs it, and it must not pass for a header
             return
         name = name.lower()
@@ -448,11 +452,6 @@ class HttpProtocol(asyncio.Protocol):
         elif name == b"expect":
             self._expects_continue = value.lower() == b"100-continue"
         self._headers.append((name, value))
-
-    def _count(self, size: int) -> None:
-        self._head += size
-        if self._head > self.max_head:
-            raise ValueError("too long")  # the parser stops
 
     def on_headers_complete(self) -> None:
         self._overhead = 0

@@ -21,7 +21,7 @@ from toolglot.gateway.budgets import Spending
 from toolglot.gateway.config import Config
 from toolglot.gateway.config_reload import FIXED, ConfigReload, reload
 from toolglot.gateway.metrics import Metrics
-from toolglot.gateway.overview import Overview
+from toolglot.gateway.overview import LiveQuery, Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.records import Records
 from toolglot.gateway.request_log import log_request
@@ -195,8 +195,8 @@ class Master:
             case "find", [str(id)]:
                 await self.running(None)
                 value = await self._overview.find(id)
-            case "live", [str(after), str(span), owner]:
-                value = await self._overview.live(after, span, owner)
+            case "live", [str(query)]:
+                value = await self._overview.live(msgspec.json.decode(query, type=LiveQuery))
             case "usage", [str(days), owner]:
                 await self.running(None)
                 value = await self._overview.usage(int(days), owner)

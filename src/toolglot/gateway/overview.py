@@ -5,6 +5,8 @@ In a single process it is about that process. With several, their master has it 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import dropwhile, takewhile
 from typing import Any, Protocol
 
 import msgspec
@@ -16,6 +18,16 @@ from toolglot.gateway.records import Record, RecordedCall, Records
 
 NO_ROWS, NO_HISTORY = "*", "none"
 _MAX_WRITTEN = 400  # characters of a call in the list; the whole is at /toolglot/decisions
+
+
+class LiveQuery(msgspec.Struct, frozen=True):
+    """What of the live list."""
+
+    owner: str | None  # None: of all
+    after: str = ""  # only requests that ended after this one; NO_ROWS: none
+    before: str = ""  # only requests that ended before this one
+    limit: int = 0  # at most so many, the newest; 0: all
+    span: str = "hour"  # of the history, or NO_HISTORY
 
 
 class Deleted(msgspec.Struct, frozen=True):
@@ -48,19 +60,24 @@ class Overview:
     async def find(self, id: str) -> Record | None:
         return self._records.find(id)
 
-    async def live(self, after: str, span: str, owner: str | None) -> dict[str, Any]:
-        """The requests after this one, newest first; `owner` None: of all. `after` "*": none; `span` "none": no history."""
-        running = await self._server.running(owner)
-        rows = []
-        for record in self._records.recent() if after != NO_ROWS else ():
-            if record.id == after:
-                break
-            if owner is None or record.owner == owner:
-                rows.append(_row(record))
-        live: dict[str, Any] = {"rows": rows, "running": running}
-        if span != NO_HISTORY:
-            live["history"] = self._history.to_dict(span if span in SPANS else "hour", owner)
+    async def live(self, query: LiveQuery) -> dict[str, Any]:
+        """The rows are newest first."""
+        running = await self._server.running(query.owner)
+        found = self._wanted(query)
+        rows = found[: query.limit or len(found)]
+        live: dict[str, Any] = {"rows": list(map(_row, rows)), "more": len(rows) < len(found), "running": running}
+        if query.span != NO_HISTORY:
+            live["history"] = self._history.to_dict(query.span if query.span in SPANS else "hour", query.owner)
         return live
+
+    def _wanted(self, query: LiveQuery) -> list[Record]:
+        if query.after == NO_ROWS:
+            return []
+        records: Iterator[Record] = takewhile(lambda record: record.id != query.after, self._records.recent())
+        if query.before:
+            records = dropwhile(lambda record: record.id != query.before, records)
+            next(records, None)
+        return [record for record in records if query.owner in {None, record.owner}]
 
     async def failed(self) -> dict[str, dict[str, Any]]:
         """The last error of each upstream that had one."""

@@ -182,7 +182,11 @@ class ResponseWriter:
     # -- the record
 
     def _record_call(self, opened: Open, end: Close) -> None:
-        rejected = next((one.code for one in end.decisions if one.code.startswith("rejected_")), "")
+        rejected = ""
+        for decision in end.decisions:
+            if decision.code.startswith("rejected_"):
+                rejected = decision.code
+                break
         if rejected:
             recorded = RecordedCall(opened.source, "refused", rejected)  # sent as it is, with the decision at its end
         else:

@@ -94,10 +94,11 @@ class RateLimitTransport:
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = _LIMITS
     ) -> Answer:
         response = await self._inner.send(method, url, headers, body, limits=limits)
-        found = [(name, value) for name, value in response.headers.items() if name.startswith(self._prefix)]
-        self._exchange.rate_limit_headers = [
-            (header_text([name]), header_text([value])) for name, value in found[:_MAX_RATE_LIMIT_HEADERS]
-        ]
+        copied: list[tuple[bytes, bytes]] = []
+        for name, value in response.headers.items():
+            if name.startswith(self._prefix) and len(copied) < _MAX_RATE_LIMIT_HEADERS:
+                copied.append((header_text([name]), header_text([value])))
+        self._exchange.rate_limit_headers = copied
         return response
 
     async def aclose(self) -> None:

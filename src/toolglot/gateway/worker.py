@@ -19,7 +19,7 @@ from toolglot.gateway.budgets import Period, Spent
 from toolglot.gateway.config import read_config
 from toolglot.gateway.config_reload import as_running
 from toolglot.gateway.discover import DiscoveryRefresh
-from toolglot.gateway.overview import Deleted, Overview
+from toolglot.gateway.overview import Deleted, LiveQuery, Overview
 from toolglot.gateway.records import Record
 from toolglot.gateway.request_log import set_up_logging
 from toolglot.gateway.server import Source, make_gateway, run
@@ -118,8 +118,9 @@ class _AllWorkers(Overview):
         here = await super().find(id)
         return here or msgspec.json.decode(await self._master.ask("find", id), type=Record | None)
 
-    async def live(self, after: str, span: str, owner: str | None) -> dict[str, Any]:
-        return msgspec.json.decode(await self._master.ask("live", after, span, owner), type=dict[str, Any])
+    async def live(self, query: LiveQuery) -> dict[str, Any]:
+        asked = msgspec.json.encode(query).decode()
+        return msgspec.json.decode(await self._master.ask("live", asked), type=dict[str, Any])
 
     async def failed(self) -> dict[str, dict[str, Any]]:
         return msgspec.json.decode(await self._master.ask("failed"), type=dict[str, dict[str, Any]])

@@ -81,6 +81,8 @@ def _text(raw: msgspec.Raw) -> str:
 
 def _object(fields: dict[str, Member], closed: bool, keys: Keys, *, ended: bool, depth: int) -> list[ParsedCall]:
     """`closed`: the object has its closing brace."""
+    if not fields:
+        return []
     if keys.name_is_key and "name" not in fields:
         return [
             _parsed_call(name, member, None, ended=ended)
@@ -119,7 +121,10 @@ def _parsed_call(name: str, member: Member, call_id: str | None, *, ended: bool)
 
 
 def _first(fields: dict[str, Member], preferred: str, others: tuple[str, ...]) -> Member | None:
-    return next((fields[key] for key in (preferred, *others) if key in fields), None)
+    for key in (preferred, *others):
+        if key in fields:
+            return fields[key]
+    return None
 
 
 def _id(fields: dict[str, Member], keys: Keys) -> str | None:

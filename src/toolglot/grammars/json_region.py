@@ -78,7 +78,7 @@ class JsonRegion:
         while not self.over:
             before, step = at, self._step
             at = self._STEPS[self._step](self, text, at)
-            if at == before and step == self._step:
+            if at in (before, len(text)) and step == self._step:
                 break
         self._buffer = text[at:]
         self._offset += at

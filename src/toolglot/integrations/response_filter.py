@@ -73,9 +73,9 @@ class ResponseFilter:
         last = out[-1] if out else None
         if not isinstance(last, Finish):
             return out
-        if not self._pipeline.blocks and (text := explain_rejected(last.decisions)):
+        if not self._pipeline.sent.blocks and (text := explain_rejected(last.decisions)):
             out[-1:] = [*unfold_part(0, Text(text)), last]
-        for decision in self._pipeline.decisions if self._on_decision is not None else ():
+        for decision in self._pipeline.sent.decisions if self._on_decision is not None else ():
             self._on_decision(decision)  # type: ignore[misc]
         return out
 

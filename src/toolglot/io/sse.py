@@ -46,7 +46,8 @@ class SseFrames:
         if last is not None:
             self._line(last, frames)
         self._dispatch(frames)
-        self._emit_stray(frames)
+        if self._stray:
+            self._emit_stray(frames)
         return frames
 
     def _line(self, line: bytes, frames: list[Frame]) -> None:
@@ -56,7 +57,8 @@ class SseFrames:
         if not line:
             self._dispatch(frames)
         elif line.startswith(b"data:"):
-            self._emit_stray(frames)
+            if self._stray:
+                self._emit_stray(frames)
             self._data.append(line[6:] if line[5:6] == b" " else line[5:])
         elif line.startswith(b"event:"):
             self._event = _name(line[6:])
@@ -66,9 +68,8 @@ class SseFrames:
             self._stray.append(line)
 
     def _emit_stray(self, frames: list[Frame]) -> None:
-        if self._stray:
-            frames.append((None, b"\n".join(self._stray)))
-            self._stray = []
+        frames.append((None, b"\n".join(self._stray)))
+        self._stray = []
 
     def _dispatch(self, frames: list[Frame]) -> None:
         if self._data:

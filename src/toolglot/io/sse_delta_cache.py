@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from toolglot.io.stream_reader import ChunkReader, StreamReader
 
 EmitText = Callable[[str], None]
 
+_EVENT = re.compile(rb".*?\n\n|.+", re.DOTALL)  # a stream may be cut anywhere
 _MAX_MISSES = 8  # misses in a row after which the cache is no longer tried
 _string = msgspec.json.Decoder(str).decode
 
@@ -33,25 +35,31 @@ class DeltaCache(StreamReader):
         self._misses = 0
 
     def feed(self, piece: bytes) -> list[Event]:
-        if self._around is not None:
-            before, after, emit = self._around
-            if piece.startswith(before) and piece.endswith(after):
-                try:
-                    text = _string(piece[len(before) - 1 : 1 - len(after)])  # with its quotes
-                except JSON_ERRORS:
-                    pass
-                else:
-                    self._misses = 0
-                    emit(text)
-                    return self._blocks.take_events()
-            self._around = None
-            self._misses += 1
+        several = piece.find(b"\n\n", 0, -2) >= 0
+        for one in _EVENT.findall(piece) if several else (piece,):
+            if self._around is not None:
+                before, after, emit = self._around
+                if one.startswith(before) and one.endswith(after):
+                    try:
+                        text = _string(one[len(before) - 1 : 1 - len(after)])  # with its quotes
+                    except JSON_ERRORS:
+                        pass
+                    else:
+                        self._misses = 0
+                        emit(text)
+                        continue
+                self._around = None
+                self._misses += 1
+            self._decode(one)
+        return self._blocks.take_events()
+
+    def _decode(self, piece: bytes) -> None:
         self._plain.plain = None
         alone = self._sse.between and self._misses < _MAX_MISSES
-        events = super().feed(piece)
+        for event, data in self._sse.feed(piece):
+            self._frame(event, data)
         if alone and self._sse.between:
             self._around = _surroundings(piece, self._plain)
-        return events
 
 
 def _surroundings(piece: bytes, chunks: PlainChunks) -> tuple[bytes, bytes, EmitText] | None:

@@ -46,8 +46,9 @@ class StreamReader:
         return self._blocks.take_events()
 
     def close(self) -> list[Event]:
-        for event, data in self._frames.close():
-            self._frame(event, data)
+        if not self._blocks.ended:
+            for event, data in self._frames.close():
+                self._frame(event, data)
         if not self._blocks.ended:
             self._chunks.cut()
             self._blocks.fail(UpstreamError("the stream ended early", code=STREAM_TRUNCATED))

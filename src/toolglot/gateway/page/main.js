@@ -6,11 +6,13 @@ import * as overview from "./overview.js";
 import * as playground from "./playground.js";
 import * as requests from "./requests.js";
 import * as setup from "./setup.js";
+import * as usage from "./usage.js";
 
 // what a view does when it is opened, and what it refreshes, each so many milliseconds
 const VIEWS = {
   overview: { refresh: overview.refresh, every: 5000 },
   requests: { enter: requests.enter },
+  usage: { refresh: usage.refresh, every: 15000 },
   chat,
   playground,
   setup,
@@ -19,7 +21,7 @@ const VIEWS = {
 const LIVE = 2000; // milliseconds
 
 let view = "";
-let signedIn = true;
+let signedIn; // unknown until the gateway has answered
 let timer = 0;
 
 function route() {
@@ -56,15 +58,21 @@ function state(kind, text) {
   if (by("state").textContent !== text) by("state").textContent = text;
 }
 
-async function live() {
-  if (document.hidden || !signedIn) return;
+let answer = null; // what is under way: two at once would fetch the same rows
+const live = () => (answer ||= ask().finally(() => (answer = null)));
+
+async function ask() {
+  if (document.hidden || signedIn === false) return;
   try {
     const data = await requests.refresh();
+    if (!signedIn) start();
     if (!data) state("", "paused");
     else if (data.problem) state("off", data.problem);
     else state("on", data.running ? plural(data.running, "request") + " running" : "live");
   } catch (error) {
-    if (error.status !== 401) state("off", error.status ? error.message : "not responding");
+    if (error.status === 401) return;
+    if (!signedIn) start();
+    state("off", error.status ? error.message : "not responding");
   }
 }
 
@@ -105,13 +113,12 @@ function start() {
   by("signout").hidden = !hasKey();
   view = "";
   route();
-  live();
   models();
 }
 
 document.addEventListener("signed-out", () => {
   const hadKey = hasKey();
-  if (signedIn) showLogin(hadKey ? "This key is not valid here." : "");
+  if (signedIn !== false) showLogin(hadKey ? "This key is not valid here." : "");
   useKey("");
 });
 by("login").addEventListener("submit", async (event) => {
@@ -127,6 +134,7 @@ by("login").addEventListener("submit", async (event) => {
   }
   by("login-key").value = "";
   start();
+  live();
 });
 by("signout").addEventListener("click", () => {
   useKey("");
@@ -153,11 +161,10 @@ by("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = other;
 });
 
-addEventListener("hashchange", route);
+addEventListener("hashchange", () => signedIn && route());
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
   live();
   refreshView();
 });
-request("toolglot/config").then(start, (error) => (error.status === 401 ? null : start()));
 repeat(live, LIVE);

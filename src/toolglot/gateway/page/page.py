@@ -21,6 +21,7 @@ from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.config import SECRETS, RouteRow, Server
 from toolglot.gateway.http_exchange import too_large
+from toolglot.gateway.overview import LiveQuery
 from toolglot.gateway.page.parse_view import MAX_TEXT, ParseRequest, parse
 from toolglot.io.json_codec import JSON_ERRORS
 
@@ -69,10 +70,12 @@ async def show(call: EndpointCall) -> None:
 
 
 async def live(call: EndpointCall) -> None:
-    """Query: `after`, the id of the newest request that the page has, or "*" for none; `span`, of the history, or "none"."""
+    """Query: the fields of LiveQuery, but the owner, who is the caller."""
     gateway, server = call.gateway, call.live.config.server
-    after, span = call.exchange.query_value("after"), call.exchange.query_value("span")
-    seen = await gateway.overview.live(after, span, None if call.caller.is_admin else call.owner)
+    value, limit = call.exchange.query_value, call.exchange.query_value("limit")
+    wanted = int(limit[:6]) if limit.isascii() and limit.isdecimal() else 0
+    owner = None if call.caller.is_admin else call.owner
+    seen = await gateway.overview.live(LiveQuery(owner, value("after"), value("before"), wanted, value("span")))
     more = {"records": server.record, "max_records": server.max_records, "problem": gateway.shared.problem}
     await call.exchange.json({**seen, **more}, more=(_NO_STORE,))
 
@@ -86,8 +89,9 @@ async def show_upstreams(call: EndpointCall) -> None:
 
 
 def _route(row: RouteRow) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(row)
-    return fields
+    """What differs from the default."""
+    fields, defaults = map(msgspec.to_builtins, (row, RouteRow(row.model, row.to)))
+    return {name: value for name, value in fields.items() if name in {"model", "to"} or value != defaults[name]}
 
 
 @lru_cache(1)

@@ -1,9 +1,9 @@
-// The latest requests: search, filters, and a row for each. Only some are drawn at first: the rest on demand.
+// The latest requests: search, filters, and a row for each. The newest are fetched and drawn first, the rest on demand.
 import { by, chip, clock, compact, duration, el, integer, plural, request } from "./dom.js";
 import { openDrawer } from "./drawer.js";
 import { showRunning } from "./overview.js";
 
-const PAGE = 100; // rows drawn at once
+const PAGE = 40; // rows drawn at once
 let kept = 200; // as many as the gateway keeps
 let records = []; // newest first
 let shown = []; // those that match the filters
@@ -14,13 +14,16 @@ const found = new Map(); // id -> what a search looks at
 
 export async function refresh() {
   if (paused) return null;
-  const data = await request("toolglot/live?span=none&after=" + encodeURIComponent(newest));
+  const data = await live(newest ? "after=" + newest : "limit=" + PAGE);
   kept = data.max_records;
   by("recording").hidden = data.records;
   showRunning(data.running);
   add(data.rows);
+  if (data.more) live("before=" + data.rows.at(-1).id).then(addOlder);
   return data;
 }
+
+const live = (range) => request("toolglot/live?span=none&" + range);
 
 export function forget() {
   records = [];
@@ -80,6 +83,12 @@ function add(rows) {
   by("rows").prepend(...matching.slice(0, PAGE).map(row));
   while (by("rows").childElementCount > Math.max(drawn, PAGE)) by("rows").lastElementChild.remove();
   drawn = by("rows").childElementCount;
+  summarize();
+}
+
+function addOlder({ rows }) {
+  records = [...records, ...rows].slice(0, kept);
+  shown = records.filter(matcher());
   summarize();
 }
 

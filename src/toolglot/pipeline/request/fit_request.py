@@ -13,7 +13,7 @@ import msgspec
 
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import UNKNOWN
-from toolglot.core.messages import Message, ToolCall
+from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.core.reply import Decision
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool
@@ -21,7 +21,6 @@ from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
 from toolglot.grammars.nonce import NONCE_DIALECTS, conversation_nonce
 from toolglot.io.json_codec import dumps
-from toolglot.pipeline.request.billing_line import without_billing_line
 from toolglot.pipeline.request.constrained import constrain
 from toolglot.pipeline.request.context_budget import ContextBudget, context_budget
 from toolglot.pipeline.request.fit_tools import NONE_FILLED, apply_choice, cap_tools, fit_tools
@@ -33,14 +32,21 @@ from toolglot.pipeline.request.history_as_text import (
     separate_results,
 )
 from toolglot.pipeline.request.images_as_text import count_images, images_as_text
-from toolglot.pipeline.request.native_failure import native_failure
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.prompted_tools import prompt_tools
 from toolglot.pipeline.request.prompts import GENERAL
 from toolglot.pipeline.request.retry_feedback import MISSING, codes_in
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.tool_loops import end_tool_loops
-from toolglot.pipeline.request.tool_mode import SMALL, ModeCounts, ToolMode, choose_mode, is_declared, is_queried
+from toolglot.pipeline.request.tool_mode import (
+    SMALL,
+    ModeCounts,
+    ToolMode,
+    choose_mode,
+    is_declared,
+    is_queried,
+    native_failure,
+)
 from toolglot.pipeline.response.extract import toolset
 from toolglot.pipeline.response.grounding import grounding
 
@@ -49,6 +55,7 @@ _TEMPLATE = 512  # tokens: what a chat template itself adds, with tools
 _MAX_TOKENS = 1024  # for a tiny model, if the caller sets no limit
 _COPIES = 0.3  # billions of parameters: smaller models copy an example whatever the question is
 _TINY = 1.0  # billions of parameters: smaller models may not stop
+_BILLING_LINE = "x-anthropic-billing-header:"
 _MALFORMED = frozenset({"rejected_schema", "rejected_arguments", "rejected_malformed"})
 _NO_CALLS = ToolMode("native", why="no tools to call")
 
@@ -102,7 +109,9 @@ def fit_request(
     if loop_limit:
         request = end_tool_loops(request, loop_limit, fitting.notes)
     kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
-    request = _fit_images(_without_billing_line(request, fitting), fitting)
+    if not route.provider.billing_line:
+        request = _without_billing_line(request, fitting)
+    request = _fit_images(request, fitting)
     request = _FITS[kind](request, fitting)
     request = _limit_tokens(request, fitting)
     request = _fit_context(request, fitting, larger=larger_context)
@@ -155,11 +164,19 @@ def _is_small(profile: Profile, most: float) -> bool:
 
 
 def _without_billing_line(request: Request, fitting: _Fitting) -> Request:
-    messages = request.messages if fitting.route.provider.billing_line else without_billing_line(request.messages)
-    if messages is request.messages:
+    """Without the line that Claude Code puts first: it differs in each request, so no prefix of a prompt would be cached.
+
+    Its own vendor takes it out.
+    """
+    first = request.messages[0] if request.messages and request.messages[0].role == "system" else None
+    part = first.parts[0] if first is not None and first.parts else None
+    if first is None or not isinstance(part, Text) or not part.text.startswith(_BILLING_LINE):
         return request
     fitting.notes.append("system prompt: Claude Code's billing line left out, because it differs in each request")
-    return msgspec.structs.replace(request, messages=messages)
+    rest = part.text.partition("\n")[2].lstrip("\n")
+    parts = (*((msgspec.structs.replace(part, text=rest),) if rest else ()), *first.parts[1:])
+    system = (msgspec.structs.replace(first, parts=parts),) if parts else ()
+    return msgspec.structs.replace(request, messages=(*system, *request.messages[1:]))
 
 
 def _fit_images(request: Request, fitting: _Fitting) -> Request:

@@ -54,8 +54,10 @@ def read_request_bytes(
             tools = _TOOLS.read(wire.name, bytes(tools))
         except JSON_ERRORS as error:  # the parser skipped them, so invalid UTF-8 or numbers show only here
             raise CallerError(f"is not JSON: {error}", "tools") from None
-    messages = request.messages + history
-    return with_declared_tools(msgspec.structs.replace(request, tools=_join(tools, request.tools), messages=messages))
+    sent: tuple[Tool, ...] = request.tools
+    if tools is not None:
+        sent = Toolset(tools + sent) if sent else tools
+    return with_declared_tools(msgspec.structs.replace(request, tools=sent, messages=request.messages + history))
 
 
 def _top_level(
@@ -89,12 +91,6 @@ def _take_history(top: dict[str, msgspec.Raw], wire: Wire, known: Known) -> tupl
         return ()
     read = _HISTORIES.read(wire.read_history, known, bytes(raw))
     return wire.read_history(raw) if read is None else wire.read_history.join(read)
-
-
-def _join(tools: Toolset | None, others: tuple[Tool, ...]) -> tuple[Tool, ...]:
-    if tools is None:
-        return others
-    return Toolset(tools + others) if others else tools
 
 
 def write_request_bytes(request: Request, target_format: WireFormat, notes: Notes, model: str | None = None) -> bytes:

@@ -67,8 +67,11 @@ def as_mark_request(decisions: list[Decision], mark: str) -> Message:
 
 def codes_in(message: Message) -> frozenset[str]:
     """The reason codes that the message reports to the model."""
-    results = (part.rejected for part in message.parts if isinstance(part, ToolResult))
-    return frozenset((*message.rejected, *(code for code in results if code is not None)))
+    codes = [*message.rejected]
+    for part in message.parts:
+        if isinstance(part, ToolResult) and part.rejected is not None:
+            codes.append(part.rejected)
+    return frozenset(codes)
 
 
 def sentence(decision: Decision) -> str:

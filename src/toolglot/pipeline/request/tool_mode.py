@@ -17,14 +17,18 @@ import msgspec
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import UNKNOWN, server_kind
 from toolglot.catalog.providers import Provider, unknown
+from toolglot.core.messages import Message, Part, ToolCall, ToolResult
 from toolglot.core.tools import Choice
 from toolglot.dialects import dialect_names, find_dialect
 from toolglot.errors import CallerError
+from toolglot.pipeline.response.call_ids import TEXT_ID, TEXT_ID_START
 
 SMALL = 4.0  # billions of parameters: up to this size, models do best without wrappers
 SMALL_MODEL_DIALECT, DEFAULT_DIALECT = "fenced_json", "tagged"
 _MIN_TRIES = 8  # tries of a mode before its statistics count
 _MIN_GAIN = 0.15  # how much better another mode must be
+_COMPARED = 4  # results of the same call; more would make long conversations slow
+AS_TEXT, REPEATED = "a call came as text instead", "a call with a result was made again"
 _FEW_BAD = 0.75  # the share of good calls below which declared native tools are not used
 
 
@@ -175,3 +179,31 @@ def _better_mode(default: ToolMode, mode_counts: ModeCounts, row: Provider) -> T
         f"{known[best].good} of {known[best].tried} calls were good, against {count.good} of {count.tried} with {default.name}"
     )
     return ToolMode(tool_mode.kind, tool_mode.dialect, why)
+
+
+def native_failure(messages: tuple[Message, ...]) -> str:
+    """What shows that native tools failed in this conversation; "" if nothing does.
+
+    By its messages alone, so that every request and every gateway decides the same. A call that the model wrote as text has an
+    id that says so. A call that is repeated although its result is there and stays the same shows that the model does not
+    understand the history that its template writes.
+    """
+    calls: dict[str, ToolCall] = {}
+    results: dict[tuple[str, str], list[tuple[Part, ...]]] = {}  # since the user last wrote, by tool and arguments as written
+    before = ""
+    for message in messages:
+        if message.role == "user" and before != "tool" and not message.rejected:  # clients add reminders behind a result
+            results.clear()
+        before = message.role
+        for part in message.parts:
+            if type(part) is ToolCall and message.role == "assistant":
+                if part.id.startswith(TEXT_ID_START) and TEXT_ID.fullmatch(part.id):
+                    return AS_TEXT
+                calls[part.id] = part
+            elif type(part) is ToolResult and not part.is_error and part.call_id in calls:
+                call = calls.pop(part.call_id)
+                before_it = results.setdefault((call.full_name, call.arguments_json), [])
+                if part.parts in before_it[-_COMPARED:]:
+                    return REPEATED
+                before_it.append(part.parts)
+    return ""

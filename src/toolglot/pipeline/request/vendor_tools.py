@@ -53,10 +53,11 @@ def searches(tools: tuple[Tool, ...], target: Wire, quirks: Quirks) -> bool:
 
 def plain_request(request: Request, target: Wire, quirks: Quirks, kinds: frozenset[str] = _NOTHING) -> Request:
     """The request for a server of this wire. `kinds`: the calls of these server tools become calls and results, too."""
-    tools = plain_tools(request.tools, target, quirks)
-    messages = _Plain(target, kinds, request.tools, translate=searches(request.tools, target, quirks)).messages(
-        request.messages
-    )
+    tools, messages = request.tools, request.messages
+    if cached_for_toolset(tools, "server tools", _has_server_tools):
+        tools = plain_tools(tools, target, quirks)
+    if _have_blocks(messages):
+        messages = _Plain(target, kinds, request.tools, translate=searches(request.tools, target, quirks)).messages(messages)
     if tools is request.tools and messages is request.messages:
         return request
     return msgspec.structs.replace(request, tools=tools, messages=messages)
@@ -64,8 +65,6 @@ def plain_request(request: Request, target: Wire, quirks: Quirks, kinds: frozens
 
 def plain_tools(tools: tuple[Tool, ...], target: Wire, quirks: Quirks) -> tuple[Tool, ...]:
     """With functions in place of the client's tools of other vendors, and the server's own tool search."""
-    if not cached_for_toolset(tools, "server tools", _has_server_tools):
-        return tools
     own_search = target.vendor_tools.tool_search if searches(tools, target, quirks) and target.vendor_tools else None
     plain: list[Tool] = []
     for tool in tools:
@@ -113,8 +112,6 @@ class _Plain:
         self._search: ToolCall | None = None  # a translated search, whose result is still to come
 
     def messages(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        if not any(_has_block(part) for message in messages for part in message.parts):
-            return messages
         changed = False
         for message in messages:
             parts = self._parts(message)
@@ -186,8 +183,14 @@ class _Plain:
             self._written.append(msgspec.structs.replace(message, role=role, parts=tuple(kept)))
 
 
-def _has_block(part: Part) -> bool:
-    return type(part) is Opaque or (type(part) is ToolResult and any(type(inner) is Opaque for inner in part.parts))
+def _have_blocks(messages: tuple[Message, ...]) -> bool:
+    """Whether there is anything that only some wires have, also inside a result."""
+    for message in messages:
+        for part in message.parts:
+            kind = type(part)
+            if kind is Opaque or (kind is ToolResult and any(type(inner) is Opaque for inner in part.parts)):  # type: ignore[union-attr]
+                return True
+    return False
 
 
 def _as_text(part: Part, target: str) -> Part:

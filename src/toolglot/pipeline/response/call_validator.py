@@ -92,7 +92,8 @@ def validate_call(
         why = str(spent) if isinstance(spent, BudgetSpent) else "it is nested too deeply for its schema"
         return Verdict(None, (reject(_numbered(call, position), "rejected_limit", why),))
     if verdict.call is not None and not verdict.call.id:
-        return _with_id(verdict, _numbered(verdict.call, position))
+        call = _numbered(verdict.call, position)
+        return _with_id(verdict, call) if verdict.decisions else Verdict(call, ())
     return verdict
 
 

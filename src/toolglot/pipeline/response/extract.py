@@ -136,7 +136,7 @@ class StreamExtractor:
         self._blocks = BlockBuilder()
         self._blocks.started = True  # this is a part of a stream: it has no Start
         self._events: list[Event] = []
-        given = read_any_messages(messages) if nonce is None else ()  # a nonce can't be copied from there
+        given = read_any_messages(messages) if messages and nonce is None else ()  # a nonce can't be copied from there
         self._provenance = Provenance(given, self._tools, dialect) if given and self._tools else None
         self._before = TextBefore()  # decides whether a call is quoted
         self._waiting: list[SettledPiece] = []  # from the first call on that the text behind it decides about
@@ -238,8 +238,7 @@ class StreamExtractor:
                 self._unverified.feed(piece.steps, piece.dialect)
             return
         if isinstance(piece, Retracted):
-            self._unverified.retract()
-            self._streams_region = None
+            self._end_region()
             return
         if self._waiting and not self._waits_for_end:
             self._seen_behind += sum(map(len, piece.text.split())) if isinstance(piece, TextPiece) else SOME + 1
@@ -330,29 +329,33 @@ class StreamExtractor:
 
     def _validate_region(self, found: CallFound) -> None:
         if found.parsed.problem and not found.parsed.calls:
-            self._unverified.retract()
-            self._streams_region = None
+            self._end_region()
             self._blocks.decisions.append(reject_malformed(found.parsed.problem, found.text, found.dialect))
             self._blocks.text(found.text)
             return
         verdicts = [self._verdict(parsed, found, number) for number, parsed in enumerate(found.parsed.calls)]
-        if not found.streamed and all(_from_input(verdict) for verdict in verdicts):
+        quoted = [_from_input(verdict) for verdict in verdicts] if self._provenance is not None else [False] * len(verdicts)
+        if not found.streamed and all(quoted):
             self._blocks.decisions.extend(decision for verdict in verdicts for decision in verdict.decisions)
             self._blocks.text("" if found.in_reasoning else found.text)  # reasoning has its text already
             return
-        for at, (parsed, verdict) in enumerate(zip(found.parsed.calls, verdicts, strict=True)):
+        for at, (parsed, verdict, is_quoted) in enumerate(zip(found.parsed.calls, verdicts, quoted, strict=True)):
             streamed = self._unverified.pop(at, parsed.name) if found.streamed else None
             if streamed is not None:
                 self._finish_streamed(streamed, verdict, found)
-            elif _from_input(verdict):
+            elif is_quoted:
                 self._blocks.decisions.extend(verdict.decisions)
                 self._blocks.text(parsed.raw)
             else:
                 self._call(verdict, found)
-        self._unverified.retract()
-        self._streams_region = None
+        self._end_region()
         if found.parsed.rest:
             self._blocks.text(found.parsed.rest)
+
+    def _end_region(self) -> None:
+        if self._streams_region:
+            self._unverified.retract()
+        self._streams_region = None
 
     def _verdict(self, parsed: ParsedCall, found: CallFound, number: int) -> Verdict:
         position = self._blocks.calls if found.streamed else self._blocks.calls + number

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from toolglot.core.messages import Message, Text, ToolCall, ToolResult
+from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, custom_as_function
 from toolglot.io.json_codec import loads_object
 from toolglot.pipeline.request.retry_feedback import codes_in
@@ -68,8 +68,11 @@ class Grounding:
     @cached_property
     def _answered(self) -> frozenset[tuple[str, str]]:
         """The calls that have a result since the user last wrote."""
-        last_user = max((at for at, one in enumerate(self._messages) if one.role == "user" and not one.rejected), default=0)
-        parts = [part for message in self._messages[last_user:] for part in message.parts]
+        parts: list[Part] = []
+        for message in reversed(self._messages):
+            parts += message.parts
+            if message.role == "user" and not message.rejected:
+                break
         done = {part.call_id for part in parts if isinstance(part, ToolResult) and not part.is_error}
         return frozenset(call_key(part) for part in parts if isinstance(part, ToolCall) and part.id in done)
 

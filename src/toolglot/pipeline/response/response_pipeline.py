@@ -56,7 +56,7 @@ class ResponsePipeline:
             self._check.append(ValidateCalls(plan, tools, views.by_name, policy, calls, budget=self._budget, schemas=schemas))
         if plan.grounding is not None and calls == "hold" and policy != "eager":
             self._check.append(GroundCalls(plan.grounding, views.by_name))
-        self._finish = FinishReply(plan, has_tools=bool(views.callable))
+        self.sent = FinishReply(plan, has_tools=bool(views.callable))
         self._ended = False
 
     def _parser(self, plan: Plan, views: _ToolViews, policy: Policy, calls: Literal["hold", "pass"]) -> TextBlockExtractor:
@@ -86,21 +86,6 @@ class ResponsePipeline:
         """The model answered `no_tool`: `Plan.plain` must be sent for the text answer."""
         return self._constrained is not None and self._constrained.no_tool
 
-    @property
-    def calls(self) -> int:
-        """The number of calls that were sent to the client."""
-        return self._finish.calls
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks that were sent to the client."""
-        return self._finish.blocks
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """All decisions, including those of single calls. Complete after the last event."""
-        return tuple(self._finish.decisions)
-
     def may_validate(self, events: list[Event]) -> bool:
         """Whether a call may be complete after these events. The text of a native call only adds to it."""
         return any(type(event) is not Delta or (self._parse is not None and self._parse.scans(event.index)) for event in events)
@@ -115,7 +100,7 @@ class ResponsePipeline:
                 batch = stage.feed(batch)
         for stage in self._check:
             batch = stage.feed(batch)
-        return self._finish.feed(batch)
+        return self.sent.feed(batch)
 
 
 class GroundCalls:
@@ -148,10 +133,10 @@ class FinishReply:
         self._has_tools = has_tools
         self._indices: dict[int, int] = {}
         self.calls = 0  # sent to the client
-        self.decisions: list[Decision] = []
+        self.decisions: list[Decision] = []  # all, with those of single calls; complete after the last event
         self._is_call: set[int] = set()
         self._truncated = False
-        self.blocks = 0
+        self.blocks = 0  # sent to the client
 
     def feed(self, events: list[StageEvent]) -> list[Event]:
         out: list[Event] = []

@@ -27,7 +27,10 @@ _RESCANS = 4  # how many times its length a text may be rescanned after failed r
 _LONGEST_TAG = 40
 _OPEN_TAG = re.compile(r"[<\[][^\s<>\[\]]*+\Z")  # without a token that follows, it could become another token
 _CLOSING_TAG = re.compile(r"\s*+</([^\s<>]++)>")
-_FREE_SCAN = 1024  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
+_BEGINNINGS = 256  # beginnings of a region whose grammars are known
+_LONGEST_BEGINNING = 8
+_NON_SPACE = re.compile(r"\S")
+_FREE_SCAN = _CHUNK + 128  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
 
 
 class TextPiece(msgspec.Struct, frozen=True):
@@ -86,18 +89,15 @@ class _Outcome(msgspec.Struct, frozen=True):
     opening: _Opening
     parsed: RegionResult
     size: int  # of its text
-    complete: bool = True
-    limit: int = 0
-
-    @property
-    def clean(self) -> bool:  # it has calls, and none needed repair; one that is cut off is rejected, whatever its repair
-        return bool(self.parsed.calls) and not any(call.fixes and call.closed for call in self.parsed.calls)
+    complete: bool
+    clean: bool  # it has calls, and none needed repair; one that is cut off is rejected, whatever its repair
 
 
 class ScannerConfig(msgspec.Struct, frozen=True):
     """The markers of the configured dialects, compiled once."""
 
     openings: dict[str, list[_Opening]]
+    openings_for: Callable[[str, str], list[_Opening]]  # those of an opener that may go on with this text
     text: Markers | MarkerUnion
     ends: dict[str, frozenset[str]]  # reasoning openers -> their closers
     closers: frozenset[str]
@@ -111,7 +111,7 @@ def scanner_config(dialects: Iterable[Dialect], tools: Tools) -> ScannerConfig:
     base = _base_config(known := tuple(dialects))
     openings, line_start, words = _openings(known, tools)
     if not openings:
-        return msgspec.structs.replace(base, tools=tools)
+        return msgspec.structs.replace(base, tools=tools, openings_for=_openings_for(base.openings, tools))
     both = openings.keys() & base.openings.keys()
     shared = {one: sorted([*base.openings[one], *openings[one]], key=lambda opening: opening.order) for one in both}
     tool_markers = NamedMarkers(spellings(tools), set(openings).difference(line_start, words), line_start, words)
@@ -121,8 +121,10 @@ def scanner_config(dialects: Iterable[Dialect], tools: Tools) -> ScannerConfig:
         strong = NamedMarkers(spellings(tools), _strong(openings))
         return MarkerUnion(_with_others(base.reasoning_markers(begin), strong), strong)
 
+    every = {**base.openings, **openings, **shared}
     return ScannerConfig(
-        {**base.openings, **openings, **shared},
+        every,
+        _openings_for(every, tools),
         MarkerUnion(_with_others(base.text, tool_markers), tool_markers),
         base.ends,
         base.closers,
@@ -154,12 +156,31 @@ def _base_config(dialects: tuple[Dialect, ...]) -> ScannerConfig:
     anywhere = {*openings, *ends, *closers, *dropped} - line_start - words
     return ScannerConfig(
         openings,
+        _openings_for(openings, {}),
         Markers(anywhere, line_start, words),
         {begin: frozenset(closing) for begin, closing in ends.items()},
         closers,
         dropped,
         cache(lambda begin: Markers(_strong(openings) | (ends[begin] if begin else closers))),
     )
+
+
+def _openings_for(openings: dict[str, list[_Opening]], tools: Tools) -> Callable[[str, str], list[_Opening]]:
+    """Many dialects share an opener, but few go on with the same character. Which do is learned from their regions, once."""
+
+    @lru_cache(_BEGINNINGS)
+    def openings_for(marker: str, text: str) -> list[_Opening]:
+        found = openings[marker]
+        return [one for one in found if len(found) == 1 or not _is_refused(one.grammar.open(marker), marker, text, tools)]
+
+    return openings_for
+
+
+def _is_refused(region: Any, marker: str, text: str, tools: Tools) -> bool:
+    """Whether the region ends with this text, and is not a call."""
+    end = region.feed(text)
+    parsed = region.parse(marker + text[:end], tools, complete=True) if end >= 0 else None
+    return parsed is not None and not parsed.calls and not parsed.problem
 
 
 def _strong(openings: dict[str, list[_Opening]]) -> set[str]:
@@ -181,7 +202,7 @@ def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[
             opening, openers = _Opening(dialect.name, bound, dialect.weak, order), bound.openers
             for opener in openers:
                 known = openings.setdefault(opener, [])
-                if not any(one.grammar is bound and one.weak == dialect.weak for one in known):  # dialects share grammars
+                if not any(one.grammar is bound and dialect.weak >= one.weak for one in known):  # dialects share grammars
                     known.append(opening)
             if getattr(bound, "at_line_start", False):
                 line_start.update(openers)
@@ -198,6 +219,8 @@ class ToolCallScanner:
         self._stream_calls = stream_calls  # emit calls while they are written
         self._text = "\n"  # undecided text, after one character of what came before
         self._reasoning: str | None = "" if starts_in_reasoning else None  # the opener of the current reasoning
+        self._opener = ""  # of a region whose grammars are not known yet
+        self._beginning = ""  # the text behind that opener
         self._regions: list[_Candidate] = []  # still open
         self._outcomes: list[_Outcome] = []  # of regions that have ended
         self._body: list[str] = []  # the opener and what the regions were fed
@@ -219,7 +242,7 @@ class ToolCallScanner:
 
     def plain(self, text: str) -> str | None:
         """Fast path of `feed` for a piece without markers: the text to emit. None: use `feed`."""
-        if self._regions or self._reasoning is not None or not 0 < len(text) <= _CHUNK:
+        if self._body or self._reasoning is not None or not 0 < len(text) <= _CHUNK:
             return None
         seen, markers = self._text + text, self._config.text
         self.examined += len(text)
@@ -240,10 +263,10 @@ class ToolCallScanner:
 
     def close(self) -> list[Piece]:
         self._final = True
-        if self._regions or len(self._text) > 1:
+        if self._body or len(self._text) > 1:
             self._consume("", at_least_once=True)
-        while self._regions:
-            behind = self._resolve()
+        while self._body:
+            behind = self._begin("") if self._opener else self._resolve()
             self._consumed -= len(behind)
             self._consume(behind, at_least_once=True)
         self._emit_text(self._text[1:])
@@ -261,15 +284,19 @@ class ToolCallScanner:
         left = [(text, 0)] if text or at_least_once else []
         while left:
             text, at = left.pop()
-            size = 1 if self._claimed == -1 and sum(one.stream is not None for one in self._regions) > 1 else _CHUNK
-            chunk = text[at : at + size]  # one character, while two regions may stream: however it is cut, the same is first
+            contested = len(self._regions) > 1 and self._claimed == -1 and self._several_stream()
+            size = 1 if contested else _CHUNK  # however it is cut, the same region is the first to stream
+            chunk = text[at : at + size]
             if at + size < len(text):
                 left.append((text, at + size))
             self._consumed += len(chunk)
-            behind = self._in_region(chunk) if self._regions else self._scan(chunk)
+            behind = self._begin(chunk) if self._opener else self._in_region(chunk) if self._body else self._scan(chunk)
             if behind:
                 self._consumed -= len(behind)
                 left.append((behind, 0))
+
+    def _several_stream(self) -> bool:
+        return sum(one.stream is not None for one in self._regions) > 1
 
     def _scan(self, text: str) -> str:
         """Emit plain text up to the next marker. Returns the text behind the marker."""
@@ -305,10 +332,8 @@ class ToolCallScanner:
         elif marker in config.openings:
             if self._reasoning and marker.startswith(tuple(config.ends[self._reasoning])):
                 self._reasoning = None  # the opener begins with what ends the reasoning
-            weak_ok = self._reasoning is None
-            openings = [opening for opening in config.openings[marker] if weak_ok or not opening.weak]
-            self._regions = [self._candidate(at, one, marker) for at, one in enumerate(openings)]
-            self._body, self._length, self._examined_to = [marker], len(marker), len(marker)
+            self._opener, self._beginning = marker, ""
+            self._body, self._length = [marker], len(marker)
         elif _OPEN_TAG.search(self._emitted) or (
             marker not in config.dropped and (marker not in config.closers or not self._no_text_yet)
         ):
@@ -328,6 +353,19 @@ class ToolCallScanner:
 
     # -- regions
 
+    def _begin(self, text: str) -> str:
+        """Open the regions of the grammars that go on as the text does. Returns the text to feed them."""
+        self._beginning = text = self._beginning + text
+        found = _NON_SPACE.search(text, 0, _LONGEST_BEGINNING)
+        if found is None and len(text) < _LONGEST_BEGINNING and not self._final:
+            return ""
+        marker, self._opener = self._opener, ""
+        beginning = text[: found.end() if found else _LONGEST_BEGINNING]
+        openings, weak_ok = self._config.openings_for(marker, beginning), self._reasoning is None
+        self._regions = [self._candidate(at, one, marker) for at, one in enumerate(openings) if weak_ok or not one.weak]
+        self._examined_to = len(marker) + len(beginning)
+        return text or self._in_region("")
+
     def _in_region(self, text: str) -> str:
         """Feed the regions that share an opener. Returns the text behind the region that is accepted."""
         still: list[_Candidate] = []
@@ -344,10 +382,10 @@ class ToolCallScanner:
                 self._region_ended(candidate, "".join(self._body) + text[:end])
         self._body.append(text)
         self._length += len(text)
-        best = self._best()
+        best, limit = self._best() if still and self._outcomes else (None, 0)
         if best is not None:
             wanted = [candidate for candidate in still if candidate.order < best.order or not best.clean]
-            still = wanted if self._length < best.limit else []
+            still = wanted if self._length < limit else []
         self._regions = still
         return "" if still else self._resolve()
 
@@ -360,43 +398,50 @@ class ToolCallScanner:
                 self._pieces.append(CallDelta(steps, candidate.opening.dialect))
 
     def _region_ended(self, candidate: _Candidate, whole: str) -> None:
-        if any(one.order < candidate.order and one.size <= len(whole) and one.clean for one in self._outcomes):
-            return  # a preferred region ended earlier, without repairs
-        parsed = candidate.region.parse(whole, self._config.tools, complete=True)
+        for one in self._outcomes:
+            if one.order < candidate.order and one.size <= len(whole) and one.clean:
+                return  # a preferred region ended earlier, without repairs
+        self._parse(candidate, whole, complete=True)
+
+    def _parse(self, candidate: _Candidate, whole: str, *, complete: bool) -> None:
+        parsed = candidate.region.parse(whole, self._config.tools, complete=complete)
         if parsed.calls or parsed.problem:
-            self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole)))
+            repaired = [call for call in parsed.calls if call.fixes and call.closed]
+            clean = bool(parsed.calls) and not repaired
+            self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole), complete, clean))
 
-    def _best(self) -> _Outcome | None:
-        """The preferred region of those that ended with calls. One that ends far behind another does not count.
+    def _best(self) -> tuple[_Outcome | None, int]:
+        """The preferred region of those that ended with calls, and how long to wait for a better one.
 
-        If all of them needed repair, it waits for one that may not.
+        One that ends far behind another does not count. If all of them needed repair, it waits for one that may not.
         """
-        with_calls = [outcome for outcome in self._outcomes if outcome.parsed.calls]
-        if not with_calls:
-            return None
-        clean = [outcome.size for outcome in with_calls if outcome.clean]
-        ends = clean if self._may_wait else [outcome.size for outcome in with_calls]
+        ends = [one.size for one in self._outcomes if one.clean or (one.parsed.calls and not self._may_wait)]
         limit = min(ends) + _MAX_WAIT if ends else sys.maxsize
-        best = min((outcome for outcome in with_calls if outcome.size <= limit), key=lambda one: (not one.clean, one.order))
-        return msgspec.structs.replace(best, limit=limit)
+        best: _Outcome | None = None
+        for one in self._outcomes:
+            preferred = best is None or (not one.clean, one.order) < (not best.clean, best.order)
+            if preferred and one.parsed.calls and one.size <= limit:
+                best = one
+        return best, limit
 
     def _resolve(self) -> str:
         """All regions have ended, or the text has: emit the best result, or text. Returns the text to scan again."""
         whole, regions = "".join(self._body), self._regions
         self._regions = []
-        if self._best() is None:
+        best, limit = self._best()
+        if best is None:
             for candidate in regions:
-                parsed = candidate.region.parse(whole, self._config.tools, complete=False)
-                if parsed.calls or parsed.problem:
-                    self._outcomes.append(_Outcome(candidate.order, candidate.opening, parsed, len(whole), complete=False))
-        best = self._best() or min(self._outcomes, key=lambda one: one.order, default=None)
+                self._parse(candidate, whole, complete=False)
+            best, limit = self._best()
+            if best is None and self._outcomes:  # none has calls: why they could not be parsed
+                best, limit = min(self._outcomes, key=lambda one: one.order), 0
         self._body, self._outcomes, self._length = [], [], 0
         claimed, self._claimed = self._claimed, -1
         if claimed >= 0 and (best is None or best.order != claimed):
             self._pieces.append(Retracted())
         if best is not None:
             rest = best.parsed.rest if whole.endswith(best.parsed.rest, 0, best.size) else ""
-            looked = self._examined_to if best.limit == sys.maxsize else best.size
+            looked = self._examined_to if limit == sys.maxsize else best.size
             wasted = looked - (best.size - len(rest))
             self._rescanned += wasted if wasted > _FREE_SCAN else 0
             self._found(best, whole[: best.size - len(rest)], rest, streamed=best.order == claimed)

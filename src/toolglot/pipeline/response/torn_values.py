@@ -32,6 +32,8 @@ def without_torn(pieces: list[SettledPiece]) -> list[SettledPiece]:
     If the text behind a call contains what ends a value, a value contained it before, and everything from there to here may be
     part of that value: the end of the first call, and all calls behind it.
     """
+    if len(pieces) < 2:
+        return pieces
     found = _merged(pieces)
     first: dict[str, int] = {}  # what ends a value, and the first call with such values
     torn = [0] * (len(found) + 1)  # how many stretches begin, less those that end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolglot.core.interfaces import Quirks
-from toolglot.core.request import Output, Request
+from toolglot.core.request import Output, Request, Thinking
 from toolglot.io.request_validation import Body, optional, put_options, require_object, require_string, take_options, wire_extra
 from toolglot.wires.anthropic.messages import read_messages, read_system, write_messages, write_system
 from toolglot.wires.anthropic.shapes import DEFAULT_MAX_TOKENS, OPTION_KEYS, OPTIONS, WIRE
@@ -16,22 +16,20 @@ from toolglot.wires.anthropic.tools import put_tools, read_choice, read_parallel
 def read_request(body: Body) -> Request:
     rest = dict(body)
     model = require_string(rest.pop("model", ""), "model")
-    messages = read_system(rest.pop("system", None)) + read_messages(rest.pop("messages", []))
+    system, given = rest.pop("system", None), rest.pop("messages", [])
+    messages = read_system(system) if system is not None else ()
+    if given != []:  # else they were read from their bytes
+        messages += read_messages(given)
     tools = read_tools(rest.pop("tools", None))
     choice = rest.pop("tool_choice", None)
     options = take_options(rest, OPTIONS)
-    user = _take_user(rest)
-    config = _take_object(rest, "output_config")
-    output = _take_output(rest, config)
-    thinking = read_thinking(rest.pop("thinking", None), config)
-    if config:
-        rest["output_config"] = config
+    user, output, thinking = _take_objects(rest) if rest else (None, None, None)
     return Request(
         model,
         messages,
         tools,
-        read_choice(choice),
-        read_parallel(choice),
+        read_choice(choice) if choice is not None else None,
+        read_parallel(choice) if choice is not None else None,
         stream_usage=options.get("stream", False),
         user=user,
         thinking=thinking,
@@ -39,6 +37,17 @@ def read_request(body: Body) -> Request:
         extra={WIRE: rest} if rest else {},
         **options,
     )
+
+
+def _take_objects(rest: Body) -> tuple[str | None, Output | None, Thinking | None]:
+    """`metadata`, `output_config` and `thinking`. What Request lacks stays in `rest`."""
+    user = _take_user(rest)
+    config = _take_object(rest, "output_config")
+    output = _take_output(rest, config)
+    thinking = read_thinking(rest.pop("thinking", None), config)
+    if config:
+        rest["output_config"] = config
+    return user, output, thinking
 
 
 def _take_object(rest: Body, key: str) -> Body:

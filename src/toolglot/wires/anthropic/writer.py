@@ -56,7 +56,9 @@ class MessagesWriter(SequentialWriter):
         reason, sequence = stop_fields(event.stop)
         delta: Body = {"stop_reason": reason, "stop_sequence": sequence}
         fields = wire_extra(event.extra, WIRE, "reply", self._notes) if event.extra else {}
-        delta.update((key, fields.pop(key)) for key in _IN_DELTA if key in fields)
+        for key in _IN_DELTA if fields else ():
+            if key in fields:
+                delta[key] = fields.pop(key)
         last = {"type": "message_delta", "delta": delta, "usage": write_usage(event.usage), **fields}
         return _event(last) + _event({"type": "message_stop"})
 
@@ -70,7 +72,7 @@ class MessagesWriter(SequentialWriter):
         self._buffered = []
         if event.kind != "call":
             return b""
-        beside, extra = take_state_blocks(event.extra)
+        beside, extra = take_state_blocks(event.extra) if event.extra else ((), {})
         call: Body = {"type": "tool_use", "id": event.call_id or "", "name": event.full_name, "input": {}}
         if extra:
             call.update(wire_extra(extra, WIRE, f"call {event.call_id}", self._notes))
@@ -93,7 +95,7 @@ class MessagesWriter(SequentialWriter):
         if opened.kind == "opaque":
             self._buffered.append(text)
             return b""
-        beside = take_state_blocks(opened.extra)[0] if opened.kind == "text" else ()
+        beside = take_state_blocks(opened.extra)[0] if opened.extra and opened.kind == "text" else ()
         return b"".join(map(self._whole, beside)) + self._begin(*_PLAIN[opened.kind]) + self.on_delta(index, text)
 
     def on_close(self, event: Close) -> bytes:
@@ -137,7 +139,9 @@ class MessagesWriter(SequentialWriter):
 
     def _close_call(self, opened: Open, event: Close) -> bytes:
         written = b"" if self._has_content else self._head + b'"{}"}}\n\n'
-        signed, rest = take_signed(event.extra) if event.extra else ({}, {})
+        if not event.extra:
+            return written + self._end()
+        signed, rest = take_signed(event.extra)
         if rest:
             wire_extra(rest, WIRE, f"call {opened.call_id}", self._notes)
         return written + self._end() + self._late(signed, opened)

@@ -115,7 +115,9 @@ class ChatChunks:
         if details and isinstance(details, list):
             self._take_details(details)
         content, refusal, images = delta.get("content"), delta.get("refusal"), delta.get("images")
-        calls = delta.get("tool_calls") or _legacy_calls(delta.get("function_call"))
+        calls, legacy = delta.get("tool_calls"), delta.get("function_call")
+        if legacy and not calls and isinstance(legacy, dict):
+            calls = [{"index": 0, "function": legacy}]
         if self._details and (content or refusal or images or calls):
             self._end_reasoning()
         if content:
@@ -246,10 +248,6 @@ def _thought(thinking: Any) -> str:
     if isinstance(thinking, dict):
         return _thought(thinking.get("text") or "")
     return thinking if isinstance(thinking, str) else dumps(thinking)
-
-
-def _legacy_calls(obj: Any) -> list[Any]:
-    return [{"index": 0, "function": obj}] if obj and isinstance(obj, dict) else []
 
 
 def _join_detail(earlier: Body, more: Body) -> None:
