@@ -44,6 +44,8 @@ def test_a_response_is_polled_and_continued() -> None:
             assert (response.id, response.status, response.background) == (first.id, "completed", True)
             assert response.output_text == "word " * 40
             assert "background" not in str(up.requests[0].body)
+            items: list[Any] = [item async for item in client.responses.input_items.list(first.id)]
+            assert [item.content[0].text for item in items] == ["Go"]
             later = await client.responses.create(model="anthropic/m", input="More", previous_response_id=first.id)
             assert later.status == "completed"
             assert "word word" in str(up.requests[-1].body)
@@ -110,6 +112,8 @@ def test_it_is_cancelled() -> None:
             first = await client.responses.create(model="gemini/m", input="Go", background=True)
             while not up.requests:
                 await asyncio.sleep(0.01)
+            with pytest.raises(BadRequestError, match="once it is complete"):
+                await client.responses.input_items.list(first.id)
             cancelled = await client.responses.cancel(first.id)
             assert (cancelled.status, cancelled.id) == ("cancelled", first.id)
             assert (await client.responses.retrieve(first.id)).status == "cancelled"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -391,6 +392,23 @@ def test_rows_with_a_result_are_not_run_again(tmp_path: Path) -> None:
                 batch = await _ended(client, batch.id)
                 assert batch.request_counts.completed == 5
         assert gate.started == ["0", "1", "2", "2", "3", "4"]  # only the row in progress ran twice
+
+    run(work())
+
+
+def test_workers_share_batches_in_a_file(tmp_path: Path) -> None:
+    async def work() -> None:
+        gate = _Gate(30)
+        store = f'store = "{tmp_path}/store.sqlite"\nworkers = 2'
+        async with upstream_server(gate) as up, served(tmp_path, up.url, store, ends=signal.SIGTERM) as url:
+            for _ in range(3):  # each on a connection of its own: any worker may answer
+                async with _openai(url) as client:
+                    batch = await _submitted(client, _lines(*["m"] * 10))
+                async with _openai(url) as client:
+                    batch = await _ended(client, batch.id)
+                    assert batch.request_counts.completed == 10
+                    assert len(await _results(client, batch.output_file_id)) == 10
+            assert sorted(gate.started) == sorted([str(number) for number in range(10)] * 3)
 
     run(work())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from typing import Any
 
 import pytest
@@ -370,3 +371,78 @@ async def _messages(socket: ClientConnection) -> Any:
             yield await socket.recv()
         except ConnectionClosed:
             return
+
+
+def _masked(opcode: int, payload: bytes) -> bytes:
+    return bytes([0x80 | opcode, 0x80 | len(payload)]) + b"\0\0\0\0" + payload
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        (b"\x81\x02{}", 1002),  # not masked
+        (b"\xf1\x82\0\0\0\0{}", 1002),  # reserved bits
+        (b"\x89\xfe\x00\x80" + bytes(4 + 128), 1002),  # a long ping
+        (b"\x80\x80\0\0\0\0", 1002),  # goes on with nothing
+        (_masked(1, b"\xff\xfe"), 1007),
+        (_masked(8, b"\x03\xe8"), 1000),
+        (b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff" + bytes(4), 1009),  # announces exabytes
+    ],
+)
+def test_wrong_frames_end_the_connection_with_a_code(frame: bytes, code: int) -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            answer = await gateway.raw(_handshake() + frame)
+            head, _, frames = answer.partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 101 ")
+            assert (frames[0], int.from_bytes(frames[2:4])) == (0x88, code)
+            while gateway.gateway.sockets.total():
+                await asyncio.sleep(0.01)
+
+    run(work())
+
+
+def test_random_bytes_harm_nobody() -> None:
+    async def work() -> None:
+        source = random.Random(19)  # noqa: S311
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            for _ in range(60):
+                reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
+                data = _handshake() + b"".join(
+                    _masked(source.choice((0, 1, 2, 8, 9, 10)), source.randbytes(source.randrange(120)))
+                    if source.random() < 0.7
+                    else source.randbytes(source.randrange(40))
+                    for _ in range(source.randrange(12))
+                )
+                cut = source.randrange(len(data))
+                writer.write(data[:cut])
+                await asyncio.sleep(0)
+                writer.write(data[cut:])
+                writer.write_eof()
+                await reader.read()
+                writer.close()
+            assert (await gateway.ask("GET", "/healthz"))[0] == 200
+            while gateway.gateway.sockets.total():
+                await asyncio.sleep(0.01)
+
+    run(work())
+
+
+def test_a_client_that_does_not_read_is_disconnected() -> None:
+    async def work() -> None:
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return response_to(request, text("word " * 400_000))
+
+        async with upstream_server(play) as up, serving(config(up, server="client_timeout = 0.5")) as gateway:
+            reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port, limit=1024)
+            sent = json.dumps({"type": "response.create", "model": "openai-chat/m", "input": "x"}).encode()
+            writer.write(_handshake() + _masked(1, sent))
+            await reader.readuntil(b"\r\n\r\n")
+            while not gateway.gateway.sockets.total():
+                await asyncio.sleep(0.01)
+            while gateway.gateway.sockets.total():
+                await asyncio.sleep(0.05)
+            assert not gateway.gateway.gate.running
+            writer.close()
+
+    run(work())

@@ -84,7 +84,7 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
         ("POST", _VERSION + r"/models/(?P<model>.+):countTokens", Endpoint(tokens.count_gemini, GEMINI, limited=True)),
         ("GET", r"/toolglot/page/(?P<name>[a-z]+\.(?:js|css))", Endpoint(page.show, CHAT, open=True)),
         ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
-        ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(admin_endpoints.input_items, RESPONSES)),
+        ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(responses_endpoints.input_items, RESPONSES)),
         ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(responses_endpoints.cancel, RESPONSES)),
         ("GET", r"/v1/messages/batches/(?P<id>[^/]+)", Endpoint(anthropic_batches.retrieve, ANTHROPIC)),
         ("GET", r"/v1/messages/batches/(?P<id>[^/]+)/results", Endpoint(anthropic_batches.results, ANTHROPIC)),

@@ -139,3 +139,11 @@ async def delete(call: EndpointCall) -> None:
         await call.exchange.json({"id": id, "object": "response", "deleted": True})
     else:
         await admin_endpoints.delete_response(call)
+
+
+async def input_items(call: EndpointCall) -> None:
+    body = await call.gateway.background.find(call.owner, call.path_params["id"])
+    if body is not None:
+        problem = f"the input of a response is listed once it is complete; this one is {body['status']}"
+        raise UpstreamError(problem, 400, "invalid_request_error")
+    await admin_endpoints.input_items(call)
