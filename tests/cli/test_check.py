@@ -56,7 +56,7 @@ TWO = UPSTREAM + ROUTE.format(model="fast", to="m") + ROUTE.format(model="*", to
 def test_a_valid_configuration_whose_models_are_there() -> None:
     done = checked(serves("m"), check.command, text=TWO)
     assert done.exit_code == 0, done.stdout
-    assert done.stdout.splitlines()[0] == "toolglot.toml is valid: 1 upstreams, 2 routes"
+    assert done.stdout.splitlines()[0] == "toolglot.toml is valid: 1 upstream, 2 routes"
     assert "fast -> u/m  40,000 tokens" in done.stdout
     found = json.loads(checked(serves("m"), check.command, "--json", text=TWO).stdout)
     assert [one["problem"] for one in found["routes"]] == ["", ""]

@@ -155,7 +155,7 @@ def test_a_result_that_is_an_error_json_or_a_picture() -> None:
 def deep() -> Any:
     """Deeper than any encoder goes."""
     value: Any = 1
-    for _ in range(3000):
+    for _ in range(100_000):
         value = {"a": value}
     return value
 

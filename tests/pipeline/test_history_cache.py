@@ -28,7 +28,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> HistoryCache:
 
 
 def read(data: bytes, wire: str = CHAT, owner: str = "", seen: list[bytes] | None = None) -> Request:
-    return read_request_bytes(data, wire_format(wire), None if seen is None else seen.append, owner)
+    return read_request_bytes(data, wire_format(wire).wire, None if seen is None else seen.append, owner)
 
 
 def outcome(data: bytes, wire: str) -> Request | str:

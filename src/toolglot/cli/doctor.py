@@ -18,6 +18,7 @@ from toolglot.cli.agents import Agent, find_agent
 from toolglot.cli.check import DEFAULT_FILE, check_config
 from toolglot.cli.completion import complete_agents, complete_models
 from toolglot.cli.gateway_client import GATEWAY, KEY_VARIABLE, GatewayClient
+from toolglot.cli.output import plural
 from toolglot.cli.own_gateway import file_config, model_config
 from toolglot.cli.streams import no_color
 from toolglot.cli.version import facts
@@ -126,7 +127,7 @@ def _configuration() -> Iterator[Finding]:
     except CallerError as error:
         yield Finding("wrong", str(error), "correct it, and run `toolglot check`")
         return
-    yield Finding("ok", f"{DEFAULT_FILE} is valid, with {len(config.routes)} routes")
+    yield Finding("ok", f"{DEFAULT_FILE} is valid, with {plural(len(config.routes), 'route')}")
     for one in asyncio.run(check_config(config)):
         if one.problem:
             yield Finding("wrong", f"route {one.model} -> {one.to}: {one.problem}")

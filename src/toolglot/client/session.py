@@ -308,7 +308,7 @@ class Response:
             batch, self._no_tool, self._reopens = batch[:-1], _without_repeats(end), True
             self._offset = self._pipeline.sent.blocks
             plan = msgspec.structs.replace(
-                self.plan, request=self.plan.plain, tool_mode=_ANSWER_ONLY, text_dialect=None, plain=None, notes=()
+                self.plan, request=self.plan.plain(), tool_mode=_ANSWER_ONLY, text_dialect=None, plain=None, notes=()
             )
             self._http_request = build_http_request(plan, self._session.transport, self.target.headers, self._session.limits)
             self._pipeline = self._new_pipeline(self._http_request.plan)

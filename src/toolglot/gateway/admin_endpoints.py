@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.interfaces import Quirks
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.budgets import report_budget
@@ -112,7 +113,7 @@ async def input_items(call: EndpointCall) -> None:
     if history is None:
         raise _not_found(call)
     wire = call.frontend.wire
-    items: list[dict[str, Any]] = wire.write_messages(history[:-1], [], call.frontend.wire_format.quirks)
+    items: list[dict[str, Any]] = wire.write_messages(history[:-1], [], Quirks())
     stem = call.path_params["id"].removeprefix("resp_")[:_STEM]
     items = [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
     if call.exchange.query_value("order") != "asc":

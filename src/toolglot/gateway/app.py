@@ -45,11 +45,11 @@ class App:
         self._idle_timer = IdleTimer()
         gateway.handle = self._http
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
+        """Returns the coroutine instead of being one: that would be resumed for each chunk, too."""
         if scope["type"] == "http":
-            await self._http(HttpExchange(scope, receive, send, self._idle_timer))
-        elif scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
+            return self._http(HttpExchange(scope, receive, send, self._idle_timer))
+        return self._lifespan(scope, receive, send)
 
     # -- one request
 
@@ -135,8 +135,10 @@ class App:
 
     # -- startup and shutdown
 
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
+    async def _lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
         tasks: list[asyncio.Task[None]] = []
+        if scope["type"] != "lifespan":
+            return
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":

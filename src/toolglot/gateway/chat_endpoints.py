@@ -98,7 +98,7 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
     server = call.live.config.server
     check = partial(check_structure, max_depth=server.max_depth)
     try:
-        request = read_request_bytes(body, call.frontend.wire_format, check, call.caller.owner, **overrides)
+        request = read_request_bytes(body, call.frontend.wire, check, call.caller.owner, **overrides)
     except RecursionError:
         raise CallerError("the body is nested too deeply") from None
     if len(request.tools) > server.max_tools:

@@ -11,30 +11,25 @@ from toolglot.core.interfaces import Wire, Writer
 from toolglot.errors import CallerError
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.io.json_codec import encode
-from toolglot.pipeline.request.route import WireFormat
 from toolglot.wires import find_wire
 
 _COMMENT = b": ping\n\n"
 
 
 class Frontend(msgspec.Struct, frozen=True):
-    wire_format: WireFormat
+    wire: Wire
     id_prefix: str  # of response ids
     forwarded_headers: tuple[bytes, ...]  # request headers that go to upstreams of the same wire
     ping: Callable[[str], bytes]  # keep-alive bytes on a stream that its clients ignore; takes the model's name
     rate_limit_prefix: str | None = None  # of the rate-limit headers of its vendor
     request_id_header: bytes | None = None  # where its clients expect the request id, besides x-request-id
 
-    @property
-    def wire(self) -> Wire:
-        return self.wire_format.wire
 
-
-def _wire_format(name: str) -> WireFormat:
+def _wire(name: str) -> Wire:
     wire = find_wire(name)
     if wire is None:
         raise CallerError(f"unknown wire {name}", "wire")
-    return WireFormat(wire)
+    return wire
 
 
 def _empty_chunk(model: str) -> bytes:
@@ -48,10 +43,10 @@ def _anthropic_ping(_: str) -> bytes:
 
 _OPENAI_LIMITS = "x-ratelimit-"
 
-CHAT = Frontend(_wire_format("openai-chat"), "chatcmpl-", (), lambda _: _COMMENT, _OPENAI_LIMITS)
-RESPONSES = Frontend(_wire_format("openai-responses"), "resp_", (b"openai-beta",), lambda _: _COMMENT, _OPENAI_LIMITS)
+CHAT = Frontend(_wire("openai-chat"), "chatcmpl-", (), lambda _: _COMMENT, _OPENAI_LIMITS)
+RESPONSES = Frontend(_wire("openai-responses"), "resp_", (b"openai-beta",), lambda _: _COMMENT, _OPENAI_LIMITS)
 ANTHROPIC = Frontend(
-    _wire_format("anthropic"),
+    _wire("anthropic"),
     "msg_",
     (b"anthropic-beta", b"anthropic-version"),
     _anthropic_ping,
@@ -59,8 +54,8 @@ ANTHROPIC = Frontend(
     b"request-id",
 )
 # Gemini's SDK reads an SSE comment as an error message, but skips empty lines
-GEMINI = Frontend(_wire_format("gemini"), "", (), lambda _: b"\n\n")
-OLLAMA = Frontend(_wire_format("ollama"), "", (), _empty_chunk)
+GEMINI = Frontend(_wire("gemini"), "", (), lambda _: b"\n\n")
+OLLAMA = Frontend(_wire("ollama"), "", (), _empty_chunk)
 
 
 def frontend_from_headers(exchange: HttpExchange, default: Frontend) -> Frontend:

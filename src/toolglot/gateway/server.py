@@ -37,6 +37,7 @@ def make_server(gateway: Gateway) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             App(gateway),
+            interface="asgi3",
             host=server.host,
             port=server.port,
             http=type("Protocol", (HttpProtocol,), limits),

@@ -174,6 +174,15 @@ class StreamExtractor:
             self._blocks.text(plain)
         return self._drain()
 
+    def plain(self, text: str) -> str | None:
+        """Fast path of `feed` while a block of text is open: what this text adds to it. None: use `feed`."""
+        if self._waiting or self._in_reasoning or self._text_only or self._whole is not None:
+            return None
+        plain = self._scanner.plain(text)
+        if plain:
+            self._before.add(plain)
+        return plain
+
     def add_reasoning(self, text: str) -> list[Event]:
         """Add reasoning that a provider sends separately from the text."""
         if text:
@@ -199,18 +208,15 @@ class StreamExtractor:
         if not self._ended:
             self._ended = True
             if not self._text_only:
-                self._scan_rest()
+                if self._whole is not None:
+                    self._whole_message(*self._whole.close())
+                for piece in self._scanner.close():
+                    self._piece(piece)
+                self._resolve_waiting()
             for found in self._in_reasoning:
                 self._validate_region(found)
             self._blocks.finish("stop")
         return self._drain()
-
-    def _scan_rest(self) -> None:
-        if self._whole is not None:
-            self._whole_message(*self._whole.close())
-        for piece in self._scanner.close():
-            self._piece(piece)
-        self._resolve_waiting()
 
     def _whole_message(self, parsed: RegionResult, text: str) -> None:
         found: list[Piece] = (

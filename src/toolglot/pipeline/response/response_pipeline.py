@@ -154,7 +154,10 @@ class FinishReply:
                 out.append(self._closed(event))
             elif isinstance(event, WholeCall):
                 self.calls += 1
-                out += self._call_events(event)
+                out += unfold_part(self._take_index(event.index), event.call)
+                del self._indices[event.index]
+                if event.extra:
+                    out[-1] = msgspec.structs.replace(out[-1], extra=event.extra)
             elif isinstance(event, Finish):
                 self._close_all(out)
                 out.append(self._finished(event))
@@ -177,12 +180,6 @@ class FinishReply:
             self.calls -= 1
             self._truncated = self._truncated or any(one.code == "rejected_truncated" for one in event.decisions)
         return event if index == event.index else msgspec.structs.replace(event, index=index)
-
-    def _call_events(self, event: WholeCall) -> list[Event]:
-        index = self._take_index(event.index)
-        del self._indices[event.index]
-        *first, end = unfold_part(index, event.call)
-        return [*first, msgspec.structs.replace(end, extra=event.extra) if event.extra else end]
 
     def _close_all(self, out: list[Event]) -> None:
         for index in self._indices.values():

@@ -339,11 +339,6 @@ class ToolCallScanner:
         ):
             self._emit_text(marker)  # a closer without an opener is text, unless it comes first
 
-    def _candidate(self, order: int, opening: _Opening, marker: str) -> _Candidate:
-        region = opening.grammar.open(marker)
-        streams = self._stream_calls and not opening.weak and self._reasoning is None and hasattr(region, "stream_calls")
-        return _Candidate(order, opening, region, region.stream_calls(self._config.tools) if streams else None)
-
     def _emit_text(self, text: str) -> None:
         if text:
             if self._no_text_yet and not text.isspace():
@@ -361,8 +356,14 @@ class ToolCallScanner:
             return ""
         marker, self._opener = self._opener, ""
         beginning = text[: found.end() if found else _LONGEST_BEGINNING]
-        openings, weak_ok = self._config.openings_for(marker, beginning), self._reasoning is None
-        self._regions = [self._candidate(at, one, marker) for at, one in enumerate(openings) if weak_ok or not one.weak]
+        in_reasoning = self._reasoning is not None
+        for order, opening in enumerate(self._config.openings_for(marker, beginning)):
+            if opening.weak and in_reasoning:
+                continue
+            region = opening.grammar.open(marker)
+            streams = self._stream_calls and not opening.weak and not in_reasoning and hasattr(region, "stream_calls")
+            stream = region.stream_calls(self._config.tools) if streams else None
+            self._regions.append(_Candidate(order, opening, region, stream))
         self._examined_to = len(marker) + len(beginning)
         return text or self._in_region("")
 
