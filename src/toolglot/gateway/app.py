@@ -72,9 +72,16 @@ class App:
             caller = _caller(exchange, endpoint, live.config)
             record.owner = caller.owner
             request_owner.set(caller.owner)
-            recent = exchange.recent if isinstance(exchange, InternalExchange) else None
-            call = EndpointCall(gateway, live, exchange, frontend, caller, record, path_params, recent)
-            await self._admitted(call, endpoint)
+            call = EndpointCall(gateway, live, exchange, frontend, caller, record, path_params)
+            if endpoint.recorded and live.config.budgets:
+                await self._check_budgets(call)
+            server = live.config.server
+            limits = (caller.owner, server.max_concurrent, server.rate if exchange.rated else 0.0, server.burst)
+            shared = _UNLIMITED
+            if endpoint.limited and not gateway.shared.is_local:
+                shared = await gateway.shared.take_slot(*limits)
+            with shared, gateway.gate.slot(*limits) if endpoint.limited else _UNLIMITED:
+                await endpoint.handler(call)
             if exchange.later is not None:
                 await exchange.later()
         except asyncio.CancelledError:
@@ -95,20 +102,10 @@ class App:
                 record.seconds = record.elapsed()
                 gateway.records.add(record)
 
-    async def _admitted(self, call: EndpointCall, endpoint: Endpoint) -> None:
-        """Runs the endpoint, unless a budget is spent or a limit is reached."""
-        gateway, server, owner = self.gateway, call.live.config.server, call.owner
-        if endpoint.recorded and call.live.config.budgets:
-            budgets = [budget for budget in call.live.config.budgets if budget.is_for(owner)]
-            if budgets:
-                check_budgets(budgets, await gateway.overview.spent(owner), call.record.began)
-        is_rated = not isinstance(call.exchange, InternalExchange) or call.exchange.rated
-        limits = (owner, server.max_concurrent, server.rate if is_rated else 0.0, server.burst)
-        shared = _UNLIMITED
-        if endpoint.limited and not gateway.shared.is_local:
-            shared = await gateway.shared.take_slot(*limits)
-        with shared, gateway.gate.slot(*limits) if endpoint.limited else _UNLIMITED:
-            await endpoint.handler(call)
+    async def _check_budgets(self, call: EndpointCall) -> None:
+        budgets = [budget for budget in call.live.config.budgets if budget.is_for(call.owner)]
+        if budgets:
+            check_budgets(budgets, await self.gateway.overview.spent(call.owner), call.record.began)
 
     async def _fail(
         self, exchange: HttpExchange, frontend: Frontend | None, record: Record, error: UpstreamError, param: str = ""

@@ -22,6 +22,7 @@ from toolglot.gateway.auth import Caller
 from toolglot.gateway.body_structure import check_structure
 from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.internal_exchange import InternalExchange
 from toolglot.gateway.recent_threads import RecentThreads
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
@@ -51,11 +52,15 @@ class EndpointCall(msgspec.Struct, frozen=True):
     caller: Caller
     record: Record
     path_params: dict[str, str] = {}
-    recent: RecentThreads | None = None  # of the WebSocket that the request came on
 
     @property
     def owner(self) -> str:
         return self.caller.owner
+
+    @property
+    def recent(self) -> RecentThreads | None:
+        """Of the WebSocket that the request came on."""
+        return self.exchange.recent if isinstance(self.exchange, InternalExchange) else None
 
     def may_see(self, record: Record) -> bool:
         """A record is visible with the key of its request, or an admin key."""
@@ -114,13 +119,10 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
 # -- the chat endpoint
 
 
-async def chat(call: EndpointCall) -> None:
+async def chat(call: EndpointCall, body: bytes | None = None) -> None:
     server = call.live.config.server
-    await send_chat(call, await call.exchange.body(server.max_body, server.client_timeout))
-
-
-async def send_chat(call: EndpointCall, body: bytes) -> None:
-    server = call.live.config.server
+    if body is None:
+        body = await call.exchange.body(server.max_body, server.client_timeout)
     overrides: dict[str, Any] = {}
     if "verb" in call.path_params:
         streams = call.path_params["verb"] == "streamGenerateContent"
@@ -257,7 +259,7 @@ class ResponsesThread:
     """A conversation of the Responses API that the gateway stores: its history, and the new messages."""
 
     def __init__(self, call: EndpointCall, body: bytes) -> None:
-        self._call, self._size = call, len(body)
+        self._call, self._recent, self._size = call, call.recent, len(body)
         try:
             self._fields = msgspec.json.decode(body, type=_ThreadFields)
         except JSON_ERRORS as error:
@@ -272,22 +274,22 @@ class ResponsesThread:
     @property
     def is_kept(self) -> bool:
         """Stored, or known on its WebSocket."""
-        return self.stores or self._call.recent is not None
+        return self.stores or self._recent is not None
 
     @property
     def is_warm_up(self) -> bool:
-        return self._fields.generate is False and self._call.recent is not None
+        return self._fields.generate is False and self._recent is not None
 
-    def _recent(self) -> tuple[tuple[Message, ...], str | None]:
+    def _recent_turns(self) -> tuple[tuple[Message, ...], str | None]:
         """The earlier messages that this WebSocket knows, and the stored response before them."""
         previous = self._fields.previous_response_id or None
-        if previous is None or self._call.recent is None:
+        if previous is None or self._recent is None:
             return (), previous
-        return self._call.recent.history(previous)
+        return self._recent.history(previous)
 
     async def fetch_history(self, store: SharedStore) -> None:
         """Before `with_history`, where gateways share their conversations."""
-        if previous := self._recent()[1]:
+        if previous := self._recent_turns()[1]:
             self._fetched = await store.history(previous, self._call.owner)
 
     async def with_history(self, request: Request) -> Request:
@@ -313,7 +315,7 @@ class ResponsesThread:
         return with_declared_tools(request)
 
     def _history(self) -> tuple[Message, ...] | None:
-        recent, previous = self._recent()
+        recent, previous = self._recent_turns()
         if previous is None:
             return recent
         is_shared = self._call.gateway.shared_store is not None
@@ -328,15 +330,15 @@ class ResponsesThread:
         if reply.error is not None:
             return
         messages = (*self._new_messages, Message("assistant", reply.parts)) if reply.parts else self._new_messages
-        if self._call.recent is not None:
-            self._call.recent.add(context.id or "", self._fields.previous_response_id or None, messages, self._size)
+        if self._recent is not None:
+            self._recent.add(context.id or "", self._fields.previous_response_id or None, messages, self._size)
         if self.stores:
             await self._store(self._fields.previous_response_id or None, messages, reply, context)
 
     async def save_compacted(self, summary: Message, reply: Reply, context: ResponseContext) -> None:
         """A conversation that continues from this response has the summary alone."""
-        if self._call.recent is not None:
-            self._call.recent.add(context.id or "", None, (summary,), self._size)
+        if self._recent is not None:
+            self._recent.add(context.id or "", None, (summary,), self._size)
         if self.stores:
             await self._store(None, (summary,), reply, context)
 

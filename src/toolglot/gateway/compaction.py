@@ -15,6 +15,7 @@ import msgspec
 from toolglot.catalog.prices import cost
 from toolglot.client.keys import without_key
 from toolglot.core.fold import unfold
+from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message, Opaque, Text
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
@@ -30,6 +31,7 @@ PATH = "/v1/responses/compact"
 _ITEMS = frozenset({"compaction", "compaction_summary"})
 _TRIGGER = "compaction_trigger"
 HAS_TRIGGER = b'"compaction_trigger"'
+OUR_COMPACTION = b'"toolglot:cmp_'
 _PREFIX = "toolglot:"  # of a reference, before its id
 _ID = "cmp_"
 _HAS_NO_SUCH_PATH = frozenset({404, 405, 501})
@@ -51,7 +53,7 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 async def open_compactions(call: EndpointCall, body: bytes) -> bytes:
     """The body with our compaction items as the summaries that they stand for."""
-    if b'"compaction' not in body or _PREFIX.encode() not in body:
+    if OUR_COMPACTION not in body:
         return body
     try:
         fields = _FIELDS.decode(body)
@@ -75,7 +77,7 @@ async def _opened(call: EndpointCall, item: Any) -> Any:
     if not messages:
         problem = "this compaction item is unknown: this gateway did not make it with this key, or has deleted it"
         raise UpstreamError(problem, 400, "compaction_not_found")
-    return call.frontend.wire.write_messages(messages, [], call.frontend.wire_format.quirks)[0]
+    return call.frontend.wire.write_messages(messages, [], Quirks())[0]
 
 
 # -- POST /v1/responses/compact
@@ -107,7 +109,7 @@ async def _forwarded(call: EndpointCall, candidate: Candidate, request: Request,
     route, session = candidate.target.route, call.live.session
     fields = {**_FIELDS.decode(body), "model": msgspec.Raw(encode(route.model))}
     if fields.pop("previous_response_id", None) not in (None, b"null"):
-        written = route.wire.write_messages(request.messages, [], call.frontend.wire_format.quirks)
+        written = route.wire.write_messages(request.messages, [], Quirks())
         fields["input"] = msgspec.Raw(encode(written[1:] if "instructions" in fields else written))
     headers = {"Content-Type": "application/json", **route.provider.headers, **candidate.target.headers}
     call.exchange.watch_disconnect()
@@ -136,7 +138,7 @@ async def _forwarded(call: EndpointCall, candidate: Candidate, request: Request,
 async def _compact_here(call: EndpointCall, full: Request, body: bytes) -> None:
     _, item, raw = await _summarize(call, body)
     users = tuple(message for message in full.messages if message.role == "user" and not _is_summary(message))
-    written = call.frontend.wire.write_messages(users, [], call.frontend.wire_format.quirks)
+    written = call.frontend.wire.write_messages(users, [], Quirks())
     stem = item["id"].removeprefix(_ID)[:40]
     items = [{"id": f"msg_{stem}_{at}", "status": "completed", **one} for at, one in enumerate(written)]
     compacted = {

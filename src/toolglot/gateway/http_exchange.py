@@ -70,6 +70,8 @@ class IdleTimer:
 
 
 class HttpExchange:
+    rated = True  # counts towards the rate of its key
+
     __slots__ = (
         "_body_deadline",
         "_body_timed_out",

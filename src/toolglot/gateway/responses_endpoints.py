@@ -12,8 +12,8 @@ from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints
 from toolglot.gateway.background import Body
-from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, raw_body, read_request, send_chat
-from toolglot.gateway.compaction import HAS_TRIGGER, is_triggered, open_compactions, respond_to_trigger
+from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, chat, read_request
+from toolglot.gateway.compaction import HAS_TRIGGER, OUR_COMPACTION, is_triggered, open_compactions, respond_to_trigger
 from toolglot.gateway.event_stream import EventSplitter
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
 from toolglot.gateway.response_writer import ClientStream
@@ -30,8 +30,11 @@ _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 async def create(call: EndpointCall) -> None:
-    body = await open_compactions(call, await raw_body(call))
-    if not isinstance(call.exchange, InternalExchange) and _is_background(body):
+    server = call.live.config.server
+    body = await call.exchange.body(server.max_body, server.client_timeout)
+    if OUR_COMPACTION in body:
+        body = await open_compactions(call, body)
+    if b'"background"' in body and not isinstance(call.exchange, InternalExchange) and _is_background(body):
         await _start(call, body)
         return
     if HAS_TRIGGER in body:
@@ -39,15 +42,13 @@ async def create(call: EndpointCall) -> None:
         if is_triggered(call, request, body):
             respond_to_trigger(call, request, body)
             return
-    await send_chat(call, body)
+    await chat(call, body)
 
 
 # -- in the background
 
 
 def _is_background(body: bytes) -> bool:
-    if b'"background"' not in body:
-        return False
     try:
         return _FLAGS.decode(body).background is True
     except JSON_ERRORS:  # whoever reads the request says what is wrong
