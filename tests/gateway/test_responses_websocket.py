@@ -26,8 +26,12 @@ def _sdk(gateway: Running) -> Any:
     return AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="any", max_retries=0).responses.connect()
 
 
+def _url(gateway: Running) -> str:
+    return f"ws://127.0.0.1:{gateway.port}/v1/responses"
+
+
 def _bare(gateway: Running) -> connect:
-    return connect(f"ws://127.0.0.1:{gateway.port}/v1/responses")
+    return connect(_url(gateway))
 
 
 async def _until_end(connection: Any) -> list[Any]:
@@ -444,5 +448,23 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
                 await asyncio.sleep(0.05)
             assert not gateway.gateway.gate.running
             writer.close()
+
+    run(work())
+
+
+def test_a_removed_key_can_not_go_on() -> None:
+    async def work() -> None:
+        async with (
+            upstream_server(_slow) as up,
+            serving(config(up, server=_KEYS)) as gateway,
+            connect(_url(gateway), additional_headers=_ONE) as socket,
+        ):
+            sent = {"type": "response.create", "model": "openai-chat/m", "input": "quick"}
+            assert (await _asked(socket, sent))["type"] == "response.created"
+            while json.loads(await socket.recv())["type"] != "response.completed":
+                pass
+            gateway.gateway.use(config(up, server='keys = ["key-two-0123456789"]'))
+            event = await _asked(socket, sent)
+            assert (event["status"], event["error"]["code"]) == (401, "invalid_api_key")
 
     run(work())
