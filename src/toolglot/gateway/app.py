@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from toolglot.client.transport import request_owner
+from toolglot.client.transport import request_owner, request_sent
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.auth import LOCAL, Caller, authenticate, check_admin, check_known
 from toolglot.gateway.budgets import check_budgets
@@ -65,7 +65,7 @@ class App:
                 return
             endpoint, path_params = find_endpoint(exchange.method, exchange.path)
             frontend = frontend_from_headers(exchange, endpoint.frontend) if endpoint.shared else endpoint.frontend
-            exchange.request_id_header = frontend.request_id_header
+            exchange.request_id_header = frontend.server.request_id_header
             record.wire = frontend.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             record.client = _client_name(exchange)
@@ -73,6 +73,7 @@ class App:
             record.owner = caller.owner
             request_owner.set(caller.owner)
             call = EndpointCall(gateway, live, exchange, frontend, caller, record, path_params)
+            request_sent.set(record)
             if endpoint.recorded and live.config.budgets:
                 await self._check_budgets(call)
             server = live.config.server
@@ -113,7 +114,7 @@ class App:
         """Sends the error in the client's API. A started response can only be aborted: the client sees it as incomplete."""
         if frontend is None:
             frontend = frontend_for(exchange)
-            exchange.request_id_header = frontend.request_id_header
+            exchange.request_id_header = frontend.server.request_id_header
         status, body = frontend.wire.write_error(error)
         _add_request_details(body, exchange.request_id, param)
         record.status, record.code, record.error = status, error.code or "", error.message

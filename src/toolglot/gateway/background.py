@@ -17,7 +17,7 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway.event_stream import EventSplitter, SentEvent, is_terminal
 from toolglot.gateway.internal_exchange import Handler, InternalExchange
 from toolglot.gateway.kept_values import Leases, Values
-from toolglot.gateway.shared_state import Kind, kept_for
+from toolglot.gateway.shared_state import BETWEEN, Kind, kept_for
 from toolglot.gateway.store import StoreError
 from toolglot.io.json_codec import encode
 
@@ -186,14 +186,14 @@ class Background:
         run = self._runs.get((owner, id))
         if run is not None:
             return run.body
-        found = await self._values.get(self._snapshots, f"{owner} {id}")
+        found = await self._values.get(self._snapshots, f"{owner}{BETWEEN}{id}")
         if found is None:
             return None
         body: Body = msgspec.json.decode(found)
-        if body["status"] in _RUNNING and not await self._leases.is_taken(f"{owner} {id}"):
+        if body["status"] in _RUNNING and not await self._leases.is_taken(f"{owner}{BETWEEN}{id}"):
             message = "the gateway was stopped while it ran this response"
             body = {**body, "status": "failed", "error": {"code": "server_error", "message": message}}
-            await self._values.put(self._snapshots, f"{owner} {id}", encode(body))
+            await self._values.put(self._snapshots, f"{owner}{BETWEEN}{id}", encode(body))
         return body
 
     async def cancel(self, owner: str, id: str) -> Body | None:
@@ -205,9 +205,9 @@ class Background:
             return run.body
         body = await self.find(owner, id)
         if body is not None and body["status"] in _RUNNING:
-            await self._values.put(_CANCELS, f"{owner} {id}", b"1")
+            await self._values.put(_CANCELS, f"{owner}{BETWEEN}{id}", b"1")
             body = {**body, "status": "cancelled"}
-            await self._values.put(self._snapshots, f"{owner} {id}", encode(body))
+            await self._values.put(self._snapshots, f"{owner}{BETWEEN}{id}", encode(body))
         return body
 
     async def delete(self, owner: str, id: str) -> bool:
@@ -216,15 +216,15 @@ class Background:
             self.stop(run, "cancelled", None)
             await asyncio.wait([run.task])
         number = 0
-        while await self._values.delete(self._events, f"{owner} {id} {number}"):
+        while await self._values.delete(self._events, f"{owner}{BETWEEN}{id} {number}"):
             number += 1
-        return await self._values.delete(self._snapshots, f"{owner} {id}")
+        return await self._values.delete(self._snapshots, f"{owner}{BETWEEN}{id}")
 
     # -- reading the events
 
     async def has_events(self, owner: str, id: str) -> bool:
         """Whether it runs, or has run in the last hour."""
-        if (owner, id) in self._runs or await self._values.get(self._events, f"{owner} {id} 0") is not None:
+        if (owner, id) in self._runs or await self._values.get(self._events, f"{owner}{BETWEEN}{id} 0") is not None:
             return True
         body = await self.find(owner, id)
         return body is not None and body["status"] in _RUNNING
@@ -250,7 +250,7 @@ class Background:
     async def _kept_blocks(self, owner: str, id: str) -> AsyncIterator[tuple[int, bytes]]:
         splitter, number, is_over = EventSplitter(), 0, False
         while True:
-            data = await self._values.get(self._events, f"{owner} {id} {number}")
+            data = await self._values.get(self._events, f"{owner}{BETWEEN}{id} {number}")
             if data is not None:
                 number += 1
                 for event in splitter.feed(data):
@@ -272,4 +272,4 @@ class Background:
 
 
 def _key(run: Run) -> str:
-    return f"{run.owner} {run.id}"
+    return f"{run.owner}{BETWEEN}{run.id}"

@@ -20,7 +20,7 @@ from toolglot.core.messages import Message, Opaque, Text
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, raw_body, read_request, response_context
+from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, response_context, stored_thread
 from toolglot.gateway.http_exchange import header_text
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
 from toolglot.gateway.routing import MAX_NAME, Candidate
@@ -84,7 +84,7 @@ async def _opened(call: EndpointCall, item: Any) -> Any:
 
 
 async def compact(call: EndpointCall) -> None:
-    request, body = await read_request(call, await open_compactions(call, await raw_body(call)))
+    request, body = await read_request(call, await open_compactions(call, await read_body(call)))
     call.record.model = request.model[:MAX_NAME]
     full = await _with_history(call, request, body)
     candidate = call.live.routing.candidates(request.model)[0]
@@ -98,10 +98,8 @@ async def compact(call: EndpointCall) -> None:
 
 
 async def _with_history(call: EndpointCall, request: Request, body: bytes) -> Request:
-    thread = ResponsesThread(call, body)
-    if call.gateway.shared_store is not None:
-        await thread.fetch_history(call.gateway.shared_store)
-    return await thread.with_history(request)
+    thread = stored_thread(call, body)
+    return request if thread is None else await thread.with_history(request)
 
 
 async def _forwarded(call: EndpointCall, candidate: Candidate, request: Request, body: bytes) -> bool:
@@ -142,7 +140,7 @@ async def _compact_here(call: EndpointCall, full: Request, body: bytes) -> None:
     stem = item["id"].removeprefix(_ID)[:40]
     items = [{"id": f"msg_{stem}_{at}", "status": "completed", **one} for at, one in enumerate(written)]
     compacted = {
-        "id": call.frontend.id_prefix + call.exchange.id,
+        "id": call.frontend.server.id_prefix + call.exchange.id,
         "object": "response.compaction",
         "created_at": int(call.record.began),
         "output": [*items, item],
@@ -178,8 +176,8 @@ async def _respond_with_compaction(call: EndpointCall, request: Request, body: b
     summary, item, _ = await _summarize(call, body)
     context, wire = response_context(call, request), call.frontend.wire
     reply = Reply(context.id, request.model, (Opaque(wire.name, item),), Stop("stop"), summary.usage)
-    thread = ResponsesThread(call, body)
-    await thread.save_compacted(_summary_message(summary.text), reply, context)
+    if (thread := stored_thread(call, body)) is not None:
+        await thread.save_compacted(_summary_message(summary.text), reply, context)
     if not request.stream:
         await call.exchange.json(wire.write_reply(reply, context, []))
         return

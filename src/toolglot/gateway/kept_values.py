@@ -1,21 +1,20 @@
 """Values that outlive their request: batches, files and responses that run in the background.
 
-In the store of this gateway, or in the state that several gateways share. Every id begins with its owner and a space.
+In the store of this gateway, or in the state that several gateways share. Every id begins with its owner and `BETWEEN`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 
+from toolglot.client.worker import in_worker
 from toolglot.gateway.shared_state import Kind, SharedState
 from toolglot.gateway.store import Store, StoreError
 
-T = TypeVar("T")
 LEASES = Kind("leases", 3600, 20_000, 4 * 1024 * 1024)
 
 
@@ -34,20 +33,17 @@ class StoreValues:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def _do(self, work: Callable[[], T]) -> T:
-        return work() if self._store.in_memory else await asyncio.to_thread(work)
-
     async def get(self, kind: Kind, id: str) -> bytes | None:
-        return await self._do(lambda: self._store.get(kind, id))
+        return await in_worker(lambda: self._store.get(kind, id))
 
     async def put(self, kind: Kind, id: str, value: bytes) -> None:
-        await self._do(lambda: self._store.put(kind, id, value))
+        await in_worker(lambda: self._store.put(kind, id, value))
 
     async def delete(self, kind: Kind, id: str) -> bool:
-        return await self._do(lambda: self._store.remove(kind, id))
+        return await in_worker(lambda: self._store.remove(kind, id))
 
     async def update(self, kind: Kind, id: str, change: Callable[[bytes | None], bytes]) -> bytes:
-        return await self._do(lambda: self._store.update(kind, id, change))
+        return await in_worker(lambda: self._store.update(kind, id, change))
 
 
 class SharedValues:

@@ -12,7 +12,7 @@ from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints
 from toolglot.gateway.background import Body
-from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, chat, read_request
+from toolglot.gateway.chat_endpoints import EndpointCall, chat, read_request, stored_thread
 from toolglot.gateway.compaction import HAS_TRIGGER, OUR_COMPACTION, is_triggered, open_compactions, respond_to_trigger
 from toolglot.gateway.event_stream import EventSplitter
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
@@ -74,15 +74,13 @@ async def _start(call: EndpointCall, body: bytes) -> None:
 
 async def _check(call: EndpointCall, request: Request, body: bytes) -> None:
     """What would fail at once fails now."""
-    thread = ResponsesThread(call, body)
-    if call.gateway.shared_store is not None:
-        await thread.fetch_history(call.gateway.shared_store)
-    await thread.with_history(request)
+    if (thread := stored_thread(call, body)) is not None:
+        await thread.with_history(request)
     call.live.routing.candidates(request.model)
 
 
 def _first_form(call: EndpointCall, request: Request, exchange: InternalExchange) -> Body:
-    id, created = call.frontend.id_prefix + exchange.id, int(call.record.began)
+    id, created = call.frontend.server.id_prefix + exchange.id, int(call.record.began)
     writer = call.frontend.wire.writer(ResponseContext(id, request.model, created, request=request), [])
     event = EventSplitter().feed(writer.feed(Start(id, request.model, created)))[0]
     body: Body = msgspec.json.decode(event.response)
@@ -94,7 +92,7 @@ async def _send_events(call: EndpointCall, id: str, after: int) -> None:
     server = call.live.config.server
     call.exchange.watch_disconnect()
     await call.exchange.start(200, call.frontend.wire.media_type.encode(), [(b"cache-control", b"no-cache")])
-    async with ClientStream(call.exchange, call.frontend.ping(""), server.ping, server.client_timeout) as stream:
+    async with ClientStream(call.exchange, call.frontend.server.ping(""), server.ping, server.client_timeout) as stream:
         async for number, block in call.gateway.background.blocks(call.owner, id):
             if number > after:
                 await stream.send(block)
@@ -107,16 +105,12 @@ async def _send_events(call: EndpointCall, id: str, after: int) -> None:
 async def retrieve(call: EndpointCall) -> None:
     """Query: `stream` and `starting_after` read the events of one that runs or has run in the background."""
     id, background = call.path_params["id"], call.gateway.background
-    if call.exchange.query_value("stream") == "true":
+    if call.exchange.query_value("stream") == "true" and await background.has_events(call.owner, id):
         after = call.exchange.query_value("starting_after") or "-1"
         if not after.removeprefix("-").isdecimal():
             raise UpstreamError("starting_after must be a number", 400, "invalid_request_error")
-        if await background.has_events(call.owner, id):
-            await _send_events(call, id, int(after[:20]))
-            return
-        await admin_endpoints.check_stored(call)
-        message = f"response {id[:100]!r} can't be streamed: it did not run in the background, or that was too long ago"
-        raise UpstreamError(message, 400, "invalid_request_error")
+        await _send_events(call, id, int(after[:20]))
+        return
     body = await background.find(call.owner, id)
     if body is not None:
         await call.exchange.json(body)

@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 _DAY = 86_400
+BETWEEN = "\t"  # an owner and what follows; no owner contains it
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -27,7 +28,7 @@ class Kind(msgspec.Struct, frozen=True):
 
 def kept_for(kind: Kind, seconds: float) -> Kind:
     """With this retention time, if there is one; a Redis deletes by itself."""
-    return msgspec.structs.replace(kind, seconds=max(1, min(kind.seconds, round(seconds)))) if seconds else kind
+    return msgspec.structs.replace(kind, seconds=max(1, round(min(kind.seconds, seconds)))) if seconds else kind
 
 
 RESPONSES = Kind("responses", 30 * _DAY, 20_000, 256 * 1024 * 1024)  # as long as OpenAI keeps them

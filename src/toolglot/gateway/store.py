@@ -164,7 +164,7 @@ class Store:
         with self._locked():
             where = "where (?1 is null or owner = ?1) and (?2 is null or at < ?2)"
             number = self._connection.execute(f"delete from responses {where}", (owner, before)).rowcount  # noqa: S608
-            of_owner = "where (?1 is null or substr(id, 1, length(?1) + 1) = ?1 || ' ') and (?2 is null or at < ?2)"
+            of_owner = "where (?1 is null or substr(id, 1, length(?1) + 1) = ?1 || char(9)) and (?2 is null or at < ?2)"
             others = self._connection.execute(f"delete from kept {of_owner}", (owner, before)).rowcount  # noqa: S608
             if number or others:
                 self._connection.execute("pragma wal_checkpoint(truncate)")  # else they are still in the file beside it

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from toolglot.gateway.shared_state import Kind
+from toolglot.gateway.shared_state import BETWEEN, Kind
 
 _DAY = 86_400
 SECONDS = _DAY  # until a batch expires
@@ -49,7 +49,7 @@ class Batch(msgspec.Struct, kw_only=True):
 
     @property
     def key(self) -> str:
-        return f"{self.owner} {self.id}"
+        return f"{self.owner}{BETWEEN}{self.id}"
 
     @property
     def left(self) -> int:

@@ -9,7 +9,7 @@ import msgspec
 from toolglot.errors import UpstreamError
 from toolglot.gateway.batches.batch import BATCHES, CONTENTS, Batch, Result, decode_batch, decode_result
 from toolglot.gateway.kept_values import Values
-from toolglot.gateway.shared_state import kept_for
+from toolglot.gateway.shared_state import BETWEEN, kept_for
 from toolglot.io.json_codec import encode
 
 _PART = 512 * 1024  # bytes
@@ -56,7 +56,7 @@ class BatchStore:
         await self._values.put(self._kind, batch.key, encode(batch))
 
     async def find(self, owner: str, id: str) -> Batch | None:
-        found = await self._values.get(self._kind, f"{owner} {id}")
+        found = await self._values.get(self._kind, f"{owner}{BETWEEN}{id}")
         if found is None:
             return None
         batch = decode_batch(found)
@@ -102,11 +102,11 @@ class BatchStore:
 
     async def put_contents(self, owner: str, id: str, data: bytes) -> None:
         for at in range(0, max(1, len(data)), _PART):
-            await self._values.put(self._contents, f"{owner} {id} p{at // _PART}", data[at : at + _PART])
+            await self._values.put(self._contents, f"{owner}{BETWEEN}{id} p{at // _PART}", data[at : at + _PART])
 
     async def parts(self, owner: str, id: str, size: int) -> AsyncIterator[bytes]:
         for number in range((max(1, size) + _PART - 1) // _PART):
-            part = await self._values.get(self._contents, f"{owner} {id} p{number}")
+            part = await self._values.get(self._contents, f"{owner}{BETWEEN}{id} p{number}")
             if part is None:
                 raise UpstreamError(
                     f"the contents of {id} were deleted: the store was full, or they were old", 404, "not_found"
@@ -116,13 +116,13 @@ class BatchStore:
     async def contents(self, owner: str, id: str) -> bytes:
         """Until a part is missing; b"" if all are."""
         parts: list[bytes] = []
-        while (part := await self._values.get(self._contents, f"{owner} {id} p{len(parts)}")) is not None:
+        while (part := await self._values.get(self._contents, f"{owner}{BETWEEN}{id} p{len(parts)}")) is not None:
             parts.append(part)
         return b"".join(parts)
 
     async def delete_contents(self, owner: str, id: str) -> None:
         number = 0
-        while await self._values.delete(self._contents, f"{owner} {id} p{number}"):
+        while await self._values.delete(self._contents, f"{owner}{BETWEEN}{id} p{number}"):
             number += 1
 
     # -- files
@@ -131,22 +131,22 @@ class BatchStore:
         await self._list(file.owner, "files", file.id, file.size if data is not None else 0)
         if data is not None:
             await self.put_contents(file.owner, file.id, data)
-        await self._values.put(self._kind, f"{file.owner} {file.id}", encode(file))
+        await self._values.put(self._kind, f"{file.owner}{BETWEEN}{file.id}", encode(file))
 
     async def file(self, owner: str, id: str) -> StoredFile | None:
-        found = await self._values.get(self._kind, f"{owner} {id}") if id.startswith("file-") else None
+        found = await self._values.get(self._kind, f"{owner}{BETWEEN}{id}") if id.startswith("file-") else None
         return None if found is None else _FILE.decode(found)
 
     async def delete_file(self, file: StoredFile) -> None:
         await self.delete_contents(file.owner, file.id)
-        await self._values.delete(self._kind, f"{file.owner} {file.id}")
+        await self._values.delete(self._kind, f"{file.owner}{BETWEEN}{file.id}")
         await self._unlist(file.owner, "files", file.id)
 
     # -- lists
 
     async def listed(self, owner: str, name: str) -> list[str]:
         """The ids of an owner's batches or files, newest first."""
-        found = await self._values.get(self._kind, f"{owner} list {name}")
+        found = await self._values.get(self._kind, f"{owner}{BETWEEN}list {name}")
         return [] if found is None else [id for id, _ in reversed(_LISTED.decode(found))]
 
     async def _list(self, owner: str, name: str, id: str, size: int) -> None:
@@ -157,13 +157,13 @@ class BatchStore:
                 raise UpstreamError(problem, 413, "storage_full", should_retry=False)
             return encode([*rows, (id, size)][-_MAX_LISTED:])
 
-        await self._values.update(self._kind, f"{owner} list {name}", change)
+        await self._values.update(self._kind, f"{owner}{BETWEEN}list {name}", change)
 
     async def _unlist(self, owner: str, name: str, id: str) -> None:
         def change(old: bytes | None) -> bytes:
             return encode([row for row in ([] if old is None else _LISTED.decode(old)) if row[0] != id])
 
-        await self._values.update(self._kind, f"{owner} list {name}", change)
+        await self._values.update(self._kind, f"{owner}{BETWEEN}list {name}", change)
 
 
 def _with(old: bytes | None, name: tuple[str, str]) -> bytes:

@@ -16,7 +16,7 @@ from toolglot.gateway.batches.multipart import read_form
 from toolglot.gateway.batches.pages import page_after, read_limit
 from toolglot.gateway.batches.results import send_results
 from toolglot.gateway.batches.row_reader import read_lines
-from toolglot.gateway.chat_endpoints import EndpointCall, raw_body, read_body
+from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.frontends import CHAT
 from toolglot.gateway.http_exchange import header_text
 from toolglot.io.json_codec import JSON_ERRORS, encode
@@ -37,7 +37,9 @@ _STATUS = {"completed": "completed", "failed": "failed", "canceled": "cancelled"
 
 async def upload(call: EndpointCall) -> None:
     _check_client(call)
-    form = await in_worker(partial(read_form, call.exchange.header(b"content-type"), await raw_body(call)))
+    server = call.live.config.server
+    body = await call.exchange.body(server.max_body, server.client_timeout)
+    form = await in_worker(partial(read_form, call.exchange.header(b"content-type"), body))
     if "file" not in form:
         raise CallerError("is missing", "file")
     if form.get("purpose") is None or form["purpose"].text != "batch":

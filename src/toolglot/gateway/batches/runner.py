@@ -21,6 +21,7 @@ from toolglot.gateway.batches.batch_store import BatchStore
 from toolglot.gateway.batches.result_lines import result_line, without_result
 from toolglot.gateway.internal_exchange import Handler, InternalExchange
 from toolglot.gateway.kept_values import Leases
+from toolglot.gateway.shared_state import BETWEEN
 from toolglot.gateway.store import StoreError
 
 _TICK = 1.0  # seconds between looks for batches, and between renewals of a lease
@@ -73,7 +74,7 @@ class BatchRunner:
 
     async def _start_all(self) -> None:
         for owner, id in await self._store.unfinished():
-            key = f"{owner} {id}"
+            key = f"{owner}{BETWEEN}{id}"
             if len(self._running) < _MAX_BATCHES and key not in self._running and await self._leases.take(key):
                 batch = await self._store.find(owner, id)
                 if batch is None or batch.ended:

@@ -14,6 +14,7 @@ from typing import Any
 
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, custom_as_function
+from toolglot.grammars.known_names import parameters, required
 from toolglot.io.json_codec import loads_object
 from toolglot.pipeline.response.call_validator import call_key
 
@@ -81,11 +82,11 @@ def _tokens(text: str) -> frozenset[str]:
 
 
 def _free_values(call: ToolCall, tool: Tool) -> Iterator[str]:
-    schema = custom_as_function(tool).schema or {}
-    properties, arguments = schema.get("properties"), loads_object(call.arguments_json)
-    if not isinstance(properties, dict) or arguments is None:
+    tool = custom_as_function(tool)
+    properties, arguments = parameters(tool), loads_object(call.arguments_json)
+    if arguments is None:
         return
-    for name in schema.get("required") or ():
+    for name in required(tool):
         about = properties.get(name)
         if isinstance(about, dict) and not about.keys() & {"enum", "const"}:
             yield from _leaves(arguments.get(name))
