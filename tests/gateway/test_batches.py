@@ -163,7 +163,7 @@ def test_a_cancelled_batch_keeps_what_is_done() -> None:
             while len(gate.started) < 5:
                 await asyncio.sleep(0.02)
             assert (await client.batches.cancel(batch.id)).status == "cancelling"
-            await _stopping(gateway)
+            await _stopping(gateway, batch.id)
             gate.opened.set()
             batch = await _ended(client, batch.id)
             assert (batch.status, batch.request_counts.completed, len(gate.started)) == ("cancelled", 5, 5)
@@ -176,9 +176,10 @@ def test_a_cancelled_batch_keeps_what_is_done() -> None:
     run(work())
 
 
-async def _stopping(gateway: Running) -> None:
+async def _stopping(gateway: Running, id: str) -> None:
     """Until the runner has seen that its batch is cancelled."""
-    await asyncio.sleep(2.5)
+    while not gateway.gateway.batch_runner.jobs[id].stops:
+        await asyncio.sleep(0.02)
 
 
 def test_a_cancelled_message_batch_says_which_requests_did_not_run() -> None:
@@ -195,10 +196,10 @@ def test_a_cancelled_message_batch_says_which_requests_did_not_run() -> None:
             with pytest.raises(anthropic.BadRequestError, match="in progress"):
                 await client.messages.batches.delete(batch.id)
             with pytest.raises(anthropic.BadRequestError, match="in progress"):
-                await gateway_results(client, batch.id)
+                await _unfinished_results(client, batch.id)
             cancelled = await client.messages.batches.cancel(batch.id)
             assert (cancelled.processing_status, cancelled.cancel_initiated_at is not None) == ("canceling", True)
-            await _stopping(gateway)
+            await _stopping(gateway, batch.id)
             gate.opened.set()
             batch = await _done(client, batch.id)
             counts = batch.request_counts
@@ -209,7 +210,7 @@ def test_a_cancelled_message_batch_says_which_requests_did_not_run() -> None:
     run(work())
 
 
-async def gateway_results(client: AsyncAnthropic, id: str) -> None:
+async def _unfinished_results(client: AsyncAnthropic, id: str) -> None:
     await client.get(f"/v1/messages/batches/{id}/results", cast_to=object)
 
 
@@ -311,12 +312,12 @@ def test_each_key_has_its_own() -> None:
             assert [each async for each in two.batches.list()] == []
             with pytest.raises(openai.BadRequestError, match="no uploaded file"):
                 await two.batches.create(input_file_id=batch.input_file_id, endpoint=_CHAT, completion_window="24h")
-            assert {record.owner for record in gateway.gateway.records.recent()} == {batch_owner(gateway)}
+            assert {record.owner for record in gateway.gateway.records.recent()} == {_owner(gateway)}
 
     run(work())
 
 
-def batch_owner(gateway: Running) -> str:
+def _owner(gateway: Running) -> str:
     return gateway.gateway.live.config.keys[0].owner
 
 

@@ -52,6 +52,7 @@ class BatchRunner:
 
     def __init__(self, store: BatchStore, leases: Leases, handler: Callable[[], Handler], rows_at_once: int) -> None:
         self._store, self._leases, self._handler, self._rows_at_once = store, leases, handler, rows_at_once
+        self.jobs: dict[str, Job] = {}  # by the id of the batch
         self._running: dict[str, asyncio.Task[None]] = {}
         self._new = asyncio.Event()
 
@@ -84,7 +85,7 @@ class BatchRunner:
                 task.add_done_callback(lambda _, key=key: self._running.pop(key, None))  # type: ignore[misc]
 
     async def _run(self, batch: Batch) -> None:
-        job = _Job(batch, self._store, self._leases, self._handler())
+        job = self.jobs[batch.id] = Job(batch, self._store, self._leases, self._handler())
         try:
             await job.run(self._rows_at_once)
         except StoreError as error:  # its lease ends, and it starts again once the store works
@@ -94,18 +95,19 @@ class BatchRunner:
             log.exception("batch %s", batch.id)
             await asyncio.sleep(self._leases.seconds)
         finally:
+            del self.jobs[batch.id]
             with suppress(StoreError):
                 await self._leases.release(batch.key)
 
 
-class _Job:
-    """One batch."""
+class Job:
+    """One batch. `stops`: no more rows are started."""
 
     def __init__(self, batch: Batch, store: BatchStore, leases: Leases, handler: Handler) -> None:
         self._batch, self._store, self._leases, self._handler = batch, store, leases, handler
         self._without_result: dict[int, Row] = {}
         self._workers: list[asyncio.Task[None]] = []
-        self._stops = False
+        self.stops = False
 
     async def run(self, rows_at_once: int) -> None:
         batch = self._batch
@@ -169,7 +171,7 @@ class _Job:
             if not await self._leases.take(batch.key):
                 raise StoreError(f"another gateway runs batch {batch.id}")
             latest = await self._store.find(batch.owner, batch.id)
-            self._stops = latest is None or bool(latest.cancelled) or time.time() >= batch.expires
+            self.stops = latest is None or bool(latest.cancelled) or time.time() >= batch.expires
             if latest is not None:
                 await self._store.save(batch)
 
@@ -177,7 +179,7 @@ class _Job:
 
     async def _work(self, todo: Iterator[tuple[int, Row]]) -> None:
         for number, row in todo:
-            if self._stops:
+            if self.stops:
                 return
             result = await self._result(row)
             result = msgspec.structs.replace(result, size=len(result_line(self._batch, number, row.custom_id, result)))
@@ -204,7 +206,7 @@ class _Job:
 
     async def _wait(self, seconds: float) -> None:
         for _ in range(round(seconds / _TICK) or 1):
-            if self._stops:
+            if self.stops:
                 return
             await asyncio.sleep(min(seconds, _TICK))
 
