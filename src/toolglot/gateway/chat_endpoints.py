@@ -141,7 +141,7 @@ async def chat(call: EndpointCall, body: bytes | None = None) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = stored_thread(call, body)
+    thread = await stored_thread(call, body)
     if thread is not None and thread.is_warm_up:
         await _warm_up(call, request, thread)
         return
@@ -276,9 +276,12 @@ def _thread_fields(conversations: Conversations) -> type[_ThreadFields]:
     return cast(type[_ThreadFields], msgspec.defstruct("ThreadFields", fields, rename=keys))
 
 
-def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
+async def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
     conversations = call.frontend.wire.conversations
-    return None if conversations is None else StoredThread(call, body, conversations)
+    if conversations is None:
+        return None
+    read = partial(StoredThread, call, body, conversations)
+    return await in_worker(read) if len(body) > _LARGE_BODY else read()
 
 
 class StoredThread:

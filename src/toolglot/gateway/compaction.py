@@ -98,7 +98,7 @@ async def compact(call: EndpointCall) -> None:
 
 
 async def _with_history(call: EndpointCall, request: Request, body: bytes) -> Request:
-    thread = stored_thread(call, body)
+    thread = await stored_thread(call, body)
     return request if thread is None else await thread.with_history(request)
 
 
@@ -176,7 +176,7 @@ async def _respond_with_compaction(call: EndpointCall, request: Request, body: b
     summary, item, _ = await _summarize(call, body)
     context, wire = response_context(call, request), call.frontend.wire
     reply = Reply(context.id, request.model, (Opaque(wire.name, item),), Stop("stop"), summary.usage)
-    if (thread := stored_thread(call, body)) is not None:
+    if (thread := await stored_thread(call, body)) is not None:
         await thread.save_compacted(_summary_message(summary.text), reply, context)
     if not request.stream:
         await call.exchange.json(wire.write_reply(reply, context, []))

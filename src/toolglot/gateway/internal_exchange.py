@@ -17,8 +17,16 @@ from toolglot.gateway.recent_threads import RecentThreads
 
 _PASSED_ON = (b"user-agent", b"traceparent", b"openai-beta", b"anthropic-beta", b"anthropic-version")
 _WAIT = 1.0  # seconds
-_idle_timer = IdleTimer()
 
+
+class _NoTimer(IdleTimer):
+    """Nothing is slow here, and nobody disconnects."""
+
+    def add(self, exchange: HttpExchange) -> None:
+        pass
+
+
+_no_timer = _NoTimer()
 Chunk = Callable[[bytes], Awaitable[None]]
 Handler = Callable[[HttpExchange], Awaitable[None]]
 
@@ -67,7 +75,7 @@ class InternalExchange(HttpExchange):
             "client": None,
             "scheme": "http",
         }
-        super().__init__(scope, self._give, self._take, _idle_timer)
+        super().__init__(scope, self._give, self._take, _no_timer)
         self.caller, self.recent, self.rated, self.waits = caller, recent, rated, waits
         self.on_chunk = on_chunk
         self._pending: list[bytes] = [body]

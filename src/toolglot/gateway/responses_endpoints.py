@@ -74,7 +74,7 @@ async def _start(call: EndpointCall, body: bytes) -> None:
 
 async def _check(call: EndpointCall, request: Request, body: bytes) -> None:
     """What would fail at once fails now."""
-    if (thread := stored_thread(call, body)) is not None:
+    if (thread := await stored_thread(call, body)) is not None:
         await thread.with_history(request)
     call.live.routing.candidates(request.model)
 

@@ -23,6 +23,7 @@ from toolglot.gateway.batches.runner import BatchRunner
 from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
+from toolglot.gateway.configured_tools import ConfiguredTools
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.kept_values import Leases, SharedValues, StoreValues, Values
 from toolglot.gateway.metrics import Metrics
@@ -82,6 +83,7 @@ class Gateway:
         self.sockets: Counter[str] = Counter()  # open WebSockets by owner
         self.handle: Callable[[HttpExchange], Awaitable[None]] = _not_started
         self.balancer = Balancer()
+        self.server_tools = ConfiguredTools()
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
         self.shared: SharedState = LocalState()
         self.shared_store: SharedStore | None = None
@@ -130,11 +132,21 @@ class Gateway:
         )
         secret = config.nonce_secret.reveal().encode() if config.nonce_secret else self._nonce_secret
         transport = upstream_transport(config.upstreams.values(), self.transport)
-        session = Session(transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
+        session = Session(
+            transport,
+            limits,
+            RETRIES,
+            server.detect,
+            self.mode_stats,
+            secret,
+            keeps_received=server.record,
+            server_tools=self.server_tools.use(config.server_tools),
+        )
         return Live(config, Routing(config), session, ModelList(config, transport), UpstreamStates(config, transport))
 
     async def aclose(self) -> None:
         await self.background.aclose()
+        await self.server_tools.aclose()
         await self.live.session.transport.aclose()
         await self.transport.aclose()
         await self.shared.aclose()

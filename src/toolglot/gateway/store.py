@@ -1,4 +1,4 @@
-"""Stored conversations of the Responses API, for `previous_response_id`, and values of other kinds.
+"""Stored conversations of the APIs that have such (`previous_response_id`, `previous_interaction_id`), and other values.
 
 One row per response, linked to the previous one. A response is only visible to the key that created it.
 """
@@ -55,6 +55,11 @@ delete from kept where kind = ?1 and at <= (
 _PUT_KEPT = """
 insert into kept values (?1, ?2, ?3, ?4) on conflict (kind, id) do update set at = ?3, value = ?4
 """
+_DELETE_KEPT = """
+delete from kept where (:owner is null or substr(id, 1, length(:owner) + 1) = :owner || char(9))
+  and (:before is null or at < :before)
+"""
+_DELETE = "delete from responses where (:owner is null or owner = :owner) and (:before is null or at < :before)"
 
 decode_messages = msgspec.json.Decoder(tuple[Message, ...]).decode
 encode_messages = msgspec.json.Encoder().encode
@@ -162,10 +167,9 @@ class Store:
     def delete_all(self, owner: str | None = None, before: float | None = None) -> int:
         """Those of an owner, or from before this time; without both, all. Returns their number."""
         with self._locked():
-            where = "where (?1 is null or owner = ?1) and (?2 is null or at < ?2)"
-            number = self._connection.execute(f"delete from responses {where}", (owner, before)).rowcount  # noqa: S608
-            of_owner = "where (?1 is null or substr(id, 1, length(?1) + 1) = ?1 || char(9)) and (?2 is null or at < ?2)"
-            others = self._connection.execute(f"delete from kept {of_owner}", (owner, before)).rowcount  # noqa: S608
+            which = {"owner": owner, "before": before}
+            number = self._connection.execute(_DELETE, which).rowcount
+            others = self._connection.execute(_DELETE_KEPT, which).rowcount
             if number or others:
                 self._connection.execute("pragma wal_checkpoint(truncate)")  # else they are still in the file beside it
                 self._bytes, _ = self._totals()
