@@ -133,7 +133,7 @@ async def chat(call: EndpointCall) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = stored_thread(call, body)
+    thread = await stored_thread(call, body)
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a stored conversation may be the upstream's
         raise CallerError("is missing or empty", call.frontend.server.messages_key)
@@ -246,9 +246,12 @@ def _thread_fields(conversations: Conversations) -> type[_ThreadFields]:
     return cast(type[_ThreadFields], msgspec.defstruct("ThreadFields", fields, rename=keys))
 
 
-def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
+async def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
     conversations = call.frontend.wire.conversations
-    return None if conversations is None else StoredThread(call, body, conversations)
+    if conversations is None:
+        return None
+    read = partial(StoredThread, call, body, conversations)
+    return await in_worker(read) if len(body) > _LARGE_BODY else read()
 
 
 class StoredThread:
@@ -270,6 +273,7 @@ class StoredThread:
 
     async def with_history(self, request: Request) -> Request:
         """The request with all earlier messages. Instructions of earlier requests do not apply, as in the vendors' APIs."""
+        request = _without_background(request, self._call.frontend.wire.name)
         leading = 1 if self._fields.instructions else 0
         self._new_messages = request.messages[leading:]
         previous = self._fields.previous
@@ -321,3 +325,12 @@ class StoredThread:
         messages = (*self._new_messages, Message("assistant", reply.parts))
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
         return context.id or "", self._call.owner, self._fields.previous or None, messages, body
+
+
+def _without_background(request: Request, wire: str) -> Request:
+    """Whoever asks the gateway for a response later gets the whole one; an upstream's unfinished one would stay so."""
+    fields = request.extra.get(wire, {})
+    if "background" not in fields:
+        return request
+    fields = {key: value for key, value in fields.items() if key != "background"}
+    return msgspec.structs.replace(request, extra={**request.extra, wire: fields})

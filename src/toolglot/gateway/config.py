@@ -24,6 +24,7 @@ from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
 from toolglot.gateway import wildcards
 from toolglot.gateway.budgets import Budget
+from toolglot.gateway.configured_tools import ServerToolRow, ToolSource, read_source
 from toolglot.gateway.request_log import Format, Level, LogSettings
 from toolglot.gateway.upstream import Upstream, as_upstream
 from toolglot.gateway.upstream_network import NETWORK_KEYS, read_network
@@ -33,7 +34,7 @@ from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "key", "upstream", "route", "model", "price", "budget")
+_TABLES = ("server", "key", "upstream", "route", "model", "price", "budget", "server_tool")
 SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash", "key_password", "proxy")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
@@ -84,7 +85,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
-    store: str = MEMORY  # of the Responses API: memory, or a file
+    store: str = MEMORY  # of Responses and Interactions: memory, or a file
     nonce_secret: str = ""  # of the nonces in prompts; several machines need the same one; "": made at start
     max_store: int = 256 * 1024 * 1024  # bytes of stored responses
     state: str = ""  # address of a Redis that several gateways share
@@ -187,6 +188,7 @@ class Config(msgspec.Struct, frozen=True):
     nonce_secret: Secret | None = None
     prices: tuple[Price, ...] = ()  # of the user
     budgets: tuple[Budget, ...] = ()
+    server_tools: tuple[ToolSource, ...] = ()
 
     @property
     def connections(self) -> int:
@@ -252,7 +254,8 @@ class _ConfigReader:
         budgets = self._rows("budget", Budget)
         for at, budget in enumerate(budgets):
             self._check_budget(at, budget)
-        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices), tuple(budgets))
+        tools = self._server_tools()
+        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices), tuple(budgets), tools)
 
     # -- rows
 
@@ -397,6 +400,18 @@ class _ConfigReader:
         if not (budget.dollars or budget.tokens):
             raise self._error("needs dollars or tokens", "budget", at, "")
 
+    def _server_tools(self) -> tuple[ToolSource, ...]:
+        rows = self._rows("server_tool", ServerToolRow)
+        sources: dict[str, ToolSource] = {}
+        for at, row in enumerate(rows):
+            if row.name in sources:
+                raise self._error(f"duplicate server tool {row.name!r}", "server_tool", at, "name")
+            try:
+                sources[row.name] = read_source(row, self._environ)
+            except CallerError as error:
+                raise self._error(error.problem, "server_tool", at, _key_of(error, row)) from None
+        return tuple(sources.values())
+
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:
             raise self._error('must not be empty; "*" matches every model', "route", at, "model")
@@ -414,6 +429,11 @@ class _ConfigReader:
             raise self._error("must be 0 (off), or 2 or more", "route", at, "loop_limit")
         if route.ask != "auto":
             self._with_line("route", at, "ask", lambda: read_mode(route.ask, upstreams[name].row))
+
+
+def _key_of(error: CallerError, row: ServerToolRow) -> str:
+    """The key that an error is about; what is found in a file is an error of `file`."""
+    return error.where if error.where in row.__struct_fields__ else "file" if row.file else "mcp"
 
 
 def _type_problem(error: msgspec.ValidationError, key: str, value: Any, of: Any) -> str:

@@ -19,6 +19,7 @@ from toolglot.gateway.balancing import Balancer
 from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
+from toolglot.gateway.configured_tools import ConfiguredTools
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.model_list import ModelList
 from toolglot.gateway.overview import Overview
@@ -70,6 +71,7 @@ class Gateway:
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
         self.balancer = Balancer()
+        self.server_tools = ConfiguredTools()
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
         self.shared: SharedState = LocalState()
         self.shared_store: SharedStore | None = None
@@ -112,10 +114,20 @@ class Gateway:
         )
         secret = config.nonce_secret.reveal().encode() if config.nonce_secret else self._nonce_secret
         transport = upstream_transport(config.upstreams.values(), self.transport)
-        session = Session(transport, limits, RETRIES, server.detect, self.mode_stats, secret, keeps_received=server.record)
+        session = Session(
+            transport,
+            limits,
+            RETRIES,
+            server.detect,
+            self.mode_stats,
+            secret,
+            keeps_received=server.record,
+            server_tools=self.server_tools.use(config.server_tools),
+        )
         return Live(config, Routing(config), session, ModelList(config, transport), UpstreamStates(config, transport))
 
     async def aclose(self) -> None:
+        await self.server_tools.aclose()
         await self.live.session.transport.aclose()
         await self.transport.aclose()
         await self.shared.aclose()

@@ -1,4 +1,4 @@
-"""Stored conversations of the Responses API, for `previous_response_id`.
+"""Stored conversations of the APIs that have such (`previous_response_id`, `previous_interaction_id`).
 
 One row per response, linked to the previous one. A response is only visible to the key that created it.
 """
@@ -39,6 +39,8 @@ delete from responses where at <= (
   where kept > ?
 )
 """
+
+_DELETE = "delete from responses where (:owner is null or owner = :owner) and (:before is null or at < :before)"
 
 decode_messages = msgspec.json.Decoder(tuple[Message, ...]).decode
 encode_messages = msgspec.json.Encoder().encode
@@ -145,8 +147,7 @@ class Store:
     def delete_all(self, owner: str | None = None, before: float | None = None) -> int:
         """Those of an owner, or from before this time; without both, all. Returns their number."""
         with self._locked():
-            where = "where (?1 is null or owner = ?1) and (?2 is null or at < ?2)"
-            number = self._connection.execute(f"delete from responses {where}", (owner, before)).rowcount  # noqa: S608
+            number = self._connection.execute(_DELETE, {"owner": owner, "before": before}).rowcount
             if number:
                 self._connection.execute("pragma wal_checkpoint(truncate)")  # else they are still in the file beside it
                 self._bytes, _ = self._totals()
