@@ -2,9 +2,12 @@
 
     python bench/trace.py            # the three figures
     python bench/trace.py --files    # and each file with its functions and calls
+    python bench/trace.py --functions    # and each function with its calls and its callers
+    python bench/trace.py --ask native   # with native tools: the text is parsed while it streams
 
 The client (Anthropic Messages) and the upstream (OpenAI Chat, a call written in text) run in processes of their own, so that
-only the gateway is counted. The third request is traced: the tools are known by then.
+only the gateway is counted. The third request is traced: the tools are known by then, and two native calls that came as text
+have shown that this server needs constrained decoding, unless `--ask` says otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from types import FrameType
 
@@ -75,15 +78,30 @@ async def ask(url: str) -> bytes:
     return data
 
 
-async def trace(upstream: str) -> Counter[tuple[str, str]]:
-    rows = f'[[upstream]]\nname = "up"\nprovider = "vllm"\nbase_url = "{upstream}"\n[[route]]\nmodel = "*"\nto = "up/*"\n'
+Function = tuple[str, str]  # file and qualified name
+
+
+def function(frame: FrameType | None) -> Function | None:
+    """The function of toolglot's that runs in this frame, or the one that called it."""
+    while frame is not None and not frame.f_code.co_filename.startswith(ROOT):
+        frame = frame.f_back
+    return (frame.f_code.co_filename[len(ROOT) + 1 :], frame.f_code.co_qualname) if frame is not None else None
+
+
+async def trace(upstream: str, ask_for: str) -> tuple[Counter[Function], dict[Function, Counter[Function | None]]]:
+    """How often each function ran, and which called it."""
+    upstream_rows = f'[[upstream]]\nname = "up"\nprovider = "vllm"\nbase_url = "{upstream}"\n'
+    rows = f'{upstream_rows}[[route]]\nmodel = "*"\nto = "up/*"\nask = "{ask_for}"\n'
     config = read_config(f"[server]\nport = 0\ndetect = false\n{rows}")
-    seen: Counter[tuple[str, str]] = Counter()
+    seen: Counter[Function] = Counter()
+    callers: defaultdict[Function, Counter[Function | None]] = defaultdict(Counter)
 
     def profile(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(ROOT):
-            seen[code.co_filename[len(ROOT) + 1 :], code.co_qualname] += 1
+            this = code.co_filename[len(ROOT) + 1 :], code.co_qualname
+            seen[this] += 1
+            callers[this][function(frame.f_back)] += 1
 
     server = make_server(Gateway(config))
     socket = listen("127.0.0.1", 0)
@@ -98,17 +116,19 @@ async def trace(upstream: str) -> Counter[tuple[str, str]]:
     sys.setprofile(None)
     server.should_exit = True
     await serving
-    return seen
+    return seen, callers
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", action="store_true", help="each file with its functions and calls")
+    parser.add_argument("--functions", action="store_true", help="each function with its calls and its callers")
+    parser.add_argument("--ask", default="auto", help="how the model is asked: auto, native, dialect:<name>, constrained")
     options = parser.parse_args()
     with subprocess.Popen([sys.executable, "-c", UPSTREAM], stdout=subprocess.PIPE, text=True) as upstream:
         try:
             assert upstream.stdout is not None
-            seen = asyncio.run(trace(f"http://127.0.0.1:{int(upstream.stdout.readline())}/v1"))
+            seen, callers = asyncio.run(trace(f"http://127.0.0.1:{int(upstream.stdout.readline())}/v1", options.ask))
         finally:
             upstream.terminate()
     files = sorted({file for file, _ in seen})
@@ -116,6 +136,9 @@ def main() -> None:
     for file in files if options.files else ():
         own = {name: count for (where, name), count in seen.items() if where == file}
         print(f"  {file:45} {len(own):4} functions {sum(own.values()):5} calls")
+    for one in sorted(seen) if options.functions else ():
+        by = ", ".join(caller[1] if caller else "the event loop" for caller in callers[one])
+        print(f"  {seen[one]:4} {one[0]} {one[1]}  <- {by}")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,10 @@ class UnsupportedError(Exception):
 class Adapter:
     """Starts the command; `ask` sends an operation and waits for its answer."""
 
-    def __init__(self, command: list[str]) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    def __init__(self, command: list[str], environment: dict[str, str] | None = None) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=environment
+        )
 
     def ask(self, op: str, **given: Any) -> Body:
         """Raises UnsupportedError; an answer with `error` is returned as it is."""

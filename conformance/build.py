@@ -48,8 +48,8 @@ def text_rows() -> Iterator[Row]:
             row = {"id": f"{path.stem}/{case['name']}", "kind": case["kind"], "dialect": path.stem}
             row |= {key: case[key] for key in ("policy", "starts_in_reasoning") if key in case}
             row |= {"tools": chat_tools(_value(tools)), "reply": case["text"], "expect": {"calls": calls}}
-            if "content" in case:
-                row["expect"]["text"] = case["content"]
+            named = {"content": "text", "reasoning": "reasoning"}
+            row["expect"] |= {named[key]: case[key] for key in named if key in case}
             yield row
 
 

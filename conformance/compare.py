@@ -17,14 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests.integrations.hosts.environments import environment as host_environment
 
-from conformance.vectors import GROUPS, VERSION
+from conformance.vectors import GROUPS, VERSION, vectors
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".conformance"
 PAGE = ROOT / "docs" / "reference" / "conformance.md"
 RESULTS = ROOT / "conformance" / "results.json"  # of the last run of each
 START, END = "<!-- table: python -m conformance.compare -->", "<!-- end of the table -->"
+WHOLE = {"clean", "parallel", "text_around", "reasoning"}
+CLEAN, DAMAGED = "calls in text, well written", "damaged, cut off or no call"
+HOSTS = "engines"  # the environment of tests/integrations/hosts
 OURS = ""  # this environment
 CUTS = "1,7"
 
@@ -47,6 +51,8 @@ EVERY = {
     "LiteLLM": Measured(("litellm_adapter.py",), ("litellm[proxy]",), cuts="", groups=("wires", "prefix")),
     "LiteLLM proxy": Measured(("gateway_adapter.py", "litellm"), ("litellm[proxy]",), "auto", "", GATEWAY),
     "llm-rosetta": Measured(("llm_rosetta_adapter.py",), ("llm-rosetta",), cuts="", groups=("wires", "prefix")),
+    "vLLM's parsers": Measured(("engines_adapter.py", "vllm"), (HOSTS,), cuts="", groups=("text", "values")),
+    "SGLang's detectors": Measured(("engines_adapter.py", "sglang"), (HOSTS,), cuts="", groups=("text", "values")),
     "json-repair": Measured(("json_repair_adapter.py",), ("json-repair",), groups=("arguments",)),
 }
 
@@ -55,6 +61,8 @@ def environment(packages: tuple[str, ...]) -> str:
     """A Python that has these packages."""
     if packages == (OURS,):
         return sys.executable
+    if packages == (HOSTS,):
+        return str(host_environment(HOSTS) / "bin" / "python")
     place = CACHE / "-".join(packages).replace("[", "-").rstrip("]")
     python, done = place / "bin" / "python", place / "done"
     if not done.exists():
@@ -77,27 +85,36 @@ def measure(name: str) -> dict[str, Any]:
     result.unlink(missing_ok=True)
     subprocess.run(command, cwd=ROOT, check=False, stderr=subprocess.DEVNULL, stdout=sys.stderr)
     found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
-    for group in found["groups"].values():
-        del group["wrong"]  # hundreds of names; run.py shows them
-    return found
+    return {"about": found["about"], "vectors": VERSION, "columns": columns(found["groups"])}
+
+
+def columns(groups: dict[str, Any]) -> dict[str, list[int]]:
+    """How many are right, and of how many."""
+    counts = {title: [groups[group]["right"], groups[group]["of"]] for group, title in GROUPS.items() if group in groups}
+    whole = {row["id"] for row in vectors("text") if row["kind"] in WHOLE}
+    if "text" in groups:
+        tried, wrong = (set(groups["text"][key]) for key in ("tried", "wrong"))
+        del counts[GROUPS["text"]]
+        counts = {
+            name: [len(ids - wrong), len(ids)] for name, ids in ((CLEAN, tried & whole), (DAMAGED, tried - whole))
+        } | counts
+    return counts
 
 
 def table(results: dict[str, Any]) -> str:
     """As the docs have it."""
-    heads = " | ".join(f"`{group}`<br>{title}" for group, title in GROUPS.items())
-    lines = [f"| vectors {VERSION} | {heads} |", "|---" + "|--:" * len(GROUPS) + "|"]
+    heads = [CLEAN, DAMAGED, *(title for group, title in GROUPS.items() if group != "text")]
+    lines = [f"| vectors {VERSION} | {' | '.join(heads)} |", "|---" + "|--:" * len(heads) + "|"]
     for name in EVERY:
         if name in results:
             about = results[name]["about"]
-            cells = " | ".join(_cell(results[name]["groups"].get(group)) for group in GROUPS)
+            cells = " | ".join(_cell(*results[name]["columns"].get(head, (0, 0))) for head in heads)
             lines.append(f"| {name} {about['version']} | {cells} |")
     return "\n".join(lines)
 
 
-def _cell(group: dict[str, int] | None) -> str:
-    if not group or not group["of"]:
-        return "-"
-    return f"{100 * group['right'] / group['of']:.1f} % of {group['of']:,}"
+def _cell(right: int, of: int) -> str:
+    return f"{100 * right / of:.1f} % of {of:,}" if of else "-"
 
 
 def write_page(results: dict[str, Any]) -> None:

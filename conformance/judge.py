@@ -36,12 +36,23 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def calls_differ(answer: Row, row: Row) -> Wrong:
+def differs(answer: Row, row: Row) -> Wrong:
+    """In the calls, the text that is left or the reasoning; the last two only where the vector and the answer have them."""
     found = [{"name": call["name"], "arguments": call["arguments"]} for call in answer.get("calls", ())]
     wanted = row["expect"]["calls"]
     if "error" not in answer and (is_same(found, wanted) or (row["expect"].get("or_none") and found == [])):
-        return None
+        return _words_differ(answer, row["expect"])
     return answer.get("error") or f"calls {json.dumps(found)[:300]} instead of {json.dumps(wanted)[:300]}"
+
+
+def _words_differ(answer: Row, expect: Row) -> Wrong:
+    """White space apart; the reasoning may go on."""
+    for key in ("text", "reasoning"):
+        wanted = expect.get(key, "").split()
+        found = str(answer.get(key, expect.get(key, ""))).split()
+        if key in expect and (found if key == "text" else found[: len(wanted)]) != wanted:
+            return f"{key} {answer[key]!r:.300} instead of {expect[key]!r:.300}"
+    return None
 
 
 def judge_text(adapter: Adapter, group: str, *, auto: bool, cuts: tuple[int, ...]) -> Iterator[Verdict]:
@@ -50,7 +61,7 @@ def judge_text(adapter: Adapter, group: str, *, auto: bool, cuts: tuple[int, ...
         dialect = "auto" if auto else row.get("dialect", "auto")
         try:
             whole = extracted(adapter, row, dialect)
-            wrong = calls_differ(whole, row)
+            wrong = differs(whole, row)
             for cut in cuts if wrong is None else ():
                 pieces = extracted(adapter, row, dialect, cut)
                 if pieces.get("calls") != whole["calls"] or pieces.get("text") != whole.get("text"):

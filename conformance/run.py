@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from conformance.adapter import Adapter
 from conformance.judge import judge
@@ -31,7 +32,8 @@ def main() -> None:
     parser.add_argument("command", nargs="+", help="the adapter, behind --")
     options = parser.parse_args()
     cuts = tuple(int(size) for size in options.cuts.split(",") if size)
-    result, failed = {}, False
+    result: dict[str, dict[str, Any]] = {}
+    failed = False
     with Adapter(options.command) as adapter:
         about = adapter.ask("about")
         print(f"vectors {VERSION}, {about['name']} {about['version']}, dialect {options.dialect}, cuts {list(cuts)}")
@@ -39,6 +41,7 @@ def main() -> None:
             verdicts = list(judge(adapter, group, auto=options.dialect == "auto", cuts=cuts))
             wrong = [(name, why) for name, why in verdicts if why is not None]
             result[group] = {"right": len(verdicts) - len(wrong), "of": len(verdicts), "wrong": [name for name, _ in wrong]}
+            result[group]["tried"] = [name for name, _ in verdicts]
             failed = failed or bool(wrong)
             print(f"{group:14}{len(verdicts) - len(wrong):6} of {len(verdicts):6}  {GROUPS[group]}")
             for name, why in wrong[: options.show]:

@@ -261,7 +261,7 @@ _ARGUMENTS = ("{}", '{"city":"Paris","days":"3"}', '{"a":[1,"2",{}],"query":null
 
 
 def _check_request(options: Options, data: bytes) -> Hashable:
-    source = wire_format(options["wire"])
+    source = wire_format(options["wire"]).wire
     inspect = partial(check_structure, max_depth=64)
     try:
         request = read_request_bytes(data, source, inspect, model="m", stream=False)

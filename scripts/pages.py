@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
+from click.testing import CliRunner
 
 import toolglot
 from toolglot.catalog.prices import Price
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families
 from toolglot.catalog.providers import Provider, providers
+from toolglot.cli.main import COMMANDS
+from toolglot.cli.main import main as cli
 from toolglot.gateway.budgets import Budget
 from toolglot.gateway.config import KeyRow, RouteRow, Server, UpstreamRow
 from toolglot.gateway.configured_tools import ServerToolRow
 
-REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+BAD_INPUT = ROOT / "tests" / "cli" / "bad_input.toml"
 _FIELD = re.compile(r"^    (\w+): .*?(?:  # (.*))?$", re.MULTILINE)
 _NOTE = "<!-- written by `python -m scripts.pages`: do not edit -->\n"
 
@@ -186,11 +193,38 @@ def python_page() -> str:
     return "".join(parts)
 
 
+# -- the command line
+
+
+def cli_page() -> str:
+    bad = tomllib.loads(BAD_INPUT.read_text(encoding="utf-8"))
+    parts = [
+        """# Command line
+
+What each command prints for `--help`, and how it answers bad input: the exit code, and the line that says what is wrong (on
+standard error, but for `check` and `doctor`, whose findings are their output). `...` stands for any text. The tests run every
+row, in a folder with the files at the end of this page.
+
+Every command has `--json`, and the same exit codes: 0 success, 1 failure, 2 usage error. `toolglot launch` exits as the agent.
+"""
+    ]
+    for name in COMMANDS:
+        shown = CliRunner().invoke(cli, [name, "--help"], prog_name="toolglot", terminal_width=100).stdout.rstrip()
+        rows = [case for case in bad["case"] if case["command"].split()[1] == name]
+        table = _table(
+            ["bad input", "exit", "answer"], [[f"`{row['command']}`", row["exit"], f"`{row['answer']}`"] for row in rows]
+        )
+        parts.append(f"\n## toolglot {name}\n\n```\n{shown}\n```\n\n{table}")
+    files = [[f"`{name}`", f"`{json.dumps(text)}`"] for name, text in bad["files"].items()]
+    return "".join(parts) + "\n## The files\n\n" + _table(["file", "text"], files)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "configuration.md": configuration,
     "providers.md": providers_page,
     "models.md": models_page,
     "python.md": python_page,
+    "cli.md": cli_page,
 }
 
 

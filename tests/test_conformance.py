@@ -12,7 +12,10 @@ from conformance import build, validate
 from conformance.adapter import Adapter
 from conformance.facts import WIRES, expected, facts
 from conformance.judge import is_same, judge
+from conformance.mutations import MUTATIONS, SOURCE, Mutation, Planter, planted
 from conformance.vectors import GROUPS, vectors
+
+from tests.for_each import for_each
 
 ROOT = Path(__file__).parents[1]
 OURS = [sys.executable, str(ROOT / "conformance" / "adapters" / "toolglot_adapter.py")]
@@ -127,3 +130,18 @@ def test_nearly_all_facts_are_compared() -> None:
     compared, stated = (sum(count) for count in zip(*counts, strict=True))
     assert compared >= 9_000
     assert compared >= 0.9 * stated
+
+
+# -- planted bugs
+
+
+@for_each("mutation", MUTATIONS)
+def test_each_bug_can_be_planted(mutation: Mutation) -> None:
+    """`python -m conformance.mutations` plants all of them, and sees that the vectors find each; here one is tried."""
+    text = (SOURCE / mutation.file).read_text(encoding="utf-8")
+    compile(planted(mutation, text), mutation.file, "exec")
+
+
+def test_a_planted_bug_is_found(tmp_path: Path) -> None:
+    assert Planter(tmp_path).finder(MUTATIONS[-1]) is not None
+    assert len(MUTATIONS) >= 30

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from judge import Judged, summed
 from trial import REQUIRED
+
+from judge import Judged, summed
 
 _COLOURS = {"right": "#188038", "right_arguments": "#1a73e8", "false_calls": "#d93025"}
 _NAMES = {

@@ -14,9 +14,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from judge import UNPARSED, Judged, against, calls_of, chosen, judge_all, parse, rivals, spent, summed
 from trial import MODELS, REQUIRED, TITLES, for_tuning, judged, place, read_saved
 
+from judge import UNPARSED, Judged, against, calls_of, chosen, judge_all, parse, rivals, spent, summed
 from plot import draw
 from toolglot.evaluation.questions import Question
 

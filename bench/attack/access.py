@@ -11,7 +11,7 @@ _RELOADED = 3.5  # seconds
 
 
 async def without_a_key(gateway: Gateway) -> str:
-    for path in ("/", "/v1/models", "/metrics", "/toolglot/live", "/toolglot/upstreams", "/api/tags", "/v1/responses/x"):
+    for path in ("/v1/models", "/metrics", "/toolglot/live", "/toolglot/upstreams", "/api/tags", "/v1/responses/x"):
         for headers in ({}, {"host": "127.0.0.1"}, {"origin": "http://localhost"}, {"x_forwarded_for": "127.0.0.1"}):
             if headers.get("host"):
                 data = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n".encode()

@@ -131,8 +131,10 @@ async def one_key_starves_another(gateway: Gateway) -> str:
 async def busy_upstream(gateway: Gateway) -> str:
     async with gateway.another("max_connections = 1\nqueue_timeout = 0.5") as other:
         gateway.upstream.reply = lambda _path, _body, writer: stream(writer, 30, 0.1)
+        gateway.upstream.paths.clear()
         first = asyncio.ensure_future(other.ask("POST", CHAT, chat(stream=True)))
-        await asyncio.sleep(0.5)
+        while CHAT not in gateway.upstream.paths:
+            await asyncio.sleep(0.05)
         second = await other.ask("POST", CHAT, chat())
         await first
         return RIGHT if (second.status, second.headers.get("retry-after")) == (503, "1") else f"{second.status}"

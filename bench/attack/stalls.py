@@ -136,6 +136,41 @@ async def stored_history(gateway: Gateway) -> str:
     return RIGHT if status == 200 else f"continued: {status}"
 
 
+async def items_of_a_stored_history(gateway: Gateway) -> str:
+    sent = {"model": "m", "input": [{"role": "user", "content": "hello there"}] * 80_000}
+    first = await gateway.ask("POST", "/v1/responses", sent)
+    if first.status != 200:
+        return f"{first.status} {first.body[:200]!r}"
+    answer = await gateway.ask("GET", f"/v1/responses/{first.json['id']}/input_items")
+    return RIGHT if answer.status == 200 and len(answer.json["data"]) == 20 else f"{answer.status}"
+
+
+async def counted_by_the_upstream(gateway: Gateway) -> str:
+    async def reply(_: str, __: bytes, writer: asyncio.StreamWriter) -> None:
+        send(writer, 200, b'{"totalTokens": 7}')
+
+    gateway.upstream.reply = reply
+    contents = [{"role": "user", "parts": [{"text": "hello there"}]}] * 60_000
+    answer = await gateway.ask("POST", "/v1beta/models/gemini/m:countTokens", {"contents": contents})
+    return RIGHT if answer.status == 200 and answer.json["totalTokens"] == 7 else f"{answer.status} {answer.body[:200]!r}"
+
+
+async def retried_with_a_history(gateway: Gateway) -> str:
+    """The call is rejected, so the whole conversation is planned and written once more."""
+    _texts(gateway, "", tool_calls=[{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 7}'}}])
+    tool = {"type": "function", "function": {"name": "f", "parameters": {**_TOOL["function"]["parameters"], "required": ["b"]}}}
+    messages = [{"role": "user", "content": "hello there"}, {"role": "assistant", "content": "hello"}] * 20_000
+    body = {"model": "m", "messages": [*messages, {"role": "user", "content": "go"}], "tools": [tool]}
+    answer = await gateway.ask("POST", CHAT, body)
+    return RIGHT if answer.status == 200 and b"rejected" in answer.body else f"{answer.status} {answer.body[:200]!r}"
+
+
+async def stored_text(gateway: Gateway) -> str:
+    """A stored response with 20 MB of input in one message."""
+    answer = await gateway.ask("POST", "/v1/responses", {"model": "m", "input": 'a "word" \\ ' * 1_700_000})
+    return RIGHT if answer.status == 200 else f"{answer.status} {answer.body[:200]!r}"
+
+
 async def playground(gateway: Gateway) -> str:
     body = {"text": _NEAR_CALLS[0] * 20_000, "tools": [_TOOL]}
     status = (await gateway.ask("POST", "/toolglot/parse", body, key=ONE)).status
@@ -152,5 +187,9 @@ ATTACKS = [
     ("2,000 calls in the text", many_written_calls),
     ("tokens of 100,000 messages", counted_tokens),
     ("a stored history of 80,000 messages", stored_history),
+    ("the items of 80,000 stored messages", items_of_a_stored_history),
+    ("tokens of 60,000 messages, counted by the upstream", counted_by_the_upstream),
+    ("a call retried with a history of 40,000 messages", retried_with_a_history),
+    ("a stored text of 20 MB", stored_text),
     ("a long text in the playground", playground),
 ]

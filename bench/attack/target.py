@@ -47,7 +47,7 @@ model = "gemini/*"
 to = "gemini/*"
 [[route]]
 model = "m*"
-to = "up/*"
+to = "up/m*"
 """
 
 

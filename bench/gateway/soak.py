@@ -64,6 +64,8 @@ to = "chat/*"
 """
 GROWTH = 1.05  # of memory, between the second quarter and the last
 RECORD_SECONDS = 5.0  # until the record of a request must be there
+MOST_REDIS = 32  # connections
+MOST_SENT = 4  # requests to the upstream for one of a client: two attempts, each perhaps sent again
 AROUND = 2.0  # seconds around a disturbance in which it is the cause
 RESPONSES = "openai-responses"
 PATHS = {**replies.PATHS, RESPONSES: "/v1/responses"}
@@ -80,18 +82,18 @@ class Kind:
     status: int = 200
     code: str = ""  # of the cause, in the gateway's record
     leaves: int = 0
-    asks: int = 1  # requests to the upstream
-    more_asks: int = 0  # at most: a kept connection that is closed may have been closed before, so the request is sent again
+    asks: int = 1  # requests to the upstream, for each response
+    resent: bool = False  # some more: the upstream closes kept connections, so the request is sent again
 
 
 KINDS = (
     Kind("stream", 40),
     Kind("whole", 25, stream=False),
-    Kind("thread", 6, stream=False, asks=2),  # a stored response, and the one that continues it
+    Kind("thread", 6, stream=False),  # a stored response, and the one that continues it
     Kind("cut", 6, "cut-{n}", code="cut_off"),
     Kind("stall", 3, "stall-{n}", code="timeout_idle"),
     Kind("half a reply", 3, "half", stream=False, status=502, code="cut_off", asks=2),
-    Kind("closed at once", 2, "close", status=502, code="cut_off", asks=2, more_asks=2),
+    Kind("closed at once", 2, "close", status=502, code="cut_off", asks=2, resent=True),
     Kind("500", 4, "fail-500", status=500, code="api_error", asks=2),
     Kind("429", 4, "fail-429", status=429, code="api_error"),
     Kind("hangs", 2, "hang", stream=False, status=504, code="timeout_first_byte"),
@@ -331,8 +333,15 @@ def _memory(pid: int) -> float:
     return int(text.partition("VmRSS:")[2].split()[0]) * 1024 / 1e6
 
 
-def _files(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))
+def _files(pid: int, redis_port: int) -> tuple[int, int]:
+    """Open files, and of them connections to Redis: its client keeps those that it once needed, up to 32."""
+    lines = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    to_redis = {f"socket:[{line[9]}]" for line in lines if int(line[2].partition(":")[2], 16) == redis_port}
+    files = []
+    for one in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            files.append(os.readlink(one))
+    return len(files), sum(file in to_redis for file in files)
 
 
 # -- the run
@@ -344,7 +353,7 @@ class Seen:
     wrong: list[str] = field(default_factory=list)
     by_group: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # wire, model, status -> answered requests
     left: Counter[str] = field(default_factory=Counter)  # model -> requests whose client left
-    asks: list[int] = field(default_factory=lambda: [0, 0])  # to the upstream: the least and the most
+    left_by_kill: int = 0  # of the requests whose client left: while a worker was killed
     disturbed: list[tuple[str, float, float]] = field(default_factory=list)  # what, from, until
     cut: int = 0  # by a killed worker
     without_record: int = 0  # of a killed worker
@@ -365,7 +374,13 @@ class Soak:
         self.seen = Seen()
         workers = processes.workers()
         self.watched = {"master": processes.gateway.process.pid, "oldest worker": workers[0]}
-        self.files = {name: _files(pid) for name, pid in self.watched.items()}
+        self.files = self.open_files()
+
+    def open_files(self) -> dict[str, int]:
+        """Without connections to Redis."""
+        found = {name: _files(pid, self.processes.redis_port) for name, pid in self.watched.items()}
+        assert all(to_redis <= MOST_REDIS for _, to_redis in found.values()), found
+        return {name: files - to_redis for name, (files, to_redis) in found.items()}
 
     async def run(self) -> Seen:
         background = [asyncio.create_task(job) for job in (self._look(), self._disturb())]
@@ -420,11 +435,10 @@ class Soak:
                 seen.without_history += 1
         seen.slowest = max(seen.slowest, time.monotonic() - start)
         seen.count[kind.name] += 1
-        seen.asks[0] += kind.asks if is_right and not kind.leaves else 0
-        seen.asks[1] += kind.asks + kind.more_asks if is_right else 2 + kind.more_asks
         model = exchange.model.partition("/")[2] if kind.asks else ""
         if kind.leaves:
             seen.left[model] += 1
+            seen.left_by_kill += seen.cause(start, "a worker is killed")
         for id, status in exchange.answered:
             seen.by_group[exchange.wire, model if status == kind.status else "", str(status)] += 1
             if is_right:
@@ -448,7 +462,13 @@ class Soak:
             return f"no record of {id}: {found.status}"
         record = json.loads(found.body)
         outcome = (record["status"], record.get("code", ""))
-        return None if outcome == (kind.status, kind.code) else f"recorded as {outcome}"
+        if outcome != (kind.status, kind.code):
+            return f"recorded as {outcome}"
+        resent = record.get("resent", 0)
+        due = record.get("sent", 0) - resent == kind.asks and (kind.resent or not resent)
+        return (
+            None if due else f"{record.get('sent', 0)} requests to the upstream, {resent} of them again; {kind.asks} were due"
+        )
 
 
 def counted(metrics: str) -> Counter[tuple[str, str, str]]:
@@ -490,10 +510,7 @@ def verdicts(soak: Soak, metrics: str, behind: dict[str, int], files: dict[str, 
             f"of {seen.left.total():,} requests whose client left, {of_left.total():,} were read and counted",
             of_left.total() <= seen.left.total() + seen.cut,
         ),
-        (
-            f"the upstream was asked {behind['asked']:,} times: {seen.asks[0]:,} to {seen.asks[1]:,} were due",
-            _between(behind["asked"], seen.asks),
-        ),
+        _upstream_requests(seen, metrics, behind["asked"]),
     ]
     for name in soak.watched:
         series = [each[name] for each in seen.memory]
@@ -508,8 +525,19 @@ def verdicts(soak: Soak, metrics: str, behind: dict[str, int], files: dict[str, 
     return found
 
 
-def _between(number: int, bounds: list[int]) -> bool:
-    return bounds[0] <= number <= bounds[1]
+def _upstream_requests(seen: Seen, metrics: str, asked: int) -> tuple[str, bool]:
+    """What the gateway counted as sent, and what came. Each record was compared with what its kind of request needs."""
+    totals = dict(line.split() for line in metrics.splitlines() if line.startswith("toolglot_upstream_"))
+    sent, resent = (int(float(totals[f"toolglot_upstream_{name}_total"])) for name in ("requests", "resent"))
+    killed = seen.cut + seen.without_record + seen.left_by_kill  # they have no record
+    text = f"the upstream got {asked:,} requests, the gateway counted {sent:,}, {resent:,} of them sent again after `close`"
+    more, less = asked - sent, sent - asked
+    text += (
+        f"; {more} more, of {killed} whose worker was killed"
+        if more > 0
+        else f"; {less} less, of {seen.left.total():,} that were left"
+    )
+    return text, -seen.left.total() <= more <= MOST_SENT * killed
 
 
 async def after(soak: Soak, behind: Server) -> list[tuple[str, bool]]:
@@ -519,7 +547,7 @@ async def after(soak: Soak, behind: Server) -> list[tuple[str, bool]]:
     metrics = (await get(port, "/metrics")).body.decode()
     state = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{behind.port}/state", timeout=10).read())
     kept = state["open"] - 1  # connections to the upstream that wait for another request; one is this question's
-    files = {name: _files(pid) for name, pid in soak.watched.items()}
+    files = soak.open_files()
     files["oldest worker"] -= min(kept, files["oldest worker"] - soak.files["oldest worker"])
     if soak.watched["oldest worker"] not in processes.workers():
         return [("the oldest worker died", False)]

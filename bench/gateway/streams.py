@@ -25,7 +25,7 @@ from soak import KINDS, CutError, Exchange, WrongError
 
 CHUNKS_A_SECOND = 2500
 SHORTEST_US = 5000  # between two chunks of a stream
-FEWEST = 8  # streams, one after another if fewer are asked for at once
+FEWEST = 64  # streams, one after another if fewer are asked for at once: what a request costs is shared by their chunks
 FLAT = 1.35  # times the cost of a chunk with the fewest streams; 1 stream has no company in a read or a write
 WAIT = 600.0  # seconds for one stream
 LIMITS = "max_concurrent = 4096\nclient_timeout = 600\nidle_timeout = 600\nfirst_byte_timeout = 600\n"

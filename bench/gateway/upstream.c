@@ -51,7 +51,7 @@ static Connection *connections[MOST];
 static Script chat, anthropic;
 static int polled;
 static int64_t pause_us;
-static long asked, streaming, left_early, opened;
+static long asked, listed, streaming, left_early, opened;
 
 static int64_t now_us(void) {
     struct timespec t;
@@ -185,12 +185,13 @@ static int answer(Connection *c, const char *head, const char *body, size_t size
     char said[512];
     if (!strncmp(head, "GET /state", 10)) {
         char state[256];
-        int length = sprintf(state, "{\"asked\":%ld,\"streaming\":%ld,\"left_early\":%ld,\"open\":%ld}", asked, streaming,
+        int length = sprintf(state, "{\"asked\":%ld,\"listed\":%ld,\"streaming\":%ld,\"left_early\":%ld,\"open\":%ld}", asked, listed, streaming,
                              left_early, opened);
         int all = sprintf(said, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", length, state);
         return say(c, said, all), 1;
     }
-    asked++;
+    if (!strncmp(head, "GET ", 4)) listed++;  // its models: asked for at a gateway's start
+    else asked++;
     const Script *script = strncmp(head, "POST /v1/messages", 17) ? &chat : &anthropic;
     const char *tag = memmem(body, size, "tag:", 4);
     if (tag && tag + 4 + TAG <= body + size) memcpy(c->tag, tag + 4, TAG);

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from heatmap import heatmap
+
 from judge import MISSED, RIGHT, WRONG, Extract, Row, Tally, Verdict, counts_by, judged, targets
 
 HERE = Path(__file__).parent

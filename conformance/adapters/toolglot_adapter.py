@@ -19,7 +19,7 @@ def extract(given: Body) -> Body:
     else:
         found = toolglot.extract(given["text"], given["tools"], **options)
     calls = [{"name": call.full_name, "arguments": call.arguments} for call in found.calls]
-    return {"calls": calls, "text": found.text}
+    return {"calls": calls, "text": found.text, "reasoning": found.reasoning}
 
 
 def convert(given: Body) -> Body:

@@ -44,6 +44,22 @@ class CallerError(ToolglotError):
         return f"{self.where}: {self.problem}" if self.where else self.problem
 
 
+def unreadable(path: object, error: OSError | ValueError) -> CallerError:
+    """For a file that can't be opened, or is not UTF-8."""
+    match error:
+        case FileNotFoundError():
+            problem = "there is no such file"
+        case IsADirectoryError():
+            problem = "is a folder"
+        case UnicodeError():
+            problem = "is not a text in UTF-8"
+        case OSError():
+            problem = f"can't be read: {error.strerror or error}"
+        case _:
+            problem = f"can't be read: {error}"
+    return CallerError(problem, str(path))
+
+
 class KeyMissingError(CallerError):
     """A provider needs an API key, and there is none, or it contains characters that can't be sent in a header."""
 

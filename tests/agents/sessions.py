@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 from tests.gateway.scripts import calls, response_to, text
 from tests.gateway.text_model import FORMS
-from tests.gateway.upstream_server import ENDS, UpstreamRequest, UpstreamResponse, whole
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, whole
+from tests.laws.conversations import the_wire
 from toolglot.core.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from toolglot.io.json_codec import dumps
 from toolglot.pipeline.request.route import wire_format
+from toolglot.wires import NAMES
 
 ANSWER = "Every step is done."
 CONTENT = "Made through the gateway."
@@ -80,7 +82,7 @@ class Model:
     def __call__(self, request: UpstreamRequest) -> UpstreamResponse:
         if request.method == "GET":
             return whole({"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": _WINDOW}]})
-        if not request.path.partition("?")[0].endswith(tuple(ENDS)):  # a count of tokens
+        if not any(re.fullmatch(the_wire(name).server.chat_path, request.path.partition("?")[0]) for name in NAMES):  # a count
             return whole({"error": {"message": "there is no such path"}}, 404)
         found = self._results(request)
         self.results = max(self.results, len(found))

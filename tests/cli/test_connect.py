@@ -41,6 +41,14 @@ def test_the_settings_are_printed_and_nothing_is_written(home: Path) -> None:
     assert plan["files"][0]["values"]["model_provider"] == "toolglot"
 
 
+@pytest.mark.parametrize(
+    ("agent", "variables"), [("goose", ["OPENAI_API_KEY"]), ("codex", ["TOOLGLOT_KEY"]), ("opencode", []), ("aider", [])]
+)
+def test_a_key_that_no_file_has_must_be_set(home: Path, agent: str, variables: list[str]) -> None:
+    done = connect(agent, *NOWHERE, "--write")
+    assert [line.split()[1] for line in done.stderr.splitlines() if line.startswith("Set ")] == variables
+
+
 def test_a_file_is_merged_and_restored(home: Path) -> None:
     file = home / ".claude" / "settings.json"
     file.parent.mkdir()

@@ -353,7 +353,7 @@ def test_usage_errors_exit_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
         (("-m", "deepseek/m", "--ask", "constrained", "--api-key", "env:HOME"), "does not support constrained decoding"),
         (("-m", "openai/gpt-x"), "OPENAI_API_KEY"),
         (("-m", "vllm/m", "--api-key", "sk-123"), "name its variable"),
-        (("-m", "vllm/m", "--questions", "none.jsonl"), "none.jsonl: can't be read"),
+        (("-m", "vllm/m", "--questions", "none.jsonl"), "none.jsonl: there is no such file"),
         (("-m", "vllm/m", "--questions", "bad.jsonl"), "bad.jsonl: line 1, expected"),
         (("-m", "vllm/m", "--questions", "q.jsonl", "--questions", "q.jsonl"), "2 questions have the id"),
         (("-m", "vllm/m", "--only", "paralel"), "no question has the tag or id 'paralel'"),
@@ -363,7 +363,7 @@ def test_usage_errors_exit_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
         (("-m", "vllm/m", "-o", "temperature"), "NAME=VALUE"),
         (("-m", "vllm/m", "--min-right", "80"), "min-right"),
         (("-m", "vllm/m", "--ask", "native", "--resume", "kept.jsonl"), "kept.jsonl: line 1"),
-        (("--score", "none.jsonl"), "none.jsonl: can't be read"),
+        (("--score", "none.jsonl"), "none.jsonl: there is no such file"),
         (("--score", "kept.jsonl", "--save", "b.jsonl"), "nothing to save"),
     ]
     for words, expected in cases:

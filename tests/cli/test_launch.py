@@ -258,6 +258,14 @@ def test_each_row_leads_every_request_to_the_gateway(name: str) -> None:
     assert row.source
 
 
+def test_the_settings_of_opencode_win_over_those_of_a_project() -> None:
+    """Its documentation: of all sources, only this variable does. A model's name may contain any character."""
+    filled = find_agent("opencode").filled(url="http://x", key="k", model='a"b', folder="f")
+    given = json.loads(filled.env["OPENCODE_CONFIG_CONTENT"])
+    assert given["model"] == given["small_model"] == 'toolglot/a"b'
+    assert given["provider"]["toolglot"]["options"] == {"baseURL": "http://x/v1", "apiKey": "k"}
+
+
 def test_values_are_never_read_as_placeholders() -> None:
     row = find_agent("claude").filled(url="http://x", key="{model}{url}", model="m", folder="f")
     assert row.env["ANTHROPIC_AUTH_TOKEN"] == "{model}{url}"

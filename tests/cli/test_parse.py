@@ -60,10 +60,10 @@ def test_a_rejected_call_has_a_reason(tools: str) -> None:
     ("words", "expected"),
     [
         (("--dialect", "hermse"), "did you mean hermes?"),
-        (("--dialect", "template:no-such.json"), "No such file"),
+        (("--dialect", "template:no-such.json"), "there is no such file"),
         (("--dialect", f"template:{__file__}"), "is not JSON"),
         (("--policy", "lax"), "--policy"),
-        (("--tools", "no-such.json"), "No such file"),
+        (("--tools", "no-such.json"), "there is no such file"),
     ],
 )
 def test_usage_errors_exit_with_2(words: tuple[str, ...], expected: str) -> None:

@@ -112,7 +112,7 @@ def test_load_finds_the_answers_and_detects_the_format(tmp_path: Path) -> None:
     ours.write_text("{}")
     with pytest.raises(CallerError, match=r"mine\.jsonl: line 1, expected: "):
         load(ours)
-    with pytest.raises(CallerError, match="can't be read"):
+    with pytest.raises(CallerError, match="there is no such file"):
         load(tmp_path / "nothing.jsonl")
     several = tmp_path / "BFCL_v4_multi_turn_base.json"
     several.write_text(json.dumps({"id": "multi_turn_base_0", "question": [[], []], "involved_classes": ["X"]}))

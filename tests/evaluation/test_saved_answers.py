@@ -64,7 +64,7 @@ def test_damage_is_reported_with_its_line(tmp_path: Path) -> None:
         with pytest.raises(CallerError, match=message) as raised:
             read_saved(path)
         assert str(path) in str(raised.value)
-    with pytest.raises(CallerError, match="can't be read"):
+    with pytest.raises(CallerError, match="there is no such file"):
         read_saved(tmp_path / "none.jsonl")
     with pytest.raises(CallerError, match="can't be written"):
         AnswerFile(tmp_path / "none" / "a.jsonl", SETTING)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.gateway.redis_server import needs_redis, redis_server
-from tests.gateway.running import WIRES, config, request_of, run, serving
+from tests.gateway.running import WIRES, Running, config, request_of, run, serving
 from tests.gateway.scripts import in_turn, question, text
-from tests.gateway.upstream_server import upstream_server
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server, whole
+from tests.laws.conversations import stream as recorded
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.budgets import Budget, Spending, Spent, check_budgets
 from toolglot.gateway.config import read_config
@@ -56,7 +58,9 @@ def test_a_spent_budget_is_an_error_of_each_api(wire: str) -> None:
 def has_shape_of(wire: str, body: Any) -> bool:
     error = body["error"]
     return {"anthropic": "rate_limit_error", "gemini": "RESOURCE_EXHAUSTED", "ollama": None}.get(wire, "budget_exceeded") == (
-        None if isinstance(error, str) else error.get("code" if wire.startswith("openai") else "type", error.get("status"))
+        None
+        if isinstance(error, str)
+        else error.get("type" if wire == "anthropic" else "status" if wire == "gemini" else "code")
     )
 
 
@@ -119,3 +123,57 @@ def test_gateways_with_shared_state_share_what_is_spent(tmp_path: Path) -> None:
 def test_invalid_rows_are_errors_with_their_line(row: str, expected: str) -> None:
     with pytest.raises(CallerError, match=expected):
         read_config(f"[[budget]]\n{row}\n")
+
+
+BUDGET = '[[budget]]\nkey = "*"\ntokens = 1_000_000\n'
+
+
+async def tokens_of(gateway: Running) -> int:
+    """What the budget counts, once the request has ended."""
+    while not gateway.gateway.records.recent():
+        await asyncio.sleep(0.01)
+    _, report, _ = await gateway.ask("GET", "/toolglot/usage")
+    spent: int = report["budgets"][0]["spent_tokens"]
+    return spent
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_leaves_early_has_spent_tokens(stream: bool) -> None:
+    """Four characters are counted as a token."""
+    data = recorded("plain_text", "anthropic")
+
+    async def work() -> None:
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return UpstreamResponse(200, {"content-type": "text/event-stream"}, [data[:900], b" "], gap=20.0)
+
+        async with upstream_server(play) as up, serving(config(up, "anthropic", route=BUDGET)) as gateway:
+            path, sent = request_of("openai-chat", question("openai-chat", "anthropic/m", words="x" * 4000), stream=stream)
+            asking = asyncio.ensure_future(gateway.send("POST", path, sent))
+            while not up.requests:
+                await asyncio.sleep(0.01)
+            if stream:
+                await (await asking).aclose()
+            else:
+                asking.cancel()
+            assert 1000 <= await tokens_of(gateway) < 1200
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [({"usage": {"prompt_tokens": 7, "completion_tokens": 3}}, 10), ({"prompt_eval_count": 7, "eval_count": 3}, 10), ({}, 27)],
+)
+def test_tokens_of_endpoints_without_tools_are_counted(usage: dict[str, Any], expected: int) -> None:
+    answer = {"choices": [{"text": '"prompt_tokens": 999999, she wrote'}], **usage}
+
+    async def work() -> None:
+        async with (
+            upstream_server(lambda _: whole(answer)) as up,
+            serving(config(up, "openai-chat", route=BUDGET)) as gateway,
+        ):
+            sent = {"model": "openai-chat/m", "prompt": "a short story"}
+            assert (await gateway.ask("POST", "/v1/completions", sent))[:2] == (200, answer)
+            assert await tokens_of(gateway) == expected
+
+    run(work())

@@ -68,7 +68,7 @@ async def over_http(rows: list[Row], wire: str, *retries: Retry) -> dict[str, tu
 
 def share(name: str, wire: str) -> list[Row]:
     """Each upstream's wire gets a fifth of the rows."""
-    return vectors(name)[WIRES.index(wire) :: len(WIRES)]
+    return list(vectors(name)[WIRES.index(wire) :: len(WIRES)])
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from tests.cycles import no_cycles
-from tests.pipeline.answering import PARIS, plan_for
+from tests.pipeline.answering import PARIS, TOOLS, plan_for
 from toolglot.core.events import Fault
 from toolglot.core.fold import unfold
+from toolglot.core.tools import Toolset
 from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.route import wire_format
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 
 FUNCTION = {"name": "get_weather", "arguments": PARIS}
+CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
 CALLED: dict[str, Any] = {
     "openai-chat": {
         "choices": [{"message": {"tool_calls": [{"id": "c", "function": FUNCTION}]}, "finish_reason": "tool_calls"}]
@@ -48,3 +50,15 @@ def test_a_reply_leaves_no_reference_cycles(wire: str, broken: bool) -> None:
     with no_cycles():
         answer(wire, CALLED[wire], broken=broken)
         answer("openai-chat", prose, broken=broken)
+
+
+@pytest.mark.parametrize("model", ["openai/some-model", "vllm/some-model", "anthropic/some-model"])
+def test_tools_and_all_that_is_derived_from_them_leave_no_reference_cycles(model: str) -> None:
+    def request() -> None:
+        for body in (CALLED["openai-chat"], {"choices": [{"message": {"content": f"<tool_call>{CALL}</tool_call>"}}]}):
+            pipeline = ResponsePipeline(plan_for(model, tools=Toolset(TOOLS)))
+            pipeline.feed(list(unfold(wire_format("openai-chat").wire.read_reply(body, None))))
+
+    request()  # the first fills caches
+    with no_cycles():
+        request()

@@ -10,9 +10,11 @@ from typing import Any
 from tests.gateway.running import Running, config, run, serving
 from tests.gateway.scripts import in_turn, text
 from tests.gateway.upstream_server import upstream_server
+from toolglot.gateway.overview import Deleted
 from toolglot.gateway.records import Record, Records
-from toolglot.gateway.retention import delete_old, kept_for
-from toolglot.gateway.shared_state import RECORDS
+from toolglot.gateway.retention import delete_old, delete_shared, kept_for
+from toolglot.gateway.shared_state import RECORDS, LocalState
+from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.store import Store
 
 ADA, BOB, OPS = "key-ada-0123456789", "key-bob-0123456789", "key-ops-0123456789"
@@ -103,3 +105,21 @@ def test_a_gateway_deletes_what_is_old() -> None:
 def test_redis_deletes_by_itself() -> None:
     assert kept_for(RECORDS, 3600.0).seconds == 3600
     assert kept_for(RECORDS, 1e9) == kept_for(RECORDS, 0) == RECORDS
+
+
+def test_an_owner_whose_name_begins_like_another_one_has_only_its_own() -> None:
+    async def work() -> None:
+        state, store = LocalState(), Store()
+        shared = SharedStore(state, store)
+        await shared.add("resp_1", "key 0123456789abcdef", None, (), b"{}")
+        assert await shared.body("0123456789abcdef resp_1", "key") is None
+        assert await delete_shared(state, "key") == Deleted(0, 0)
+        assert await shared.body("resp_1", "key 0123456789abcdef") == b"{}"
+        assert await delete_shared(state, "key 0123456789abcdef") == Deleted(0, 1)
+
+    run(work())
+
+
+def test_the_retention_time_may_be_any_number() -> None:
+    assert kept_for(RECORDS, float("inf")) == RECORDS
+    assert kept_for(RECORDS, 1e-9).seconds == 1

@@ -312,6 +312,7 @@ def test_the_other_gateway_has_responses_decisions_and_usage(tmp_path: Path) -> 
             assert status == 200
             assert "Ada" in str(up.requests[-1].body)
             assert (await one.ask("GET", f"/v1/responses/{second['id']}"))[1]["id"] == second["id"]
+            assert (await other.ask("POST", "/v1/responses/input_tokens", body))[0] == 200
             _, _, called = await one.ask("POST", _CHAT, question("openai-chat", "any"))
             for gateway in (one, other):
                 for id in (headers["x-request-id"], called["x-request-id"]):

@@ -175,3 +175,11 @@ def test_invalid_settings_are_errors_with_their_line(files: Path, more: str, exp
 def test_settings_of_tls_need_https(files: Path) -> None:
     with pytest.raises(CallerError, match=r"tls_name: needs an address that begins with https://"):
         settings("http://h:1", 'tls_name = "x"')
+
+
+def test_a_route_to_the_provider_of_an_upstream_with_a_proxy_is_an_error() -> None:
+    upstream = '[[upstream]]\nname = "corp"\nprovider = "openai"\napi_key = "k"\nproxy = "http://me:secret@proxy:1"\n'
+    with pytest.raises(CallerError, match=r"line 8, \[route\] to: upstream 'corp' is at the same host") as caught:
+        read_config(f'{upstream}[[route]]\nmodel = "a"\nto = "openai/x"\n', environ={"OPENAI_API_KEY": "sk-1"})
+    assert "secret" not in str(caught.value)
+    assert "local" in read_config(f'{upstream}[[route]]\nmodel = "a"\nto = "local/x"\n', environ={}).upstreams

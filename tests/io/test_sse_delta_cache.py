@@ -66,12 +66,18 @@ def read(wire: str, pieces: list[bytes]) -> list[Event]:
     return events
 
 
+def assert_same(wire: str, chunks: list[bytes]) -> None:
+    """Each event in a read of its own, all in one read, and each in two reads, which are never cached."""
+    halves = [half for chunk in chunks for half in (chunk[:9], chunk[9:])]
+    assert read(wire, chunks) == read(wire, [b"".join(chunks)]) == read(wire, halves)
+
+
 @pytest.mark.parametrize("wire", FORMS)
 @given(data=st.data())
 def test_chunk_by_chunk_equals_one_piece(wire: str, data: st.DataObject) -> None:
     form, keys = FORMS[wire]
     chunks = data.draw(st.lists(st.builds(form, st.sampled_from(TEXTS), st.sampled_from(keys)), max_size=12))
-    assert read(wire, chunks) == read(wire, [b"".join(chunks)])
+    assert_same(wire, chunks)
 
 
 BEGUN = {
@@ -93,7 +99,7 @@ def test_chunks_that_continue_a_block_are_equal_too(wire: str, data: st.DataObje
     form, keys = FORMS[wire]
     more = st.builds(form, st.sampled_from(['"{"', '"}"', '"a"', '""', '"\\""']), st.sampled_from(keys))
     chunks = [data.draw(st.sampled_from(BEGUN[wire])), *data.draw(st.lists(more, max_size=12))]
-    assert read(wire, chunks) == read(wire, [b"".join(chunks)])
+    assert_same(wire, chunks)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +125,20 @@ def test_after_the_first_chunk_only_the_string_is_decoded(wire: str, key: str, b
     chunks = [form(json.dumps(text), key).replace(b'":', b'"' + colon) for text in ('{"a"', "12", ",34", "5")]
     costs = [lines_run(lambda chunk=chunk: reader.feed(chunk)) for chunk in chunks]  # type: ignore[misc]
     assert costs[2] == costs[3] < costs[0] * 0.7
+
+
+def test_events_that_come_in_one_read_are_cached_too() -> None:
+    found = find_wire("openai-chat")
+    assert found is not None
+    costs = []
+    for number in (4, 8):
+        reader = found.reader(None)
+        reader.feed(chat('""'))
+        costs.append(lines_run(lambda: reader.feed(b"".join(chat(json.dumps(f"text{at}")) for at in range(number)))))  # noqa: B023
+    reader = found.reader(None)
+    reader.feed(chat('"text"')[:9])
+    decoded = lines_run(lambda: reader.feed(chat('"text"')[9:]))
+    assert (costs[1] - costs[0]) / 4 < decoded / 3
 
 
 def test_the_cache_stops_after_too_many_misses() -> None:

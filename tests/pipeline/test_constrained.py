@@ -206,8 +206,9 @@ def test_the_plain_request_asks_the_same_without_the_schema() -> None:
         Message("tool", (ToolResult("c1", "get_weather", (Text("sunny"),)),)),
     )
     output = Output(CITY)
-    plain = plan_for("llamacpp/some-model", ask="constrained", messages=messages, output=output).plain
-    assert plain is not None
+    make_plain = plan_for("llamacpp/some-model", ask="constrained", messages=messages, output=output).plain
+    assert make_plain is not None
+    plain = make_plain()
     assert (plain.tools, plain.choice, plain.output) == ((), None, output)  # the caller's schema counts here
     texts = ["".join(part.text for part in message.parts if isinstance(part, Text)) for message in plain.messages]
     assert texts == ["Hello\n\nThe result of get_weather is: sunny"]

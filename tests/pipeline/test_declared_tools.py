@@ -46,7 +46,7 @@ CASES = [
 
 @pytest.mark.parametrize(("wire", "body", "name"), CASES)
 def test_calls_of_such_tools_are_valid_and_checked(wire: str, body: dict[str, Any], name: str) -> None:
-    request = read_request_bytes(msgspec.json.encode(body), wire_format(wire))
+    request = read_request_bytes(msgspec.json.encode(body), wire_format(wire).wire)
     assert validate_call(ToolCall("c", name, '{"city": "Paris"}'), request.tools).call is not None
     assert [one.code for one in validate_call(ToolCall("c", name, "{}"), request.tools).decisions] == ["rejected_schema"]
 
@@ -76,7 +76,7 @@ def test_a_tool_that_is_in_both_is_sent_once() -> None:
 )
 def test_members_of_a_toolset_are_known_by_their_own_names(tool: dict[str, Any], name: str) -> None:
     other = {"name": "get_weather", "input_schema": SCHEMA}
-    request = read_request_bytes(msgspec.json.encode(anthropic(tools=[tool, other])), wire_format("anthropic"))
+    request = read_request_bytes(msgspec.json.encode(anthropic(tools=[tool, other])), wire_format("anthropic").wire)
     call = validate_call(ToolCall("c", name, '{"x": 1}'), request.tools).call
     assert call is not None
     assert call.name == name

@@ -307,3 +307,14 @@ def test_regions_that_share_an_opener_may_be_cut_anywhere(text: str, calls: Any)
         extractor.close()
         results.append(extractor.result())
     assert all(result == results[-1] for result in results)
+
+
+def test_a_call_whose_arguments_are_there_is_the_same_wherever_its_end_is_cut() -> None:
+    """One grammar parses JSON behind `<tool_call>`. With a second one, which dialect won depended on the last character."""
+    tools = [{"name": "f", "schema": {"type": "object", "properties": {"a": {"type": "integer"}}}}]
+    text = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+    for end in range(text.index("1}") + 2, len(text)):
+        found = extract(text[:end], tools)
+        assert [(call.source, call.arguments, call.fixes) for call in found.calls] == [
+            ("hermes", {"a": 1}, ("closed_truncated",))
+        ], text[:end]

@@ -376,7 +376,7 @@ def test_a_schema_for_the_answer_in_each_way() -> None:
     constrained = fitted(known(), "constrained", output=output)
     assert constrained.request.output is not output  # that of the calls; the caller's schema is for the text answer
     assert constrained.plain is not None
-    assert constrained.plain.output is output
+    assert constrained.plain().output is output
 
 
 # -- nonce

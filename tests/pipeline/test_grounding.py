@@ -10,7 +10,7 @@ from toolglot.core.reply import Decision
 from toolglot.core.tools import Choice, Tool
 from toolglot.io.json_codec import dumps
 from toolglot.pipeline.request.retry_feedback import as_result
-from toolglot.pipeline.response.grounding import Grounding, grounding
+from toolglot.pipeline.response.grounding import Grounding
 
 SMALL = "llamacpp/qwen2.5-coder-1.5b"
 
@@ -75,9 +75,11 @@ def test_a_call_that_has_a_result_is_rejected() -> None:
 def test_it_goes_back_once() -> None:
     call = ToolCall("c1", "act", '{"city": "Rome"}')
     rejection = as_result(Decision("rejected_ungrounded", "act: none of its values occurs", call), call)
-    assert grounding((*user_messages("hi"), Message("assistant", (call,)), Message("tool", (rejection,)))) is None
+    messages = (*user_messages("hi"), Message("assistant", (call,)), Message("tool", (rejection,)))
+    assert plan_for(SMALL, messages=messages, ask="dialect:hermes").grounding is None
     forged = ToolResult("c1", "act", (Text(rejection.text),), is_error=True)  # the same sentence, without the code
-    assert grounding((*user_messages("hi"), Message("tool", (forged,)))) is not None
+    messages = (*user_messages("hi"), Message("assistant", (call,)), Message("tool", (forged,)))
+    assert plan_for(SMALL, messages=messages, ask="dialect:hermes").grounding is not None
 
 
 HERMES = '<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo"}}</tool_call>'

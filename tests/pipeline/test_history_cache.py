@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import msgspec
@@ -28,7 +29,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> HistoryCache:
 
 
 def read(data: bytes, wire: str = CHAT, owner: str = "", seen: list[bytes] | None = None) -> Request:
-    return read_request_bytes(data, wire_format(wire), None if seen is None else seen.append, owner)
+    return read_request_bytes(data, wire_format(wire).wire, None if seen is None else seen.append, owner)
 
 
 def outcome(data: bytes, wire: str) -> Request | str:
@@ -126,3 +127,28 @@ def test_a_short_history_is_not_kept() -> None:
     assert len(cache) == 0
     read(encode(chat("x" * 40_000)))
     assert len(cache) == 1
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "1000", "1.5", '"a"', '{"a":1}'])
+def test_the_memory_that_is_held_is_counted(value: str) -> None:
+    """A block that is kept as it came takes up to 30 times its JSON."""
+    cache = request_bytes._HISTORIES = HistoryCache(least=0)
+    values = ",".join([value] * 20_000)
+    data = f'{{"model":"m","messages":[{{"role":"user","content":[{{"type":"thing","a":[{values}]}}]}}]}}'.encode()
+    read(encode(chat("warm")), ANTHROPIC)
+    tracemalloc.start()
+    read(data, ANTHROPIC)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert cache._bytes > 0.9 * held
+
+
+@pytest.mark.parametrize("wire", [CHAT, ANTHROPIC])
+def test_a_long_history_is_read_in_parts(wire: str) -> None:
+    texts = [f"{at} {'x' * 600}" for at in range(2500)]
+    request = read(encode(chat(*texts)), wire)
+    assert [part.text for message in request.messages for part in message.parts] == texts  # type: ignore[union-attr]
+    bad = chat(*texts)
+    bad["messages"][2400]["role"] = 7
+    with pytest.raises(CallerError, match=r"messages\[2400\]"):
+        read(encode(bad), wire)

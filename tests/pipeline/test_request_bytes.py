@@ -17,7 +17,7 @@ from toolglot.wires import NAMES
 
 
 def translated(data: bytes, source: str, target: str, notes: list[str]) -> Any:
-    read, there = read_request_bytes(data, wire_format(source)), wire_format(target)
+    read, there = read_request_bytes(data, wire_format(source).wire), wire_format(target)
     return msgspec.json.decode(write_request_bytes(with_defaults(read, source, there.wire), there, notes))
 
 
@@ -42,16 +42,16 @@ def request(tools: list[Any]) -> bytes:
 
 def test_tools_that_come_again_are_the_same_tools() -> None:
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
-    first, second = (read_request_bytes(request(tools), wire_format("openai-chat")).tools for _ in range(2))
+    first, second = (read_request_bytes(request(tools), wire_format("openai-chat").wire).tools for _ in range(2))
     assert isinstance(first, Toolset)
     assert first is second
-    other = read_request_bytes(request([*tools, tools[0]]), wire_format("openai-chat")).tools
+    other = read_request_bytes(request([*tools, tools[0]]), wire_format("openai-chat").wire).tools
     assert len(other) == 2
 
 
 def test_tools_that_are_very_large_are_not_kept() -> None:
     tools = [{"type": "function", "function": {"name": "f", "description": "x" * 600_000}}]
-    first, second = (read_request_bytes(request(tools), wire_format("openai-chat")).tools for _ in range(2))
+    first, second = (read_request_bytes(request(tools), wire_format("openai-chat").wire).tools for _ in range(2))
     assert first == second
     assert first is not second
 
@@ -63,12 +63,12 @@ def test_functions_of_old_stand_beside_tools() -> None:
         "tools": [{"type": "function", "function": {"name": "a"}}],
         "functions": [{"name": "b"}],
     }
-    read = read_request_bytes(msgspec.json.encode(payload), wire_format("openai-chat"))
+    read = read_request_bytes(msgspec.json.encode(payload), wire_format("openai-chat").wire)
     assert [tool.name for tool in read.tools] == ["a", "b"]
 
 
 def test_values_from_the_path() -> None:
-    read = read_request_bytes(b'{"contents": []}', wire_format("gemini"), model="m", stream=True)
+    read = read_request_bytes(b'{"contents": []}', wire_format("gemini").wire, model="m", stream=True)
     assert (read.model, read.stream) == ("m", True)
     assert b"model" not in write_request_bytes(read, wire_format("gemini"), [])
 
@@ -88,4 +88,4 @@ def test_values_from_the_path() -> None:
 )
 def test_a_bad_body_is_the_callers_error(data: bytes, message: str) -> None:
     with pytest.raises(CallerError, match=message):
-        read_request_bytes(data, wire_format("openai-chat"))
+        read_request_bytes(data, wire_format("openai-chat").wire)

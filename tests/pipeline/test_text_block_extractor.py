@@ -52,6 +52,23 @@ def test_a_weak_form_that_is_meant_is_a_call_and_one_that_is_shown_is_text(calls
     assert (found.text, found.calls, codes(found)) == (shown, [], ["quoted"])
 
 
+@pytest.mark.parametrize("size", [1, 7])
+@pytest.mark.parametrize(
+    "shown",
+    [
+        f"I look. {HERMES}",
+        f"Write `{HERMES}` for that, and then wait.",
+        f"It is <!-- like\nthis: {HERMES} --> or not.",
+        f"A call:\n{FENCED}\n{'It is explained here. ' * 20}",
+        f"Then <tool_call> and </tool_call>, and so on.\n{HERMES}",
+    ],
+)
+def test_what_stands_before_a_call_counts_however_it_is_cut(shown: str, size: int) -> None:
+    pieces = [shown[at : at + size] for at in range(0, len(shown), size)]
+    whole, cut = reply(plan_for(), text(shown)), reply(plan_for(), text(*pieces))
+    assert (cut.text, cut.calls, cut.decisions) == (whole.text, whole.calls, whole.decisions)
+
+
 def test_before_native_calls_text_that_looks_like_a_call_stays_text() -> None:
     found = reply(plan_for(), text(FENCED), call(1, "get_time", ROME), text(HERMES, index=2), end=CALLS)
     assert found.text == FENCED + HERMES

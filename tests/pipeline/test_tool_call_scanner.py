@@ -186,3 +186,45 @@ def test_which_of_several_is_believed(at: int, size: int) -> None:
     text = "<up>" + "x" * 100
     found = [piece for start in range(0, len(text), size) for piece in scanner.feed(text[start : start + size])]
     assert summary(found + scanner.close())[0] == [name]
+
+
+class Digits(Tag):
+    """Shares the opener, but its body begins with a digit."""
+
+    opened = 0
+
+    def open(self, opener: str) -> Tag:
+        type(self).opened += 1
+        return Digits()
+
+    def feed(self, text: str) -> int:
+        first = text.lstrip()[:1]
+        return text.index(first) + 1 if first and not first.isdigit() and not self._tail else super().feed(text)
+
+    def parse(self, text: str, tools: Tools, *, complete: bool) -> RegionResult:
+        name = text.removeprefix("<call>").removesuffix("</call>").strip()
+        return RegionResult((ParsedCall(name, "{}", text, closed=complete),)) if name[:1].isdigit() else RegionResult()
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_only_grammars_that_can_go_on_as_the_text_does_are_opened(size: int) -> None:
+    config = scanner_config([Dialect("digits", (Digits(), Tag()), nothing, nothing, nothing)], {})
+    text = "<call>f</call> <call>f</call> <call> f</call>"
+    names: list[list[str]] = []
+    for _ in range(3):
+        before = Digits.opened
+        scanner = ToolCallScanner(config)
+        pieces = [piece for at in range(0, len(text), size) for piece in scanner.feed(text[at : at + size])]
+        found = [piece for piece in pieces + scanner.close() if isinstance(piece, CallFound)]
+        names.append([call.name for piece in found for call in piece.parsed.calls])
+    assert names == [["f", "f"]] * 3  # a name with a space is not a call
+    assert Digits.opened == before  # that it goes on neither with `f` nor with ` f` is known by then
+
+
+@pytest.mark.parametrize("size", [1, 100])
+@pytest.mark.parametrize("text", ["<call>", "<call>  ", "a <call> ", "<call>" + " " * 40, "<call>" + " " * 40 + "f</call>"])
+def test_an_opener_with_nothing_behind_it_is_text(text: str, size: int) -> None:
+    config = scanner_config([Dialect("digits", (Digits(), Tag()), nothing, nothing, nothing)], {})
+    scanner = ToolCallScanner(config)
+    pieces = [piece for at in range(0, len(text), size) for piece in scanner.feed(text[at : at + size])] + scanner.close()
+    assert "".join(piece.text for piece in pieces if isinstance(piece, TextPiece)) == text

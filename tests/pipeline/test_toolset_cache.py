@@ -45,7 +45,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> ToolsetCache:
 
 
 def read(data: bytes, wire: str = CHAT) -> Request:
-    return read_request_bytes(data, wire_format(wire))
+    return read_request_bytes(data, wire_format(wire).wire)
 
 
 @pytest.mark.parametrize("space", [b"", b" ", b"\n  "])
@@ -74,11 +74,11 @@ def test_what_is_new_in_a_body_is_looked_at() -> None:
     data = encode(body(tools=tools("alpha"), user="u"))
     seen: list[bytes] = []
     for _ in range(2):
-        read_request_bytes(data, wire_format(CHAT), seen.append)
+        read_request_bytes(data, wire_format(CHAT).wire, seen.append)
     assert seen == [data, data.replace(encode(tools("alpha")), MARK)]
     seen.clear()
     deeper = encode({"metadata": {"tools": tools("alpha")}, **body()})
-    read_request_bytes(deeper, wire_format(CHAT), seen.append)
+    read_request_bytes(deeper, wire_format(CHAT).wire, seen.append)
     assert seen[-1] == deeper  # they were not the request's tools, and all of it is read
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from tests.wires.responses_pieces import MEANT, read
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
@@ -172,3 +173,9 @@ def test_the_response_echoes_its_request() -> None:
     assert body["tool_choice"] == {"type": "function", "name": "f"}
     assert (body["tools"][0]["name"], body["metadata"]) == ("f", {"a": "b"})
     assert told(streamed(MEANT, ResponseContext("resp_2", "shown", 5, request=request)))[-1]["response"] == body
+
+
+@pytest.mark.parametrize("kind", [[[]], {"type": "object"}, 7, None])
+def test_an_item_of_no_known_type_is_written(kind: Any) -> None:
+    written = told(streamed(Reply("resp_1", "m", (Opaque(WIRE.name, {"type": kind, "status": "completed"}),), Stop("stop"))))
+    assert written[-1]["response"]["output"][0]["type"] == kind

@@ -12,7 +12,7 @@ import msgspec
 from toolglot.catalog.providers import unknown
 from toolglot.catalog.rows import Patterns, patterns, read_rows
 from toolglot.core.log import log
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, unreadable
 
 Stamp = tuple[str, int, int, int]  # path, inode, mtime, size: if all are the same, so is the content
 
@@ -61,7 +61,7 @@ def _read(path: str) -> UserRows:
     try:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CallerError(f"can't be read: {error}", path) from None
+        raise unreadable(path, error) from None
     if Path(path).name == "models.toml" and (strange := [key for key in tables if key != "model"]):
         raise CallerError(unknown("table", strange[0], ["model"]), path)
     return UserRows(path, patterns(read_rows(tables.get("model", []), path)))

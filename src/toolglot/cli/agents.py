@@ -14,7 +14,7 @@ from toolglot.catalog.providers import unknown
 from toolglot.cli.settings_files import merged, read_values
 from toolglot.client.user_dirs import at_home
 from toolglot.errors import CallerError
-from toolglot.io.json_codec import encode
+from toolglot.io.json_codec import dumps, encode
 
 PLACEHOLDERS = ("url", "key", "model", "folder")
 
@@ -37,6 +37,7 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arguments: tuple[str, ...] = ()
     unset: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    json_env: dict[str, dict[str, Any]] = {}
     files: dict[str, dict[str, Any]] = {}
     overlay: dict[str, str] = {}
     settings: tuple[Settings, ...] = ()
@@ -44,7 +45,9 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def filled(self, **values: str) -> Agent:
         """With the placeholders replaced. Values are data: they are never read as placeholders themselves."""
         names = {f"{{{name}}}": value for name, value in values.items()}
-        return msgspec.convert(_fill(msgspec.to_builtins(self), names), Agent)
+        fields = _fill(msgspec.to_builtins(self), names)
+        fields["env"] |= {name: dumps(value) for name, value in fields.pop("json_env").items()}
+        return msgspec.convert(fields, Agent)
 
     def write_files(self, folder: Path) -> None:
         for name, source in self.overlay.items():

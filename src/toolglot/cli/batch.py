@@ -126,7 +126,7 @@ def _row_options(kind: str, tools: BinaryIO | None, dialect: str, **options: Any
         with open(path, "rb") as file:
             template = read_json(file, path)
         dialect = "auto"
-    known = read_json(tools, "tools") if tools else ()
+    known = read_json(tools, f"--tools: {tools.name}") if tools else ()
     arguments: Any = "text" if kind == "parquet" else "object"
     found = RowOptions(known, dialect, template, arguments=arguments, **options)
     RowParser(found)

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from toolglot.catalog.user_rows import also_read
+from toolglot.cli.output import plural
 from toolglot.cli.streams import no_color
 from toolglot.client.transports import Transports
 from toolglot.errors import CallerError
@@ -67,7 +68,7 @@ def command(ctx: click.Context, /, file: Path, offline: bool, as_json: bool) -> 
     if as_json:
         click.echo(encode({"file": str(file), "routes": [msgspec.to_builtins(one) for one in routes]}))
     else:
-        click.echo(f"{file} is valid: {len(config.upstreams)} upstreams, {len(config.routes)} routes")
+        click.echo(f"{file} is valid: {plural(len(config.upstreams), 'upstream')}, {plural(len(config.routes), 'route')}")
         for one in routes:
             click.echo(_line(one))
         for budget in config.budgets:

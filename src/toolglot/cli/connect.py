@@ -29,6 +29,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.
 """
 _NOTES = "~/.config/toolglot/connected"  # one file for each agent: what was written, for --undo
 _NO_KEY = "any"
+_KEY = "{key}"  # the placeholder
 
 
 @click.command("connect", epilog=EXAMPLES)
@@ -127,8 +128,9 @@ def _plan(agent: Agent, as_json: bool) -> bytes | str:
 
 def _say_next(agent: Agent, client: GatewayClient) -> None:
     click.echo(f"{agent.title} uses the gateway at {client.url}. `toolglot connect {agent.name} --undo` restores it.", err=True)
-    for name, value in agent.env.items():
-        if name == KEY_VARIABLE:
-            click.echo(
-                f"Set {name} in the environment of {agent.title}" + (f" ({value})" if value == _NO_KEY else ""), err=True
-            )
+    row = find_agent(agent.name)
+    if any(_KEY in str(one.values) for one in row.settings):
+        return
+    for name in (name for name, value in row.env.items() if value == _KEY):  # no file has the key
+        hint = f" ({agent.env[name]})" if agent.env[name] == _NO_KEY else ""
+        click.echo(f"Set {name} in the environment of {agent.title}{hint}", err=True)

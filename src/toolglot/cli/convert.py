@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import IO, Any, BinaryIO
@@ -11,7 +12,7 @@ import msgspec
 
 from toolglot.cli.completion import complete_apis
 from toolglot.cli.streams import reserve_stdout
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, unreadable
 from toolglot.io.json_codec import JSON_ERRORS, decode_lenient, encode
 from toolglot.pipeline.convert import KINDS, convert, convert_stream
 
@@ -25,6 +26,18 @@ Examples:
 \b
 Exit codes: 0 success, 1 failure, 2 usage error (or unreadable input).
 """
+_STREAM_STARTS = (
+    b"data:",
+    b"event:",
+    b"id:",
+    b"retry:",
+    b":",
+    b"{",
+    b"[",
+    b"\xef\xbb\xbf",
+)  # SSE, NDJSON, or an array of Gemini
+_ENOUGH = 8  # bytes
+_STDIN = "the input"
 
 
 @click.command("convert", epilog=EXAMPLES)
@@ -61,13 +74,13 @@ def command(file: BinaryIO, source: str, target: str, kind: str, model: str | No
     try:
         known = read_tools(tools) if tools else ()
         if kind == "stream":
-            for piece in convert_stream(_not_empty(_pieces(file)), source, target, tools=known, model=model, notes=notes):
+            for piece in convert_stream(_stream(_pieces(file)), source, target, tools=known, model=model, notes=notes):
                 sys.stdout.buffer.write(piece)
                 sys.stdout.buffer.flush()
         else:
-            given = read_json(file, "the input")
+            given = read_json(file, file.name if os.path.isfile(file.name) else _STDIN)
             result = convert(given, source, target, kind, tools=known, model=model, notes=notes)
-            if given in ({}, []):  # a misspelt `jq` filter, or the wrong file
+            if given == []:  # a misspelt `jq` filter, or the wrong file
                 raise CallerError(f"the input has no {kind}: it is {given}")
             _print({"result": result, "notes": notes} if as_json else result, pretty=not as_json)
     except CallerError as error:
@@ -87,9 +100,9 @@ def read_tools(path: str) -> list[Any]:
             return load_tools(path)
     try:
         with click.open_file(path, "rb") as file:
-            found = read_json(file, "tools")
+            found = read_json(file, "--tools" if path == "-" else f"--tools: {path}")
     except OSError as error:
-        raise CallerError(str(error), "tools") from None
+        raise CallerError(str(unreadable(path, error)), "--tools") from None
     return found if isinstance(found, list) else [found]
 
 
@@ -101,7 +114,8 @@ def read_json(file: IO[bytes], what: str) -> Any:
     except JSON_ERRORS as error:
         problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         why = problem if data.strip() else "it is empty"
-        raise CallerError(f"{what} is not JSON: {why}; give a file, or pipe JSON in") from None
+        hint = "; give a file, or pipe JSON in" if what == _STDIN else ""
+        raise CallerError(f"{what} is not JSON: {why}{hint}") from None
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
@@ -110,15 +124,18 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         yield piece
 
 
-def _not_empty(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same pieces. A CallerError if there is nothing but white space, before anything is written."""
-    found = False
+def _stream(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same pieces. A CallerError if they are not a stream, before anything is written."""
+    start = b""
     for piece in pieces:
-        found = found or bool(piece.strip())
-        if found:
-            yield piece
-    if not found:
-        raise CallerError("the input has no stream: it is empty; give a file, or pipe a stream in")
+        start = (start + piece).lstrip()
+        if len(start) >= _ENOUGH:
+            break
+    if not start.startswith(_STREAM_STARTS):
+        why = f"it begins with {start[:_ENOUGH].decode(errors='replace')!r}" if start else "it is empty"
+        raise CallerError(f"the input has no stream: {why}; give a file, or pipe a stream in")
+    yield start
+    yield from pieces
 
 
 def _print(value: object, *, pretty: bool) -> None:

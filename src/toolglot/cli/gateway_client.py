@@ -10,6 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from toolglot.client.http import HttpTransport
+from toolglot.client.http.url import parse_url
 from toolglot.client.transport import Limits
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.model_check import ModelCheck
@@ -19,6 +20,7 @@ GATEWAY = "http://127.0.0.1:8484"
 KEY_VARIABLE = "TOOLGLOT_KEY"
 _LIMITS = Limits(connect=1.0, first_byte=30.0, idle=10.0, body=16 * 1024 * 1024)
 _NO_ACCESS = (401, 403)
+_REFUSED = "connect_failed"
 
 
 class GatewayClient:
@@ -26,6 +28,10 @@ class GatewayClient:
 
     def __init__(self, url: str, key: str | None = None) -> None:
         """Without a key, that of the environment is used."""
+        try:
+            parse_url(url)
+        except CallerError as error:
+            raise CallerError(error.problem, "--gateway") from None
         self.url = url.rstrip("/")
         self.key = os.environ.get(KEY_VARIABLE, "").strip() if key is None else key
 
@@ -36,6 +42,9 @@ class GatewayClient:
         except UpstreamError:
             return False
 
+    def missing(self) -> UpstreamError:
+        return UpstreamError(f"no gateway answers at {self.url}: start it with `toolglot serve`")
+
     def models(self) -> list[str]:
         return [row["id"] for row in self.get("/v1/models")["data"]]
 
@@ -44,7 +53,10 @@ class GatewayClient:
         return msgspec.convert(self.get(f"/toolglot/check/{quote(model, safe='/:@')}"), ModelCheck)
 
     def get(self, path: str) -> dict[str, Any]:
-        status, body = asyncio.run(self._get(path))
+        try:
+            status, body = asyncio.run(self._get(path))
+        except UpstreamError as error:
+            raise self.missing() if error.code == _REFUSED else error from None
         if status in _NO_ACCESS:
             problem = "rejects this API key" if self.key else "needs an API key"
             raise CallerError(f"the gateway at {self.url} {problem}: set {KEY_VARIABLE}", "--gateway")

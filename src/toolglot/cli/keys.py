@@ -46,6 +46,8 @@ def command(action: str, name: str | None, file: Path, admin: bool, as_json: boo
         text = read_text(file)
         keys = _keys(text, file)
         if action == "list":
+            if name is not None:
+                raise CallerError("takes no NAME", action)
             _print_list(keys, as_json)
             return
         if name is None or not KEY_NAME.fullmatch(name):

@@ -110,7 +110,7 @@ def _gateway(options: Mapping[str, Any]) -> Iterator[GatewayClient]:
     if options["gateway"] is not None:
         client = GatewayClient(options["gateway"])
         if not client.is_running():
-            raise UpstreamError(f"no gateway answers at {client.url}: start it with `toolglot serve`")
+            raise client.missing()
         yield client
         return
     if path is None and not is_new:

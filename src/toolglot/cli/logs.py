@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections import deque
@@ -35,6 +36,7 @@ Exit codes: 0 success, 1 failure (no log, no gateway), 2 usage error.
 _CONFIG = "toolglot.toml"
 _INTERVAL = 0.5  # seconds
 _FAILED = "failed"
+_STATUS = re.compile(rf"[1-5][0-9x]{{2}}|{_FAILED}")
 _COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 
 
@@ -91,6 +93,8 @@ def command(
     if no_color():
         ctx.color = False
     try:
+        if conditions["status"] and not _STATUS.fullmatch(conditions["status"]):
+            raise CallerError(f"must be a status such as 502, 5xx, or {_FAILED}", "--status")
         wanted = Filter(**conditions)
         for fields in _entries(file, gateway, wanted, lines, follow=follow):
             click.echo(encode(fields) if as_json else _line(fields))

@@ -29,5 +29,9 @@ def clear_line() -> None:
         click.echo(_ERASE, nl=False, err=True, color=True)
 
 
+def plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def _is_live() -> bool:
     return sys.stderr.isatty() and not is_dumb()

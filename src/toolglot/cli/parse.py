@@ -11,7 +11,7 @@ from toolglot.cli.ask_view import colour, plain
 from toolglot.cli.completion import complete_dialects
 from toolglot.cli.convert import read_json, read_tools
 from toolglot.core.extraction import Extraction, call_fields
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, unreadable
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.response_template import dialect_from_template
 from toolglot.io.json_codec import encode
@@ -74,8 +74,11 @@ def _dialect(name: str) -> str | Dialect:
     kind, _, path = name.partition(":")
     if kind != "template":
         return name
-    with open(path, "rb") as file:
-        return dialect_from_template(read_json(file, path))
+    try:
+        with open(path, "rb") as file:
+            return dialect_from_template(read_json(file, path))
+    except OSError as error:
+        raise CallerError(str(unreadable(path, error)), "--dialect") from None
 
 
 def as_object(found: Extraction) -> dict[str, Any]:

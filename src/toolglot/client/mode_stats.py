@@ -79,7 +79,9 @@ def was_good(calls: int, codes: Collection[str], *, declared: bool = False) -> b
     """
     if declared and AS_TEXT in codes:
         return False
-    bad = any(code == "missing_call" or (code.startswith("rejected_") and code not in (UNGROUNDED, REPEATED)) for code in codes)
+    bad = False
+    for code in codes:
+        bad = bad or code == "missing_call" or (code.startswith("rejected_") and code not in (UNGROUNDED, REPEATED))
     return calls > 0 and not bad if calls or bad else None
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 import msgspec
 
+from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, merge_extra, unfold_part
 from toolglot.core.messages import Extra, Message, Opaque, Part, Text, ToolCall, ToolResult
@@ -230,7 +232,7 @@ class ServedResponse:
         request = msgspec.structs.replace(self._request, messages=messages)
         if any(one.call.full_name != TOOL_SEARCH for one in done):  # the choice was for the first call
             request = msgspec.structs.replace(request, choice=None)
-        self._served = self._serve(request, loaded=self._loaded)
+        self._served = await in_worker(partial(self._serve, request, loaded=self._loaded))
         if self._rounds + 1 == MAX_ROUNDS:
             self._served = _without(self._served)
         await self.begin()
@@ -244,7 +246,7 @@ class ServedResponse:
         if number >= _MAX_CALLS or (limit and self._used[kind] > limit):
             return ServerCall(call, f"Error: the limit of {limit or _MAX_CALLS} calls is reached.", failed=True)
         if kind == TOOL_SEARCH:
-            return run_search(call, self._served.deferred)
+            return await in_worker(partial(run_search, call, self._served.deferred))
         text, failed = await self._tools[kind].run(call)
         if len(text) > _MAX_TEXT:
             text = f"{text[:_MAX_TEXT]}\n(cut: the result has {len(text)} characters)"

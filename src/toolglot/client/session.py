@@ -37,7 +37,7 @@ from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.server_tools import serve
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
 from toolglot.pipeline.request.vendor_tools import plain_request, server_kinds
-from toolglot.pipeline.response.call_validator import Policy, UnsupportedSchemas
+from toolglot.pipeline.response.call_validator import MAX_CALLS, Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 from toolglot.pipeline.response.validate_calls import Calls
@@ -50,6 +50,7 @@ _HEAVY = 64 * 1024  # characters; shorter calls are validated within millisecond
 _LONG = 8 * 1024  # characters; to search so many for calls takes some 50 ms at worst
 _MANY = 200  # events or messages
 _LARGE = 3000  # objects and lists in the schemas of all tools
+_LONG_REQUEST = 256 * 1024  # characters of text; a shorter request is written within milliseconds
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
 
@@ -95,9 +96,12 @@ class Session(msgspec.Struct, frozen=True):
         return response
 
     async def _prepared(self, request: Request, target: Target, nonce: str | None, larger_context: bool) -> Response:
-        is_large = len(request.messages) > _MANY or _are_large(request.tools)
         prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
-        return await in_worker(prepare) if is_large else prepare()
+        return await _where(request)(prepare)
+
+    async def planned(self, request: Request, target: Target) -> HttpRequest:
+        """The request as it would be sent."""
+        return await _where(request)(partial(self.http_request, request, target))
 
     async def _served(
         self, request: Request, target: Target, prepare: Callable[[Request], Awaitable[Response]]
@@ -105,12 +109,13 @@ class Session(msgspec.Struct, frozen=True):
         """The response to a request, with the tools that run here."""
         route = target.route
         notes: list[str] = []
+        run = _where(request)
         if not request.tools or target.calls == "off" or (request.choice is not None and request.choice.mode == "none"):
-            return await prepare(plain_request(request, route.wire, route.provider.quirks))
+            return await prepare(await run(partial(plain_request, request, route.wire, route.provider.quirks)))
         kinds = self.server_tools.keys() & server_kinds(request.tools) if self.server_tools else ()
         wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in kinds} if kinds else {}
         runs = await definitions(wanted, notes) if wanted else {}
-        served = serve(request, route, runs)
+        served = await run(partial(serve, request, route, runs))
         if not (served.kinds or served.notes or notes):
             return await prepare(served.request)
         return ServedResponse(
@@ -187,6 +192,7 @@ class Response:
         self._offset = 0  # blocks emitted before it
         self._ended = False
         self._is_large = _are_large(self.plan.tools) or _have_long_results(self.plan.given)
+        self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = [] if session.keeps_received else None  # events of the first response, unprocessed
@@ -224,7 +230,7 @@ class Response:
             try:
                 return await send(self._http_request)
             except UpstreamError as error:
-                if not self._learn(error):
+                if not await _where(self._request)(partial(self._learn, error)):
                     raise
         return await send(self._http_request)
 
@@ -293,6 +299,7 @@ class Response:
         self._buffered += length
         is_heavy = self._buffered > _HEAVY or (self._is_large and (is_held or len(events) > 1))
         is_heavy = length > _LONG or len(events) > _MANY or (is_heavy and self._pipeline.may_validate(events))
+        is_heavy = is_heavy or self._may_replan
         batch = await in_worker(partial(self._process, events)) if is_heavy else self._process(events)
         self._buffered = max(0, self._buffered - _length(batch))
         return batch
@@ -312,7 +319,7 @@ class Response:
             batch, self._no_tool, self._reopens = batch[:-1], _without_repeats(end), True
             self._offset = self._pipeline.sent.blocks
             plan = msgspec.structs.replace(
-                self.plan, request=self.plan.plain, tool_mode=_ANSWER_ONLY, text_dialect=None, plain=None, notes=()
+                self.plan, request=self.plan.plain(), tool_mode=_ANSWER_ONLY, text_dialect=None, plain=None, notes=()
             )
             self._http_request = build_http_request(plan, self._session.transport, self.target.headers, self._session.limits)
             self._pipeline = self._new_pipeline(self._http_request.plan)
@@ -334,7 +341,7 @@ class Response:
         self.rejected = rejections(last.decisions)
         if not self._retries or not may_retry(last, self._request):
             return [last]
-        missing = (*self.rejected, *may_be_quotes(last.decisions)) or no_call(last.decisions)
+        missing = (*self.rejected, *may_be_quotes(last.decisions))[:MAX_CALLS] or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
         if not missing:
@@ -346,7 +353,8 @@ class Response:
     async def _send_again(self, request: Request, mark: str) -> Reply:
         """One more request, not streamed and without further retries. `mark`: what a call in its text must carry."""
         target = msgspec.structs.replace(self.target, call_retries=0)
-        response = self._session.prepare(msgspec.structs.replace(request, stream=False), target)
+        request = msgspec.structs.replace(request, stream=False)
+        response = await _where(request)(partial(self._session.prepare, request, target))
         response.is_retry = True
         if mark and response.plan.tool_mode.kind != "constrained":
             response.require_mark(mark)
@@ -361,6 +369,31 @@ class Response:
         usage, notes = add_usage(last.usage, retried.usage), (*last.notes, *retried.notes)
         decisions = (*last.decisions, *retried.decisions)
         return [*events, msgspec.structs.replace(last, stop=stop, usage=usage, notes=notes, decisions=decisions)]
+
+
+async def _here(job: Callable[[], T]) -> T:
+    return job()
+
+
+def _where(request: Request) -> Callable[[Callable[[], T]], Awaitable[T]]:
+    """What runs a step of planning: this thread, or a worker thread."""
+    return in_worker if _is_large(request) else _here
+
+
+def _is_large(request: Request) -> bool:
+    """Whether planning and writing it takes long."""
+    return len(request.messages) > _MANY or _are_large(request.tools) or _are_long(request.messages)
+
+
+def _are_long(messages: tuple[Message, ...]) -> bool:
+    length = 0
+    for message in messages:
+        for part in message.parts:
+            if type(part) is Text:
+                length += len(part.text)
+            elif type(part) is ToolResult:
+                length += sum(len(inner.text) for inner in part.parts if type(inner) is Text)
+    return length > _LONG_REQUEST
 
 
 def _are_large(tools: tuple[Tool, ...]) -> bool:

@@ -25,6 +25,16 @@ class Limits(msgspec.Struct, frozen=True):
 request_owner: ContextVar[str] = ContextVar("request_owner", default="")
 
 
+class Sent(Protocol):
+    """Counts the HTTP requests that one request of a client causes."""
+
+    sent: int
+    resent: int  # of these: sent again, because the server had closed a kept connection before it began to respond
+
+
+request_sent: ContextVar[Sent | None] = ContextVar("request_sent", default=None)
+
+
 class Answer(Protocol):
     """A response, once its head has arrived. It must be closed; closing it early ends the exchange at once."""
 

@@ -2,6 +2,9 @@
 
 `extra` contains fields that only one wire supports, keyed by that wire's name (`{"anthropic": {"cache_control": ...}}`).
 The same wire writes them back unchanged; other wires leave them out and add a note.
+
+No value contains itself, so the garbage collector need not look at them (`gc=False`): a long history would stop everything
+while it does.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ Extra = dict[str, dict[str, Any]]
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 
-class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
+class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text", gc=False):
     """A piece of text in a message."""
 
     text: str
@@ -24,14 +27,14 @@ class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
     extra: Extra = {}
 
 
-class Reasoning(msgspec.Struct, frozen=True, omit_defaults=True, tag="reasoning"):
+class Reasoning(msgspec.Struct, frozen=True, omit_defaults=True, tag="reasoning", gc=False):
     """The model's reasoning. Signatures and encrypted data are in `extra`; the text may be empty."""
 
     text: str
     extra: Extra = {}
 
 
-class Media(msgspec.Struct, frozen=True, omit_defaults=True, tag="media"):
+class Media(msgspec.Struct, frozen=True, omit_defaults=True, tag="media", gc=False):
     """An image, a sound or a file, as base64 `data` or as a `url`."""
 
     kind: Literal["image", "audio", "file"]
@@ -42,7 +45,7 @@ class Media(msgspec.Struct, frozen=True, omit_defaults=True, tag="media"):
     extra: Extra = {}
 
 
-class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call"):
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call", gc=False):
     """A call as the model made it. `arguments_json` is the text itself: lossless, and what a permission hook must see."""
 
     id: str
@@ -75,7 +78,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call"):
         return join_name(self.namespace, self.name) if self.namespace else self.name
 
 
-class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
+class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result", gc=False):
     """The result of the call with the id `call_id`."""
 
     call_id: str
@@ -90,7 +93,7 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
         return "".join(part.text for part in self.parts if type(part) is Text)
 
 
-class Opaque(msgspec.Struct, frozen=True, omit_defaults=True, tag="opaque"):
+class Opaque(msgspec.Struct, frozen=True, omit_defaults=True, tag="opaque", gc=False):
     """A block that only one wire has (such as a server tool's output): passed unchanged to that wire, to no other."""
 
     wire: str
@@ -100,7 +103,7 @@ class Opaque(msgspec.Struct, frozen=True, omit_defaults=True, tag="opaque"):
 Part = Text | Reasoning | Media | ToolCall | ToolResult | Opaque
 
 
-class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+class Message(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """All results of one turn are one message of role `tool`; an assistant's turn is one message."""
 
     role: Role

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, unreadable
 from toolglot.evaluation.bfcl import is_bfcl, read_bfcl
 from toolglot.evaluation.questions import Question, read_questions
 
@@ -20,7 +20,7 @@ def load(path: str | Path) -> list[Question]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise CallerError(f"can't be read: {error}", str(path)) from None
+        raise unreadable(path, error) from None
     answers = path.parent / "possible_answer" / path.name
     try:
         if is_bfcl(text):

@@ -14,7 +14,7 @@ import msgspec
 
 from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Decision, Usage
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, unreadable
 from toolglot.evaluation.questions import Question
 from toolglot.io.json_codec import encode
 
@@ -57,7 +57,7 @@ def read_saved(path: Path) -> tuple[Setting, dict[str, SavedAnswer]]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise CallerError(f"can't be read: {error.strerror}", str(path)) from None
+        raise unreadable(path, error) from None
     whole = data[: data.rfind(b"\n") + 1]
     setting: Setting | None = None
     found: dict[str, SavedAnswer] = {}

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from toolglot.client.transport import request_owner
+from toolglot.client.transport import request_owner, request_sent
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.auth import LOCAL, authenticate, check_admin
 from toolglot.gateway.budgets import check_budgets
@@ -42,11 +42,11 @@ class App:
         self.gateway = gateway
         self._idle_timer = IdleTimer()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
+        """Returns the coroutine instead of being one: that would be resumed for each chunk, too."""
         if scope["type"] == "http":
-            await self._http(HttpExchange(scope, receive, send, self._idle_timer))
-        elif scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
+            return self._http(HttpExchange(scope, receive, send, self._idle_timer))
+        return self._lifespan(scope, receive, send)
 
     # -- one request
 
@@ -62,7 +62,7 @@ class App:
                 return
             endpoint, path_params = find_endpoint(exchange.method, exchange.path)
             frontend = frontend_from_headers(exchange, endpoint.frontend) if endpoint.shared else endpoint.frontend
-            exchange.request_id_header = frontend.request_id_header
+            exchange.request_id_header = frontend.server.request_id_header
             record.wire = frontend.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             record.client = _client_name(exchange)
@@ -72,6 +72,7 @@ class App:
                 check_admin(caller)
             record.owner = caller.owner
             request_owner.set(caller.owner)
+            request_sent.set(record)
             if endpoint.recorded and live.config.budgets:
                 budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)]
                 if budgets:
@@ -106,7 +107,7 @@ class App:
         """Sends the error in the client's API. A started response can only be aborted: the client sees it as incomplete."""
         if frontend is None:
             frontend = frontend_for(exchange)
-            exchange.request_id_header = frontend.request_id_header
+            exchange.request_id_header = frontend.server.request_id_header
         status, body = frontend.wire.write_error(error)
         _add_request_details(body, exchange.request_id, param)
         record.status, record.code, record.error = status, error.code or "", error.message
@@ -123,8 +124,10 @@ class App:
 
     # -- startup and shutdown
 
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
+    async def _lifespan(self, scope: Scope, receive: Receive, send: Send) -> None:
         tasks: list[asyncio.Task[None]] = []
+        if scope["type"] != "lifespan":
+            return
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":

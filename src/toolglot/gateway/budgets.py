@@ -1,6 +1,7 @@
 """Budgets: what each key may spend in a day or a month (UTC). A request of a key that has spent one is rejected.
 
-Requests in progress count once they end. With shared state, the requests of all gateways count.
+Requests in progress count once they end. With shared state, the requests of all gateways count. Tokens that no upstream
+reported are estimated, or a client that always leaves before the end of a stream would spend nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from toolglot.core.reply import Usage
 from toolglot.errors import UpstreamError
 from toolglot.gateway.records import Record
-from toolglot.gateway.shared_state import SPENT, SharedState
+from toolglot.gateway.shared_state import BETWEEN, SPENT, SharedState
 
 Period = Literal["day", "month"]
-_BETWEEN = "\t"
 _DOLLARS, _TOKENS = "dollars", "tokens"
+_CHARACTERS_PER_TOKEN = 4
 _NANO = 1_000_000_000  # dollars are counted in billionths: counts are whole numbers
 _FORMATS: dict[Period, str] = {"day": "%Y-%m-%d", "month": "%Y-%m"}
 
@@ -56,6 +58,11 @@ def check_budgets(budgets: Iterable[Budget], spent: dict[Period, Spent], now: fl
                 raise UpstreamError(message, 429, "budget_exceeded", ends - now, should_retry=False)
 
 
+def estimated_usage(sent: int, received: int) -> Usage:
+    """From the bytes of a request and the characters of its response."""
+    return Usage(sent // _CHARACTERS_PER_TOKEN, received // _CHARACTERS_PER_TOKEN)
+
+
 def report_budget(budget: Budget, owner: str, spent: Spent, now: float) -> dict[str, Any]:
     limits = {name: limit for name in (_DOLLARS, _TOKENS) if (limit := getattr(budget, name))}
     done = {f"spent_{name}": getattr(spent, name) for name in limits}
@@ -85,7 +92,7 @@ class Spending:
         self._new = {period: self._new.get(period) or Counter() for period in now}  # what is over no longer matters
         for counts in self._new.values():
             for kind, number in numbers.items():
-                counts[record.owner + _BETWEEN + kind] += number
+                counts[record.owner + BETWEEN + kind] += number
 
     def _now(self) -> dict[Period, str]:
         at = time.gmtime(self._clock())
@@ -93,7 +100,7 @@ class Spending:
 
     def spent(self, owner: str) -> dict[Period, Spent]:
         def number(name: str, kind: str) -> int:
-            key = owner + _BETWEEN + kind
+            key = owner + BETWEEN + kind
             return self._new.get(name, Counter())[key] + self._shared.get(name, {}).get(key, 0)
 
         return {period: Spent(number(name, _DOLLARS) / _NANO, number(name, _TOKENS)) for period, name in self._now().items()}

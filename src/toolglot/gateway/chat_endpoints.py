@@ -1,29 +1,30 @@
-"""The five chat endpoints, and how every endpoint reads a request body."""
+"""The chat endpoint of every API, and how every endpoint reads a request body."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, Protocol, cast
 
 import msgspec
 
+from toolglot.catalog.prices import cost
 from toolglot.client.session import Session
 from toolglot.client.worker import in_worker
-from toolglot.core.interfaces import ResponseContext, Writer
+from toolglot.core.interfaces import Conversations, ResponseContext, Writer
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.auth import Caller
 from toolglot.gateway.body_structure import check_structure
-from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
+from toolglot.gateway.budgets import estimated_usage
+from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
 from toolglot.gateway.routing import MAX_NAME, Candidate
-from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.state import Gateway, Live, log
 from toolglot.gateway.store import StoreError
 from toolglot.gateway.upstream_request import Client, Opened, RateLimitTransport, open_response
@@ -35,6 +36,7 @@ from toolglot.wires.openai_chat.legacy_functions import uses_legacy_functions
 
 _MAX_FORWARDED_HEADER = 1000  # characters
 _MANY_MESSAGES = 100
+ESTIMATED = "the tokens are estimated: the upstream did not report them"
 _LARGE_BODY = 128 * 1024  # bytes; smaller ones are parsed within milliseconds
 
 
@@ -52,6 +54,16 @@ class EndpointCall(msgspec.Struct, frozen=True):
     @property
     def owner(self) -> str:
         return self.caller.owner
+
+    def estimate_usage(self, candidate: Candidate, sent: int, received: int = 0) -> None:
+        """Where the upstream did not report it, and a budget needs it: of a request of so many bytes and its response."""
+        record, config = self.record, self.live.config
+        if record.input is not None or not any(budget.is_for(self.owner) for budget in config.budgets):
+            return
+        usage = estimated_usage(sent, received)
+        record.input, record.output = usage.input, usage.output
+        record.cost = cost(record.target, candidate.upstream.row.name, usage, config.prices)
+        record.notes = [*record.notes, ESTIMATED]
 
     def may_see(self, record: Record) -> bool:
         """A record is visible with the key of its request, or an admin key."""
@@ -89,7 +101,7 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
     server = call.live.config.server
     check = partial(check_structure, max_depth=server.max_depth)
     try:
-        request = read_request_bytes(body, call.frontend.wire_format, check, call.caller.owner, **overrides)
+        request = read_request_bytes(body, call.frontend.wire, check, call.caller.owner, **overrides)
     except RecursionError:
         raise CallerError("the body is nested too deeply") from None
     if len(request.tools) > server.max_tools:
@@ -119,33 +131,38 @@ async def chat(call: EndpointCall) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = ResponsesThread(call, body) if call.frontend is RESPONSES else None
-    if thread is not None and call.gateway.shared_store is not None:
-        await thread.fetch_history(call.gateway.shared_store)
+    thread = stored_thread(call, body)
     upstream_request = await thread.with_history(request) if thread is not None else request
-    if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
-        raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
+    if not upstream_request.messages and thread is None:  # a stored conversation may be the upstream's
+        raise CallerError("is missing or empty", call.frontend.server.messages_key)
     balancer = call.gateway.balancer
     candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
-    opened = await open_response(
-        _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=server.cooldown
-    )
+    try:
+        opened = await open_response(
+            _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=server.cooldown
+        )
+    except asyncio.CancelledError:  # the client left; what it sent was read
+        call.estimate_usage(candidates[0], len(body))
+        raise
     _record_candidate(call.record, opened.candidate)
     call.record.tool_mode, call.record.tried = opened.response.plan.tool_mode.name, opened.failed
-    stored_thread = thread if thread is not None and thread.stores else None
+    kept_thread = thread if thread is not None and thread.stores else None
     content, prices = server.record, call.live.config.prices
-    keep_events = content or stored_thread is not None
-    response_id, created = call.frontend.id_prefix + call.exchange.id, int(call.record.began)
+    keep_events = content or kept_thread is not None
+    response_id, created = call.frontend.server.id_prefix + call.exchange.id, int(call.record.began)
     context = ResponseContext(response_id, request.model, created, request.stream_usage, request)
     response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
     try:
-        await (_stream if request.stream else _whole)(call, context, opened, response, stored_thread)
+        await (_stream if request.stream else _whole)(call, context, opened, response, kept_thread)
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
+        call.estimate_usage(opened.candidate, len(body), response.characters)
     if content:
-        call.record.content = response.content(body)
+        collect = partial(response.content, body)
+        is_large = len(body) + response.characters > _LARGE_BODY
+        call.record.content = await in_worker(collect) if is_large else collect()
 
 
 async def _load_model(call: EndpointCall, request: Request) -> None:
@@ -160,7 +177,7 @@ async def _load_model(call: EndpointCall, request: Request) -> None:
 
 def _session(call: EndpointCall) -> Session:
     """A session that copies the upstream's rate-limit headers for clients of the same vendor."""
-    session, prefix = call.live.session, call.frontend.rate_limit_prefix
+    session, prefix = call.live.session, call.frontend.server.rate_limit_prefix
     if prefix is None:
         return session
     return msgspec.structs.replace(session, transport=RateLimitTransport(session.transport, call.exchange, prefix))
@@ -169,7 +186,7 @@ def _session(call: EndpointCall) -> Session:
 def _client(call: EndpointCall) -> Client:
     """With the vendor's version and beta headers, because some request fields need them."""
     headers: dict[str, str] = {}
-    for name in call.frontend.forwarded_headers:
+    for name in call.frontend.server.forwarded_headers:
         value = call.exchange.headers.get(name)
         if value:
             headers[name.decode()] = value[:_MAX_FORWARDED_HEADER].decode("latin-1")
@@ -177,7 +194,7 @@ def _client(call: EndpointCall) -> Client:
 
 
 async def _whole(
-    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: StoredThread | None
 ) -> None:
     body = await response.whole(context)
     if thread is not None:
@@ -187,7 +204,7 @@ async def _whole(
 
 
 async def _stream(
-    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: StoredThread | None
 ) -> None:
     exchange, frontend, server = call.exchange, call.frontend, call.live.config.server
     save = None if thread is None else partial(thread.save, response, context)
@@ -199,7 +216,7 @@ async def _stream(
     call.record.status = 200
     call.record.first = call.record.elapsed()
     await start_stream(exchange, frontend, opened, as_array)
-    ping = frontend.ping(context.model or "")
+    ping = frontend.server.ping(context.model or "")
     async with ClientStream(exchange, ping, server.ping, server.client_timeout) as stream:
         await response.stream(writer, notes, stream, save)
     await exchange.end()
@@ -210,74 +227,95 @@ def _record_candidate(record: Record, candidate: Candidate) -> None:
     record.upstream, record.target, record.upstream_wire = candidate.upstream.name, route.model, route.wire.name
 
 
-# -- stored conversations of the Responses API
+# -- stored conversations
 
 
-class _ThreadFields(msgspec.Struct):
-    instructions: Any = None
-    previous_response_id: str | None = None
-    store: bool | None = None
+class _ThreadFields(Protocol):
+    instructions: Any
+    previous: str | None
+    store: bool | None
 
 
-class ResponsesThread:
-    """A conversation of the Responses API that the gateway stores: its history, and the new messages."""
+@cache
+def _thread_fields(conversations: Conversations) -> type[_ThreadFields]:
+    """The fields of a request, under the keys of its wire."""
+    fields = [("instructions", Any, None), ("previous", str | None, None), ("store", bool | None, None)]
+    keys = {"instructions": conversations.instructions, "previous": conversations.previous}
+    return cast(type[_ThreadFields], msgspec.defstruct("ThreadFields", fields, rename=keys))
 
-    def __init__(self, call: EndpointCall, body: bytes) -> None:
+
+def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
+    conversations = call.frontend.wire.conversations
+    return None if conversations is None else StoredThread(call, body, conversations)
+
+
+class StoredThread:
+    """A conversation that the gateway stores, on a wire that has such: its history, and the new messages."""
+
+    def __init__(self, call: EndpointCall, body: bytes, conversations: Conversations) -> None:
         self._call = call
+        self._conversations = conversations
         try:
-            self._fields = msgspec.json.decode(body, type=_ThreadFields)
+            self._fields: _ThreadFields = msgspec.json.decode(body, type=_thread_fields(conversations))
         except JSON_ERRORS as error:
             raise CallerError(str(error)) from None
         self._new_messages: tuple[Message, ...] = ()
-        self._fetched: tuple[Message, ...] | None = None
+        self._is_small = len(body) < _LARGE_BODY
 
     @property
     def stores(self) -> bool:
         return self._fields.store is not False
 
-    async def fetch_history(self, store: SharedStore) -> None:
-        """Before `with_history`, where gateways share their conversations."""
-        if previous := self._fields.previous_response_id:
-            self._fetched = await store.history(previous, self._call.owner)
-
     async def with_history(self, request: Request) -> Request:
-        """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
-        has_history = bool(self._fields.previous_response_id)
-        return await in_worker(partial(self._with_history, request)) if has_history else self._with_history(request)
-
-    def _with_history(self, request: Request) -> Request:
+        """The request with all earlier messages. Instructions of earlier requests do not apply, as in the vendors' APIs."""
         leading = 1 if self._fields.instructions else 0
-        instructions, self._new_messages = request.messages[:leading], request.messages[leading:]
-        previous = self._fields.previous_response_id
+        self._new_messages = request.messages[leading:]
+        previous = self._fields.previous
         if not previous:
             return request
-        is_shared = self._call.gateway.shared_store is not None
-        history = self._fetched if is_shared else self._call.gateway.store.history(previous, self._call.owner)
+        where, shared_store = (previous, self._call.owner), self._call.gateway.shared_store
+        if shared_store is not None:
+            history = await shared_store.history(*where)
+        else:
+            history = await in_worker(partial(self._call.gateway.store.history, *where))
         if history is None:
-            message = f"previous_response_id: response {previous[:100]!r} not found"
-            raise UpstreamError(message, 400, "previous_response_not_found")
-        wire_extra = request.extra.get("openai-responses", {})
-        wire_extra = {key: value for key, value in wire_extra.items() if key != "previous_response_id"}
+            status, code = self._conversations.not_found
+            raise UpstreamError(f"{self._conversations.previous}: {previous[:100]!r} not found", status, code)
+        return await in_worker(partial(self._joined, request, request.messages[:leading], history))
+
+    def _joined(self, request: Request, instructions: tuple[Message, ...], history: tuple[Message, ...]) -> Request:
+        wire = self._call.frontend.wire.name
+        wire_extra = {key: value for key, value in request.extra.get(wire, {}).items() if key != self._conversations.previous}
         messages = match_results((*instructions, *history, *self._new_messages))
-        request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, "openai-responses": wire_extra})
+        request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, wire: wire_extra})
         return with_declared_tools(request)
 
     async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
         """Runs before the end of the response is sent: the client may continue the conversation right after it."""
-        reply = response.reply()
-        if reply.error is not None:
-            return
-        messages = (*self._new_messages, Message("assistant", reply.parts))
-        body = encode(self._call.frontend.wire.write_reply(reply, context, []))
-        row = (context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body)
         store, shared_store = self._call.gateway.store, self._call.gateway.shared_store
+        is_small = self._is_small and response.characters < _LARGE_BODY and len(self._new_messages) < _MANY_MESSAGES
+        make_row = partial(self._row, response, context)
+        row = make_row() if is_small else await in_worker(make_row)
+        if row is None:
+            return
         try:
             if shared_store is not None:
                 await shared_store.add(*row)
-            elif store.in_memory and len(body) < _LARGE_BODY and len(messages) < _MANY_MESSAGES:
+            elif store.in_memory and is_small:
                 store.add(*row)
             else:
-                await asyncio.to_thread(store.add, *row)
+                await in_worker(partial(store.add, *row))
         except StoreError as error:  # a full disk: the client gets its response all the same
             log.error("%s: %s", self._call.exchange.request_id, error)
             self._call.record.notes.append(str(error))
+
+    def _row(
+        self, response: ResponseWriter, context: ResponseContext
+    ) -> tuple[str, str, str | None, tuple[Message, ...], bytes] | None:
+        """What the store keeps; None if the response is not complete."""
+        reply = response.reply()
+        if reply.error is not None:
+            return None
+        messages = (*self._new_messages, Message("assistant", reply.parts))
+        body = encode(self._call.frontend.wire.write_reply(reply, context, []))
+        return context.id or "", self._call.owner, self._fields.previous or None, messages, body

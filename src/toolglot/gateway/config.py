@@ -244,7 +244,7 @@ class _ConfigReader:
         routes = self._rows("route", RouteRow)
         for at, route in enumerate(routes):
             if route.upstream not in upstreams and route.upstream in providers():
-                upstreams[route.upstream] = self._upstream_of_route(at, route.upstream)
+                upstreams[route.upstream] = self._upstream_of_route(at, route.upstream, upstreams)
             self._check_route(at, route, upstreams)
         self._with_line("server", 0, "state", lambda: state_address(server, self._environ))
         nonce_secret = self._key("nonce_secret", 1, server.nonce_secret) if server.nonce_secret else None
@@ -374,9 +374,14 @@ class _ConfigReader:
                 problem = f"another upstream at this host has other settings ({', '.join(NETWORK_KEYS)})"
                 raise self._error(problem, "upstream", at, "base_url")
 
-    def _upstream_of_route(self, at: int, name: str) -> Upstream:
+    def _upstream_of_route(self, at: int, name: str, others: Mapping[str, Upstream]) -> Upstream:
         """A provider of the catalog needs no [[upstream]]: its address is known, and its key is in the environment."""
-        return self._with_line("route", at, "to", lambda: as_upstream(name, provider(name), environ=self._environ))
+        upstream = self._with_line("route", at, "to", lambda: as_upstream(name, provider(name), environ=self._environ))
+        for other in others.values() if not upstream.embedded else ():
+            if other.network is not None and place(other.row.base_url) == place(upstream.row.base_url):
+                problem = f"upstream {other.name!r} is at the same host and has network settings ({', '.join(NETWORK_KEYS)})"
+                raise self._error(f"{problem}: route to that one", "route", at, "to")
+        return upstream
 
     def _check_price(self, at: int, price: Price) -> None:
         if not price.model:

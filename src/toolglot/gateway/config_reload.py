@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, unreadable
 from toolglot.gateway.config import Config, check_exposure, read_config
 from toolglot.gateway.shared_state import RELOAD
 from toolglot.gateway.state import Gateway, log
@@ -37,7 +37,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise CallerError(f"can't be read: {error}", str(path)) from None
+        raise unreadable(path, error) from None
 
 
 async def reload(path: Path, running: Config) -> tuple[Config, str] | None:

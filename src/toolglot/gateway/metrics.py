@@ -83,6 +83,9 @@ class Metrics(Collector):
         self._calls = _Counter("toolglot_calls", "Tool calls by outcome.", ["model", "dialect", "outcome", "code"])
         self._decisions = _Counter("toolglot_decisions", "Decisions by reason code.", ["model", "code"])
         self._retried = _Counter("toolglot_retried", "Requests to a model to repair a rejected call.", ["model"])
+        self._sent = _Counter("toolglot_upstream_requests", "HTTP requests to upstreams for requests of clients.", [])
+        resent = "Of these: sent again, because the upstream had closed a kept connection."
+        self._resent = _Counter("toolglot_upstream_resent", resent, [])
         self._models = LabelSet()
         self.running = 0
         self._registry = CollectorRegistry()
@@ -106,11 +109,13 @@ class Metrics(Collector):
             self._decisions.by[model, decision.code] += 1
         if record.retried:
             self._retried.by[model,] += record.retried
+        self._sent.by[()] += record.sent
+        self._resent.by[()] += record.resent
 
     def collect(self) -> Iterator[Metric]:
         metrics = (self._requests, self._seconds, self._first, self._tokens, self._cost, self._calls, self._decisions)
         yield from (metric.family() for metric in metrics)
-        yield self._retried.family()
+        yield from (metric.family() for metric in (self._retried, self._sent, self._resent))
         yield self._success()
         yield GaugeMetricFamily("toolglot_running_requests", "Requests in progress.", value=self.running)
 

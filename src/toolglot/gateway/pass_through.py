@@ -1,15 +1,19 @@
 """Endpoints without tool calls, passed to upstreams that have them: embeddings, completions, and Ollama's generate and embed.
 
-Only the model's name is replaced. The response is the upstream's, byte by byte.
+Only the model's name is replaced. The response is the upstream's, byte by byte; the tokens that its end reports are counted.
 """
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
+from toolglot.catalog.prices import cost
 from toolglot.catalog.profiles import server_kind
 from toolglot.client.keys import without_key
 from toolglot.client.transport import Answer
+from toolglot.core.reply import Usage
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.http_exchange import header_text
@@ -19,11 +23,15 @@ from toolglot.pipeline.request.route import provider_url
 
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NAME = msgspec.json.Decoder(str)
+_END = 4096  # bytes in which the tokens are reported
+_INPUT, _OUTPUT = ("prompt_tokens", "prompt_eval_count"), ("completion_tokens", "eval_count")
+_TOKENS = re.compile(rb'"(prompt_tokens|prompt_eval_count|completion_tokens|eval_count)"\s*:\s*(\d{1,12})\b')
 
 
 async def forward(call: EndpointCall) -> None:
     try:
-        fields = _FIELDS.decode(await read_body(call))
+        body = await read_body(call)
+        fields = _FIELDS.decode(body)
         model = _NAME.decode(fields["model"])
     except KeyError:
         raise CallerError("is missing", "model") from None
@@ -45,7 +53,7 @@ async def forward(call: EndpointCall) -> None:
         if answer.status >= 300:
             failed = route.wire.read_error(answer.status, answer.headers, await answer.read())
             raise without_key(failed, headers)  # some servers repeat the key in their error
-        await _copy(call, candidate, answer)
+        await _copy(call, candidate, answer, len(body))
     finally:
         await answer.aclose()
 
@@ -64,11 +72,28 @@ def _upstream_path(call: EndpointCall, candidate: Candidate) -> str:
     return path
 
 
-async def _copy(call: EndpointCall, candidate: Candidate, answer: Answer) -> None:
+async def _copy(call: EndpointCall, candidate: Candidate, answer: Answer, sent: int) -> None:
     call.record.status = answer.status
     media_type = answer.headers.get("content-type", "application/json")
     upstream = header_text([candidate.name])
     await call.exchange.start(answer.status, header_text([media_type]), [(b"x-toolglot-upstream", upstream)])
-    async for chunk in answer:
-        await call.exchange.send_chunk(chunk)
-    await call.exchange.end()
+    end, length = b"", 0
+    try:
+        async for chunk in answer:
+            end, length = (end + chunk)[-_END:], length + len(chunk)
+            await call.exchange.send_chunk(chunk)
+        await call.exchange.end()
+    finally:
+        _count_tokens(call, candidate, end)
+        call.estimate_usage(candidate, sent, length)
+
+
+def _count_tokens(call: EndpointCall, candidate: Candidate, end: bytes) -> None:
+    """In a text of the model the quotes have backslashes, so that it can't report tokens."""
+    found = {name.decode(): int(number) for name, number in _TOKENS.findall(end)}
+    input, output = (next((found[name] for name in names if name in found), None) for names in (_INPUT, _OUTPUT))
+    if input is None:
+        return
+    record, usage = call.record, Usage(input, output)
+    record.input, record.output = usage.input, usage.output
+    record.cost = cost(record.target, candidate.upstream.row.name, usage, call.live.config.prices)

@@ -28,6 +28,7 @@ _PREFIX = "toolglot:"
 _CHANNEL = _PREFIX + "messages"
 _CONNECTIONS = 32
 _TIMEOUT = 0.5  # seconds for one operation
+_SLOWEST = 10_000_000  # bytes per second: a client's large response must not look like a Redis that failed
 _CHECK = 1.0  # seconds between checks whether Redis responds again
 _SLOT = 10.0  # seconds after which the slots of a killed gateway are free
 _UPDATES = 8  # attempts to replace a value that other gateways write as well
@@ -170,12 +171,12 @@ class RedisState:
 
     # -- failures
 
-    async def _attempt(self, operation: Callable[[], Awaitable[T]], otherwise: T) -> T:
+    async def _attempt(self, operation: Callable[[], Awaitable[T]], otherwise: T, size: int = 0) -> T:
         """The result, or `otherwise` if Redis fails; then nothing else is attempted until `run` finds it again."""
         if self.problem is not None:
             return otherwise
         try:
-            async with asyncio.timeout(_TIMEOUT):
+            async with asyncio.timeout(_TIMEOUT + size / _SLOWEST):
                 return await operation()
         except (RedisError, OSError, TimeoutError) as error:
             self._failed(error)
@@ -269,7 +270,7 @@ class RedisState:
             await self._put(keys, arguments)
             return True
 
-        return await self._attempt(put, False)
+        return await self._attempt(put, False, len(value))
 
     async def delete(self, kind: Kind, id: str) -> bool:
         arguments = [_name(id), kind.seconds]

@@ -12,18 +12,17 @@ from toolglot.catalog.prices import Price, cost
 from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
 from toolglot.core.fold import fold, merge_extra, unfold_part
-from toolglot.core.interfaces import ResponseContext, Writer
+from toolglot.core.interfaces import ResponseContext, Wire, Writer
 from toolglot.core.messages import Text
 from toolglot.core.reply import Decision, Reply, Stop
-from toolglot.gateway.frontends import OLLAMA, Frontend
+from toolglot.gateway.frontends import Frontend
 from toolglot.gateway.http_exchange import HttpExchange, header_text
 from toolglot.gateway.records import Record, RecordedCall, RecordedDecision
 from toolglot.gateway.upstream_request import Opened
 from toolglot.io.json_codec import encode
 from toolglot.pipeline.response.rejected_text import explain_rejected
-from toolglot.wires.ollama.shapes import WIRE as OLLAMA_WIRE
 
-_MANY = 500  # events; fewer are written within milliseconds
+_MANY = 500  # events or decisions; fewer take milliseconds
 _UNKNOWN_TOOL = "rejected_unknown_tool"  # its name is the model's invention, and may be anything
 
 BeforeEnd = Callable[[], Awaitable[None]]
@@ -93,6 +92,7 @@ class ResponseWriter:
         self._record, self._content, self._keep_events = record, content, keep_events
         self._events: list[Event] = []
         self._blocks = 0
+        self.characters = 0  # of all blocks that were sent
         self._is_empty = True  # no text and no call is sent
         self._texts: set[int] = set()
         self._calls: dict[int, Open] = {}
@@ -111,7 +111,7 @@ class ResponseWriter:
         """The body of the reply. An incomplete reply raises its error."""
         events: list[Event] = []
         async for batch in self._response:
-            events += self._prepared(batch)
+            events += await self._prepare(batch)
         write = partial(self._whole, events, context)
         return await in_worker(write) if len(events) > _MANY else write()
 
@@ -126,10 +126,14 @@ class ResponseWriter:
     async def stream(self, writer: Writer, notes: list[str], out: ClientStream, before_end: BeforeEnd | None = None) -> None:
         """Sends events as they arrive. `before_end` runs when the reply is complete, before its last events are sent."""
         async for batch in self._response:
-            events = self._prepared(batch)
+            events = await self._prepare(batch)
             if before_end is not None and type(events[-1]) in (Finish, Fault):
                 await before_end()
-            data = writer.feed(events[0]) if len(events) == 1 else b"".join([writer.feed(event) for event in events])
+            if len(events) == 1:
+                data = writer.feed(events[0])
+            else:
+                write = partial(_fed, writer, events)
+                data = await in_worker(write) if len(events) > _MANY else write()
             if data:
                 await out.send(data)
         last = writer.close()
@@ -139,12 +143,18 @@ class ResponseWriter:
 
     # -- events
 
+    async def _prepare(self, events: list[Event]) -> list[Event]:
+        last = events[-1]
+        is_heavy = type(last) in (Finish, Fault) and len(last.decisions) > _MANY  # type: ignore[union-attr]
+        return await in_worker(partial(self._prepared, events)) if is_heavy else self._prepared(events)
+
     def _prepared(self, events: list[Event]) -> list[Event]:
         if isinstance(events[-1], Finish):
             events = self._with_end(events, events[-1])
         for event in events:
             kind = type(event)
             if kind is Delta:
+                self.characters += len(event.text)  # type: ignore[union-attr]
                 if self._is_empty and event.index in self._texts and event.text.strip():  # type: ignore[union-attr]
                     self._is_empty = False
             elif isinstance(event, Open):
@@ -169,14 +179,14 @@ class ResponseWriter:
                 self._calls[event.index] = event
 
     def _with_end(self, events: list[Event], last: Finish) -> list[Event]:
-        """Explains an otherwise empty reply, and adds durations for Ollama's clients."""
+        """Explains an otherwise empty reply, and adds durations where clients expect them."""
         rejected = self._response.rejected
         if rejected and self._is_empty and not any(isinstance(event, Open) for event in events):
             stop = Stop("stop", last.stop.raw) if last.stop.reason == "error" else last.stop
             last = msgspec.structs.replace(last, stop=stop)
             events = [*events[:-1], *unfold_part(self._blocks, Text(explain_rejected(rejected))), last]
-        if self._frontend is OLLAMA:
-            events = [*events[:-1], with_durations(last, self._record)]
+        if self._frontend.server.durations is not None:
+            events = [*events[:-1], with_durations(last, self._record, self._frontend.wire)]
         return events
 
     # -- the record
@@ -219,17 +229,16 @@ class ResponseWriter:
             record.cost = cost(record.target, self._opened.candidate.upstream.row.name, event.usage, self._prices)
 
 
-def with_durations(last: Finish, record: Record) -> Finish:
-    """With Ollama's durations, from which its clients compute tokens per second.
+def _fed(writer: Writer, events: list[Event]) -> bytes:
+    return b"".join([writer.feed(event) for event in events])
 
-    Measured here unless the upstream sends them. The time to the first chunk counts as prompt evaluation.
-    """
-    if "total_duration" in last.extra.get(OLLAMA_WIRE, {}):
+
+def with_durations(last: Finish, record: Record, wire: Wire) -> Finish:
+    """With durations measured here, unless the upstream sent them."""
+    measured = wire.server.durations(record.elapsed(), record.first or 0.0) if wire.server.durations else {}
+    if not measured or measured.keys() & last.extra.get(wire.name, {}).keys():
         return last
-    total = max(1, int(record.elapsed() * 1e9))
-    prompt = min(total, int((record.first or 0.0) * 1e9))
-    durations = {"total_duration": total, "prompt_eval_duration": prompt, "eval_duration": max(1, total - prompt)}
-    return msgspec.structs.replace(last, extra=merge_extra({OLLAMA_WIRE: durations}, last.extra))
+    return msgspec.structs.replace(last, extra=merge_extra({wire.name: measured}, last.extra))
 
 
 def _upstream_header(opened: Opened) -> list[tuple[bytes, bytes]]:

@@ -10,11 +10,12 @@ import msgspec
 
 from toolglot.gateway.overview import Deleted
 from toolglot.gateway.records import Records, decode_record
-from toolglot.gateway.shared_state import RECORDS, RESPONSES, Kind, SharedState
+from toolglot.gateway.shared_state import BETWEEN, RECORDS, RESPONSES, Kind, SharedState
 from toolglot.gateway.store import Store, StoreError
 
 _log = logging.getLogger("toolglot.gateway")
 _INTERVAL = 60.0  # seconds; less if the retention time is short
+_SHORTEST = 0.01
 
 
 async def delete_old(seconds: float, records: Records, store: Store | None) -> None:
@@ -27,19 +28,19 @@ async def delete_old(seconds: float, records: Records, store: Store | None) -> N
                 await asyncio.to_thread(store.delete_all, before=before)
             except StoreError as error:
                 _log.error("%s", error)
-        await asyncio.sleep(min(_INTERVAL, seconds / 10))
+        await asyncio.sleep(max(_SHORTEST, min(_INTERVAL, seconds / 10)))
 
 
 def kept_for(kind: Kind, seconds: float) -> Kind:
     """With this retention time, if there is one; a Redis deletes by itself."""
-    return msgspec.structs.replace(kind, seconds=max(1, min(kind.seconds, round(seconds)))) if seconds else kind
+    return msgspec.structs.replace(kind, seconds=max(1, round(min(kind.seconds, seconds)))) if seconds else kind
 
 
 async def delete_shared(state: SharedState, owner: str | None) -> Deleted:
     """What all gateways share of an owner; None: of all."""
     records = responses = 0
     for id in await state.names(RESPONSES):
-        if owner is None or id.startswith(f"{owner} "):
+        if owner is None or id.startswith(owner + BETWEEN):
             responses += await state.delete(RESPONSES, id)
     for id in await state.names(RECORDS):
         if owner is None or ((found := await state.get(RECORDS, id)) and decode_record(found).owner == owner):

@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 _DAY = 86_400
+BETWEEN = "\t"  # an owner and what follows; no owner contains it
 
 
 class Kind(msgspec.Struct, frozen=True):

@@ -15,13 +15,14 @@ from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import TokenCount
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
-from toolglot.gateway.chat_endpoints import EndpointCall, ResponsesThread, read_body, read_request
+from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, stored_thread
 from toolglot.gateway.routing import MAX_NAME, Candidate
 from toolglot.gateway.upstream_request import Client, for_target
 from toolglot.io.json_codec import JSON_ERRORS, decode, encode
 from toolglot.pipeline.request.context_budget import request_tokens
 
 _MANY = 200  # messages
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LIMITS = Limits(connect=2.0, first_byte=20.0, idle=10.0)
 _COUNTED = (b"x-toolglot-tokens", b"counted")
 _ESTIMATED = (b"x-toolglot-tokens", b"estimated")
@@ -36,24 +37,29 @@ async def count_anthropic(call: EndpointCall) -> None:
 async def count_responses(call: EndpointCall) -> None:
     """With the history, if the request continues a stored response."""
     request, body = await read_request(call, await read_body(call))
-    tokens, source = await _count(call, await ResponsesThread(call, body).with_history(request))
+    thread = stored_thread(call, body)
+    tokens, source = await _count(call, await thread.with_history(request) if thread is not None else request)
     await call.exchange.json({"object": "response.input_tokens", "input_tokens": tokens}, more=[source])
 
 
 async def count_gemini(call: EndpointCall) -> None:
     """`contents` alone, or a whole request as `generateContentRequest`."""
     body = await read_body(call)
-    try:
-        fields = decode(body)
-    except JSON_ERRORS as error:
-        raise CallerError(f"the body is not JSON: {error}") from None
-    inner = None
-    if isinstance(fields, dict):
-        inner = fields.get("generateContentRequest", fields.get("generate_content_request"))
-    data = encode(inner) if isinstance(inner, dict) else body
-    request, _ = await read_request(call, data, model=call.path_params["model"], stream=False)
+    request, _ = await read_request(call, _inner_request(body) or body, model=call.path_params["model"], stream=False)
     tokens, source = await _count(call, request)
     await call.exchange.json({"totalTokens": tokens}, more=[source])
+
+
+def _inner_request(body: bytes) -> bytes | None:
+    """An object in `generateContentRequest`; its text, because a large one is parsed in a worker thread."""
+    try:
+        fields = _FIELDS.decode(body)
+    except msgspec.ValidationError:  # no object
+        return None
+    except JSON_ERRORS as error:
+        raise CallerError(f"the body is not JSON: {error}") from None
+    inner = bytes(fields.get("generateContentRequest") or fields.get("generate_content_request") or b"")
+    return inner if inner.startswith(b"{") else None
 
 
 async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes, bytes]]:
@@ -63,7 +69,8 @@ async def _count(call: EndpointCall, request: Request) -> tuple[int, tuple[bytes
     if count is not None:
         try:
             whole = msgspec.structs.replace(request, stream=False)
-            http_request = call.live.session.http_request(*for_target(Client(call.frontend.wire.name), whole, candidate.target))
+            client = Client(call.frontend.wire.name)
+            http_request = await call.live.session.planned(*for_target(client, whole, candidate.target))
             return await count(call, http_request, candidate), _COUNTED
         except (ToolglotError, LookupError, TypeError, *JSON_ERRORS):
             pass  # the server has no such endpoint or is down: the estimate always works
@@ -80,8 +87,12 @@ def _counter(candidate: Candidate) -> Callable[[EndpointCall, HttpRequest, Candi
 
 
 async def _declared(counter: TokenCount, call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
-    url, body = counter.request(candidate.target.route.model, http_request.url, decode(http_request.body))
-    return _number((await _post(call, http_request, url, encode(body)))[counter.key])
+    def made() -> tuple[str, bytes]:
+        url, body = counter.request(candidate.target.route.model, http_request.url, decode(http_request.body))
+        return url, encode(body)
+
+    url, data = await in_worker(made)
+    return _number((await _post(call, http_request, url, data))[counter.key])
 
 
 async def _llamacpp(call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:

@@ -10,11 +10,10 @@ from typing import Any
 
 from toolglot.gateway.metrics import LabelSet
 from toolglot.gateway.records import Record
-from toolglot.gateway.shared_state import USAGE, SharedState
+from toolglot.gateway.shared_state import BETWEEN, USAGE, SharedState
 
 _DAY = 86_400
 MAX_DAYS = USAGE.seconds // _DAY
-_BETWEEN = "\t"
 _COST = "cost_nano"  # billionths of a dollar: counts are whole numbers
 _NANO = 1_000_000_000
 
@@ -30,13 +29,13 @@ class Usage:
     def __call__(self, record: Record) -> None:
         if not record.target or not record.owner:
             return
-        name = _BETWEEN.join((record.owner, self._models.label(record.target.replace(_BETWEEN, " "))))
+        name = BETWEEN.join((record.owner, self._models.label(record.target.replace(BETWEEN, " "))))
         counts = self._new[_day(self._clock())]
         numbers = {"requests": 1, "input_tokens": record.input, "output_tokens": record.output}
         numbers[_COST] = round((record.cost or 0) * _NANO)
         for kind, number in numbers.items():
             if number:
-                counts[name + _BETWEEN + kind] += number
+                counts[name + BETWEEN + kind] += number
 
     async def flush(self, state: SharedState) -> None:
         """Adds the new counts to the state. If it can't be reached, they wait."""
@@ -55,7 +54,7 @@ class Usage:
             by_name: dict[tuple[str, str], dict[str, Any]] = {}
             counts = await state.counts(USAGE, day)
             for name, number in (*counts.items(), *self._new.get(day, {}).items()):
-                of, model, kind = name.split(_BETWEEN)
+                of, model, kind = name.split(BETWEEN)
                 if owner in {None, of}:
                     row = by_name.setdefault((of, model), {"day": day, "owner": of, "model": model})
                     row[kind] = row.get(kind, 0) + number

@@ -60,7 +60,7 @@ def _fields(schema: dict[str, Any], root: Any, depth: int = 0) -> str:
 
 
 def _each_field(schema: dict[str, Any], root: Any, depth: int) -> list[tuple[str, str]]:
-    needed = schema.get("required") or ()
+    needed = _list(schema.get("required"))
     return [
         (name, f"{name}{'' if name in needed else '?'}: {type_words(field, root, depth + 1)}")
         for name, field in _dict(schema.get("properties")).items()
@@ -75,10 +75,10 @@ def type_words(schema: Any, root: Any, depth: int = 0) -> str:
     if depth > _MAX_DEPTH:
         return "any"
     if "const" in schema or "enum" in schema:
-        return " | ".join(map(dumps, [schema["const"]] if "const" in schema else schema["enum"])) or "any"
+        return " | ".join(map(dumps, [schema["const"]] if "const" in schema else _list(schema["enum"]))) or "any"
     for key, between in (("anyOf", " | "), ("oneOf", " | "), ("allOf", " & ")):
-        if schema.get(key):
-            return between.join(dict.fromkeys(type_words(option, root, depth + 1) for option in schema[key]))
+        if options := _list(schema.get(key)):
+            return between.join(dict.fromkeys(type_words(option, root, depth + 1) for option in options))
     kind = schema.get("type")
     if isinstance(kind, list):
         return " | ".join(type_words({**schema, "type": option}, root, depth) for option in kind) or "any"
@@ -97,6 +97,10 @@ def _plain_type(kind: Any, schema: dict[str, Any], root: Any, depth: int) -> str
 
 def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _one_line(words: Any) -> str:

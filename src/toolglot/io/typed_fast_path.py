@@ -7,6 +7,7 @@ A message with any other field matches no type and is read as a dict, by the gen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -15,6 +16,9 @@ from toolglot.core.messages import Message
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import decode
 from toolglot.io.request_validation import require_object
+
+_LARGE = 512 * 1024  # bytes of JSON; more is decoded in parts, because nothing else runs meanwhile in the whole process
+_PART = 1000  # messages
 
 
 class Shape(Protocol):
@@ -36,14 +40,20 @@ class TypedMessages:
 
     def __call__(self, data: bytes | msgspec.Raw, start: int = 0) -> list[Any] | None:
         """All messages; None if the JSON is not a list. `start`: how many come before them, for errors."""
-        try:
-            return [message.read() for message in self._all.decode(data)]
-        except msgspec.ValidationError:
-            pass
+        if memoryview(data).nbytes <= _LARGE:
+            with suppress(msgspec.ValidationError):
+                return [message.read() for message in self._all.decode(data)]
         try:
             pieces = self._each.decode(data)
         except msgspec.ValidationError:
             return None
+        parts = [pieces[at : at + _PART] for at in range(0, len(pieces), _PART)]
+        return [message for at, part in enumerate(parts) for message in self._part(part, start + at * _PART)]
+
+    def _part(self, pieces: list[msgspec.Raw], start: int) -> list[Any]:
+        if sum(memoryview(piece).nbytes for piece in pieces) <= _LARGE:
+            with suppress(msgspec.ValidationError):
+                return [message.read() for message in self._all.decode(b"[" + b",".join(map(bytes, pieces)) + b"]")]
         return [self._either_way(piece, at) for at, piece in enumerate(pieces, start)]
 
     def _either_way(self, piece: msgspec.Raw, at: int) -> Any:

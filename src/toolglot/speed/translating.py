@@ -26,7 +26,7 @@ def request(source: str, target: str, data: bytes, model: str | None = None) -> 
     """A later turn of a conversation: the tools are cached, because an agent sends them with every turn."""
     here, there = wire_format(source), wire_format(target)
     path_fields: dict[str, Any] = {} if model is None else {"model": model}  # from the URL path
-    return lambda: write_request_bytes(read_request_bytes(data, here, **path_fields), there, [])
+    return lambda: write_request_bytes(read_request_bytes(data, here.wire, **path_fields), there, [])
 
 
 def first_request(source: str, target: str, data: bytes, model: str | None = None) -> Callable[[], bytes]:

@@ -23,6 +23,7 @@ HOSTS: dict[str, tuple[str, ...]] = {
     "engines": (
         *("vllm==0.33.0", "sglang==0.5.23"),  # only the Python files of their wheels
         *("openai", "pydantic", "fastapi", "orjson", "regex", "partial-json-parser", "pybase64", "numpy", "cbor2"),
+        *("mistral-common", "openai-harmony", "prometheus-client"),  # for their own parsers, which conformance/ measures
     ),
 }
 _FILES_ONLY = ("vllm", "sglang")

@@ -59,7 +59,10 @@ class _Finder(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
         if name in self.real:
-            return spec_from_file_location(name, self.files.joinpath(*name.split(".")).with_suffix(".py"))
+            place = self.files.joinpath(*name.split("."))
+            if place.is_dir():
+                return spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
+            return spec_from_file_location(name, place.with_suffix(".py"))
         return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in self.absent else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

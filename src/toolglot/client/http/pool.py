@@ -27,9 +27,14 @@ class HostPool:
     def count(self) -> int:
         return len(self._idle) + len(self._busy) + self._opening
 
+    def limit(self, connections: int | None) -> None:
+        """From now on; None: as before. Idle ones of requests without this limit may be too many."""
+        if connections is not None:
+            self._limit = connections
+
     def take_idle(self) -> Connection | None:
         """The last used idle connection: the peer has least likely closed it."""
-        while self._idle:
+        while self._idle and len(self._busy) + self._opening < self._limit:
             connection = self._idle.pop()
             if connection.usable:
                 self._busy.add(connection)
@@ -38,8 +43,6 @@ class HostPool:
         return None
 
     async def take(self, limits: Limits, *, fresh: bool) -> Connection | None:
-        if limits.connections is not None:
-            self._limit = limits.connections
         connection = None if fresh else self.take_idle()
         if connection is not None:
             return connection

@@ -15,7 +15,7 @@ from toolglot.client.http.opening import open_connection, tls_context
 from toolglot.client.http.pool import HostPool
 from toolglot.client.http.proxy import Proxies, from_environment
 from toolglot.client.http.url import Target, parse_url
-from toolglot.client.transport import Limits
+from toolglot.client.transport import Limits, request_sent
 
 _Place = tuple[bool, str, int]
 _DEFAULT = Limits()
@@ -57,12 +57,15 @@ class HttpTransport:
         auth = proxy.auth if proxy is not None and absolute else None
         data = request_head(method, target, headers, len(body), absolute=absolute, proxy_auth=auth) + body
         pool = self._pool(target)
+        pool.limit(limits.connections)
         connection = pool.take_idle() or await self._connect(pool, target, limits, fresh=False)
+        _count(is_resent=False)
         answer = await self._exchange(connection, data, limits, headless=method == "HEAD")
         if answer.stale:
             # The peer closed an idle connection while we wrote: it did not process the request. Only then it is sent again,
             # once, on a new connection, so that a server that always closes does not cause a loop.
             connection = await self._connect(pool, target, limits, fresh=True)
+            _count(is_resent=True)
             answer = await self._exchange(connection, data, limits, headless=method == "HEAD")
         answer.must_have_begun()
         if proxy is not None and absolute and answer.status == _PROXY_AUTH_REQUIRED:
@@ -132,3 +135,10 @@ class HttpTransport:
         if self._tls is None:
             self._tls = tls_context()
         return self._tls
+
+
+def _count(*, is_resent: bool) -> None:
+    counted = request_sent.get()
+    if counted is not None:
+        counted.sent += 1
+        counted.resent += is_resent

@@ -34,18 +34,13 @@ class _Row:
         self.counts: list[float] = [0] * len(COLUMNS)
         self.seconds: _Seconds = {}
 
-    def add(self, changes: list[float], bucket: int | None) -> None:
-        self.counts = [*map(add, self.counts, changes)]
-        if bucket is not None:
-            self.seconds[bucket] = self.seconds.get(bucket, 0) + 1
-
 
 class _Ring:
     def __init__(self, step: int) -> None:
         self._step = step
         self._rows: dict[int, dict[str, _Row]] = {}  # step -> model
 
-    def row(self, at: float, model: str) -> _Row:
+    def add(self, at: float, model: str, changes: list[float], bucket: int | None) -> None:
         now = int(at // self._step)
         rows = self._rows.get(now)
         if rows is None:
@@ -54,7 +49,9 @@ class _Ring:
         row = rows.get(model)
         if row is None:
             row = rows[model] = _Row()
-        return row
+        row.counts = [*map(add, row.counts, changes)]
+        if bucket is not None:
+            row.seconds[bucket] = row.seconds.get(bucket, 0) + 1
 
     def rows(self, at: float) -> dict[str, list[tuple[int, _Row]]]:
         """For each model, how many steps ago, and what was counted."""
@@ -87,7 +84,7 @@ class History:
         changes = _changes(record, failed)
         bucket = None if failed or record.status == CLIENT_CLOSED else _bucket(record.seconds)
         for ring in (*self._rings[_ALL].values(), *self._rings_of(record.owner).values()):
-            ring.row(now, model).add(changes, bucket)
+            ring.add(now, model, changes, bucket)
         if failed and record.upstream:
             self.failed[record.upstream] = {"code": record.code, "status": record.status, "at": now}
 
@@ -116,20 +113,14 @@ class History:
 
 def _changes(record: Record, failed: bool) -> list[float]:
     """In the order of COLUMNS."""
-    outcomes = [call.outcome for call in record.calls]
-    rescued = [call.outcome for call in record.calls if call.dialect != "native" and call.outcome != "refused"]
-    return [
-        outcomes.count("passed"),
-        outcomes.count("fixed"),
-        outcomes.count("refused"),
-        1,
-        failed,
-        len(rescued),
-        rescued.count("fixed"),
-        record.input or 0,
-        record.output or 0,
-        record.cost or 0.0,
-    ]
+    counts: dict[str, float] = dict.fromkeys(COLUMNS, 0)
+    counts.update(requests=1, failed=failed, input=record.input or 0, output=record.output or 0, cost=record.cost or 0.0)
+    for call in record.calls:
+        counts[call.outcome] += 1
+        if call.dialect != "native" and call.outcome != "refused":
+            counts["rescued"] += 1
+            counts["rescued_fixed"] += call.outcome == "fixed"
+    return [*counts.values()]
 
 
 # -- seconds

@@ -6,6 +6,8 @@ conversation once more without the schema (`Constrained.plain`), for the text an
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -60,7 +62,7 @@ class AnswerForm(msgspec.Struct, frozen=True):
 
 class Constrained(msgspec.Struct, frozen=True):
     request: Request
-    plain: Request | None = None  # sent after `no_tool`; None: a call is required
+    plain: Callable[[], Request] | None = None  # makes what is sent after `no_tool`; None: a call is required
 
 
 class _ToolPrompt(msgspec.Struct, frozen=True):
@@ -86,14 +88,15 @@ def constrain(
     """
     choice = request.choice or Choice()
     base = msgspec.structs.replace(request, tools=(), choice=None, parallel=None)
-    if choice.mode == "none" or not any(tool.kind != "server" for tool in request.tools):
+    left_out = [f"tool {tool.name}: left out, because its server runs it" for tool in request.tools if tool.kind == "server"]
+    if choice.mode == "none" or len(left_out) == len(request.tools):
         if request.tools:
             notes.append("tools: left out, because calls are not allowed")
         return Constrained(_plain(base, refuses, notes))
     target = _ANSWER_TARGETS.get(schemas or "", "llamacpp")
     form = AnswerForm(choice.mode == "required", several, choice.names, target, example)
     tool_prompt = cached_for_toolset(request.tools, form, _tool_prompt)
-    notes += [f"tool {tool.name}: left out, because its server runs it" for tool in request.tools if tool.kind == "server"]
+    notes += left_out
     notes.append(f"tools: {len(tool_prompt.tools)} as the schema of the answer")
     messages = HistoryAsText(_DIALECT, notes).history(request.messages, "user")
     if not form.required and request.messages and request.messages[-1].role == "tool":
@@ -104,7 +107,7 @@ def constrain(
     constrained = msgspec.structs.replace(base, messages=tuple(merge_same_role(messages)), output=output)
     if form.required and request.output is not None:
         notes.append("response schema: left out, because a call is required")
-    return Constrained(constrained, None if form.required else _plain(base, refuses, []))
+    return Constrained(constrained, None if form.required else partial(_plain, base, refuses, []))
 
 
 def _with_text(message: Message, text: str) -> Message:
@@ -197,6 +200,10 @@ class ConstrainedExtractor:
             return []
         self._blocks.text(text)
         return self._drain()
+
+    def plain(self, text: str) -> str | None:
+        """None: there is no fast path. The answer is parsed at its end."""
+        return None
 
     def stop_parsing(self, *, broken: bool = False) -> list[Event]:
         """Treat all text as plain text: native calls arrived.

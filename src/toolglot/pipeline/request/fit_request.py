@@ -6,6 +6,7 @@ The plan keeps the caller's tools: calls are validated against these, not agains
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import is_
 from typing import Any
 
@@ -48,7 +49,7 @@ from toolglot.pipeline.request.tool_mode import (
     native_failure,
 )
 from toolglot.pipeline.response.extract import toolset
-from toolglot.pipeline.response.grounding import grounding
+from toolglot.pipeline.response.grounding import ONCE, Grounding
 
 _LEAST_OUTPUT = 512  # tokens: the estimate of a prompt is rather high, so the answer is never cut below
 _TEMPLATE = 512  # tokens: what a chat template itself adds, with tools
@@ -70,7 +71,7 @@ class _Fitting(msgspec.Struct):
     notes: list[str]
     decisions: list[Decision]
     filled: frozenset[str] = NONE_FILLED
-    without_schema: Request | None = None
+    without_schema: Callable[[], Request] | None = None
 
 
 def fit_request(
@@ -97,8 +98,9 @@ def fit_request(
     tool_mode = choose_mode(ask, route.profile, route.provider, choice, mode_counts, failure=failure)
     if nonce is not None and tool_mode.kind != "dialect":
         raise CallerError(f"a nonce needs a dialect, but the tool mode is {tool_mode.name}", "nonce")
-    if ask == "auto" and nonce is None:
-        tool_mode = _constrained_retry(tool_mode, route, messages)
+    reported = codes_in(messages[-1]) if messages else frozenset()
+    if ask == "auto" and nonce is None and reported and route.provider.constrains:
+        tool_mode = _constrained_retry(tool_mode, reported)
     forbidden = choice is not None and choice.mode == "none"
     calls = not forbidden and any(tool.kind != "server" for tool in caller_tools)
     if nonce is None and nonce_secret and calls and _gets_nonce(tool_mode, route.profile):
@@ -121,6 +123,7 @@ def fit_request(
     tool_mode = tool_mode if calls else _NO_CALLS
     any_size = tool_mode.kind == "constrained" and declared and route.profile.parameters is None
     checked = calls and (any_size or _is_small(route.profile, SMALL)) and (choice is None or choice.mode == "auto")
+    checked = checked and not reported & ONCE
     return Plan(
         request,
         route,
@@ -133,16 +136,15 @@ def fit_request(
         tuple(fitting.notes),
         fitting.filled,
         single,
-        None if fitting.without_schema is None else _limit_tokens(fitting.without_schema, fitting),
-        grounding(messages) if checked else None,
+        None if fitting.without_schema is None else partial(_plain, fitting.without_schema, fitting),
+        Grounding(messages) if checked else None,
         messages,
         tuple(fitting.decisions),
     )
 
 
-def _constrained_retry(tool_mode: ToolMode, route: Route, messages: tuple[Message, ...]) -> ToolMode:
+def _constrained_retry(tool_mode: ToolMode, codes: frozenset[str]) -> ToolMode:
     """After a malformed call in a prompted dialect, or words where a call was required, retry with constrained decoding."""
-    codes = codes_in(messages[-1]) if messages and route.provider.constrains else frozenset()
     if tool_mode.kind == "dialect" and codes & _MALFORMED:
         return ToolMode("constrained", why="the previous call was malformed")
     if MISSING in codes:
@@ -198,6 +200,10 @@ def _limit_tokens(request: Request, fitting: _Fitting) -> Request:
     if request.max_tokens is not None and profile.max_output is not None and request.max_tokens > profile.max_output:
         return _with_max_tokens(request, profile.max_output, f"the most that {profile.family} gives", fitting)
     return request
+
+
+def _plain(make: Callable[[], Request], fitting: _Fitting) -> Request:
+    return _limit_tokens(make(), fitting)
 
 
 def _with_max_tokens(request: Request, number: int, why: str, fitting: _Fitting) -> Request:

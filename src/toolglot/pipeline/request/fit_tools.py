@@ -16,7 +16,7 @@ _MAX_LISTED = 5  # tools in a note
 class FittedTools(msgspec.Struct, frozen=True):
     """All by full name. `filled`: tools with a strict schema, for which the model sends null for omitted arguments."""
 
-    tools: Toolset
+    tools: tuple[Tool, ...]
     notes: dict[str, list[str]] = {}
     moved: dict[str, tuple[str, ...]] = {}  # constraints moved into the description
     filled: frozenset[str] = NONE_FILLED
@@ -34,14 +34,16 @@ class FittedTools(msgspec.Struct, frozen=True):
 
 def fit_tools(tools: tuple[Tool, ...], row: str) -> FittedTools:
     """The tools with schemas for the target `row`. Cached."""
-    return cached_for_toolset(tools, ("fitted", row), _fitted)
+    fitted = cached_for_toolset(tools, ("fitted", row), _fitted)
+    return fitted if fitted.tools or not tools else msgspec.structs.replace(fitted, tools=tools)
 
 
 def _fitted(tools: tuple[Tool, ...], key: tuple[str, str]) -> FittedTools:
+    """Without `tools` if they are the same: a cycle of references would keep both until garbage is collected."""
     fitted = [_fitted_tool(tool, key[1]) for tool in tools]
     same = isinstance(tools, Toolset) and all(one.tool is tool for one, tool in zip(fitted, tools, strict=True))
     return FittedTools(
-        tools if same else Toolset(one.tool for one in fitted),  # type: ignore[arg-type]
+        () if same else Toolset(one.tool for one in fitted),
         {one.tool.full_name: one.notes for one in fitted if one.notes},
         {one.tool.full_name: one.moved for one in fitted if one.moved},
         frozenset(one.tool.full_name for one in fitted if one.filled),

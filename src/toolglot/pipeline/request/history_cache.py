@@ -17,7 +17,8 @@ from toolglot.core.interfaces import HistoryReader
 
 _MAX_CONVERSATIONS = 64
 _MAX_BYTES = 64 * 1024 * 1024  # of memory in total
-_HELD_PER_BYTE, _HELD_PER_MESSAGE = 5, 500  # bytes of memory: the JSON, and the texts in up to four bytes a character
+_HELD_PER_BYTE, _HELD_PER_MESSAGE = 5, 300  # bytes of memory: the JSON, and the texts in up to four bytes a character
+_HELD_PER_SIGN = {b"{": 140, b"[": 60, b",": 40}  # of blocks that are kept as they came: `[]` takes 3 bytes and holds 97
 _LEAST = 32 * 1024  # bytes of JSON; a shorter history is read within a fraction of a millisecond
 
 _KEY = b'"messages":'
@@ -106,7 +107,7 @@ class HistoryCache:
 
     def _put(self, new: Known) -> None:
         """In place of the conversation that it continues, if most of that agrees: agents move the marks on their last ones."""
-        held = sum(map(len, new.pieces)) * _HELD_PER_BYTE + len(new.pieces) * _HELD_PER_MESSAGE
+        held = sum(map(_held, new.pieces))
         if held > self._max_bytes // 4:
             return
         new = msgspec.structs.replace(new, held=held)
@@ -121,6 +122,12 @@ class HistoryCache:
 
     def _drop(self, key: int) -> None:
         self._bytes -= self._known.pop(key).held
+
+
+def _held(piece: bytes) -> int:
+    """Rather too much: the signs in texts count as well."""
+    signs = sum(piece.count(sign) * held for sign, held in _HELD_PER_SIGN.items())
+    return _HELD_PER_MESSAGE + len(piece) * _HELD_PER_BYTE + signs
 
 
 def _common(one: tuple[bytes, ...], other: tuple[bytes, ...]) -> int:

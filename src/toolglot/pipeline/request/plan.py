@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from toolglot.core.messages import Message
@@ -25,7 +27,7 @@ class Plan(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     filled: frozenset[str] = frozenset()  # tools sent with a strict schema, where null means "omitted"
     single: bool = False  # the caller allows one call at a time
-    plain: Request | None = None  # sent after a `no_tool` answer: the same conversation without the schema
+    plain: Callable[[], Request] | None = None  # makes what is sent after a `no_tool` answer: the same without the schema
     grounding: Grounding | None = None  # only for small models
     given: tuple[Message, ...] = ()  # the caller's messages: a call in text that stands in a tool result is quoted
     decisions: tuple[Decision, ...] = ()  # about the request; they are reported with those about the response

@@ -31,15 +31,12 @@ _TOOLS = ToolsetCache()
 _HISTORIES = HistoryCache()
 
 
-def read_request_bytes(
-    data: bytes, source_format: WireFormat, inspect: Inspect | None = None, owner: str = "", **overrides: Any
-) -> Request:
+def read_request_bytes(data: bytes, wire: Wire, inspect: Inspect | None = None, owner: str = "", **overrides: Any) -> Request:
     """Read a request body. `overrides` are values from the URL path. A body that is not a JSON object is a CallerError.
 
     `inspect` gets the new part of the body before it is parsed, and may raise. Cached parts were checked before. `owner`: whose
     messages are cached; no other owner finds them.
     """
-    wire = source_format.wire
     try:
         top, tools, known = _top_level(data, wire, owner, inspect)
         history = _take_history(top, wire, known)

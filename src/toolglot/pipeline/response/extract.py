@@ -174,6 +174,15 @@ class StreamExtractor:
             self._blocks.text(plain)
         return self._drain()
 
+    def plain(self, text: str) -> str | None:
+        """Fast path of `feed` while a block of text is open: what this text adds to it. None: use `feed`."""
+        if self._waiting or self._in_reasoning or self._text_only or self._whole is not None:
+            return None
+        plain = self._scanner.plain(text)
+        if plain:
+            self._before.add(plain)
+        return plain
+
     def add_reasoning(self, text: str) -> list[Event]:
         """Add reasoning that a provider sends separately from the text."""
         if text:
@@ -199,18 +208,15 @@ class StreamExtractor:
         if not self._ended:
             self._ended = True
             if not self._text_only:
-                self._scan_rest()
+                if self._whole is not None:
+                    self._whole_message(*self._whole.close())
+                for piece in self._scanner.close():
+                    self._piece(piece)
+                self._resolve_waiting()
             for found in self._in_reasoning:
                 self._validate_region(found)
             self._blocks.finish("stop")
         return self._drain()
-
-    def _scan_rest(self) -> None:
-        if self._whole is not None:
-            self._whole_message(*self._whole.close())
-        for piece in self._scanner.close():
-            self._piece(piece)
-        self._resolve_waiting()
 
     def _whole_message(self, parsed: RegionResult, text: str) -> None:
         found: list[Piece] = (
@@ -328,29 +334,20 @@ class StreamExtractor:
     # -- validation
 
     def _validate_region(self, found: CallFound) -> None:
-        if found.parsed.problem and not found.parsed.calls:
-            self._end_region()
-            self._blocks.decisions.append(reject_malformed(found.parsed.problem, found.text, found.dialect))
-            self._blocks.text(found.text)
-            return
-        verdicts = [self._verdict(parsed, found, number) for number, parsed in enumerate(found.parsed.calls)]
-        quoted = [_from_input(verdict) for verdict in verdicts] if self._provenance is not None else [False] * len(verdicts)
-        if not found.streamed and all(quoted):
-            self._blocks.decisions.extend(decision for verdict in verdicts for decision in verdict.decisions)
-            self._blocks.text("" if found.in_reasoning else found.text)  # reasoning has its text already
-            return
-        for at, (parsed, verdict, is_quoted) in enumerate(zip(found.parsed.calls, verdicts, quoted, strict=True)):
-            streamed = self._unverified.pop(at, parsed.name) if found.streamed else None
-            if streamed is not None:
-                self._finish_streamed(streamed, verdict, found)
-            elif is_quoted:
-                self._blocks.decisions.extend(verdict.decisions)
-                self._blocks.text(parsed.raw)
+        parsed = found.parsed
+        if parsed.problem and not parsed.calls:
+            self._blocks.decisions.append(reject_malformed(parsed.problem, found.text, found.dialect))
+        verdicts = [self._verdict(call, found, number) for number, call in enumerate(parsed.calls)]
+        streamed = [self._unverified.pop(at, call.name) if found.streamed else None for at, call in enumerate(parsed.calls)]
+        for begun, verdict in zip(streamed, verdicts, strict=True):
+            if begun is not None:
+                self._finish_streamed(begun, verdict, found)
             else:
                 self._call(verdict, found)
         self._end_region()
-        if found.parsed.rest:
-            self._blocks.text(found.parsed.rest)
+        if not found.in_reasoning:  # reasoning has its text already
+            is_text = not any(streamed) and all(map(_from_input, verdicts))
+            self._blocks.text(found.text if is_text else parsed.rest)
 
     def _end_region(self) -> None:
         if self._streams_region:

@@ -14,21 +14,15 @@ from typing import Any
 
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool, custom_as_function
+from toolglot.grammars.known_names import parameters, required
 from toolglot.io.json_codec import loads_object
-from toolglot.pipeline.request.retry_feedback import codes_in
 from toolglot.pipeline.response.call_validator import call_key
 
 UNGROUNDED, REPEATED = "rejected_ungrounded", "rejected_repeat"
+ONCE = frozenset({UNGROUNDED, REPEATED})  # if the last message reports one of these, calls are accepted
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _STEM = 4  # letters
 _MAX_TEXT = 200_000  # characters of the conversation that count, the latest first
-
-
-def grounding(messages: tuple[Message, ...]) -> Grounding | None:
-    """None if the last message reports such a rejection: then calls are accepted."""
-    if messages and codes_in(messages[-1]) & {UNGROUNDED, REPEATED}:
-        return None
-    return Grounding(messages)
 
 
 class Grounding:
@@ -41,14 +35,13 @@ class Grounding:
         """The code and the reason if the call is rejected."""
         if call_key(call) in self._answered:
             return REPEATED, "this call was made before and already has a result"
-        values = [value for value in _free_values(call, tool) if _tokens(value)]
-        if not values or any(self._contains(value) for value in values):
-            return None
-        return UNGROUNDED, "none of its values occurs in the conversation"
-
-    def _contains(self, value: str) -> bool:
-        text = value.strip().casefold()
-        return (len(text) > 1 and text in self._text) or not _tokens(value).isdisjoint(self._known)
+        any_value = False
+        for value in _free_values(call, tool):
+            text, tokens = value.strip().casefold(), _tokens(value)
+            if tokens and ((len(text) > 1 and text in self._text) or not tokens.isdisjoint(self._known)):
+                return None
+            any_value = any_value or bool(tokens)
+        return (UNGROUNDED, "none of its values occurs in the conversation") if any_value else None
 
     @cached_property
     def _text(self) -> str:
@@ -74,7 +67,8 @@ class Grounding:
             if message.role == "user" and not message.rejected:
                 break
         done = {part.call_id for part in parts if isinstance(part, ToolResult) and not part.is_error}
-        return frozenset(call_key(part) for part in parts if isinstance(part, ToolCall) and part.id in done)
+        made = [part for part in parts if isinstance(part, ToolCall) and part.id in done] if done else ()
+        return frozenset(map(call_key, made))
 
 
 def _tokens(text: str) -> frozenset[str]:
@@ -88,11 +82,11 @@ def _tokens(text: str) -> frozenset[str]:
 
 
 def _free_values(call: ToolCall, tool: Tool) -> Iterator[str]:
-    schema = custom_as_function(tool).schema or {}
-    properties, arguments = schema.get("properties"), loads_object(call.arguments_json)
-    if not isinstance(properties, dict) or arguments is None:
+    tool = custom_as_function(tool)
+    properties, arguments = parameters(tool), loads_object(call.arguments_json)
+    if arguments is None:
         return
-    for name in schema.get("required") or ():
+    for name in required(tool):
         about = properties.get(name)
         if isinstance(about, dict) and not about.keys() & {"enum", "const"}:
             yield from _leaves(arguments.get(name))

@@ -48,25 +48,28 @@ class ResponsePipeline:
         views: _ToolViews = cached_for_toolset(tools, ("tool views", plan.route.wire.names), _tool_views)
         self._constrained: ConstrainedExtractor | None = None
         self._parse: TextBlockExtractor | None = None
-        if plan.text_dialect is not None and views.callable and calls != "off":
-            self._parse = self._parser(plan, views, policy, calls)
+        callable_, shown = views.of(tools)
+        if plan.text_dialect is not None and callable_ and calls != "off":
+            self._parse = self._parser(plan, callable_, shown, policy, calls)
         self._identify: list[Stage] = [AssignIds(make_id), RestoreNames(views.names)]
         self._check: list[Stage] = []
         if calls != "off":
             self._check.append(ValidateCalls(plan, tools, views.by_name, policy, calls, budget=self._budget, schemas=schemas))
         if plan.grounding is not None and calls == "hold" and policy != "eager":
             self._check.append(GroundCalls(plan.grounding, views.by_name))
-        self.sent = FinishReply(plan, has_tools=bool(views.callable))
+        self.sent = FinishReply(plan, has_tools=bool(callable_))
         self._ended = False
 
-    def _parser(self, plan: Plan, views: _ToolViews, policy: Policy, calls: Literal["hold", "pass"]) -> TextBlockExtractor:
+    def _parser(
+        self, plan: Plan, callable_: Toolset, shown: Toolset, policy: Policy, calls: Literal["hold", "pass"]
+    ) -> TextBlockExtractor:
         if plan.tool_mode.kind == "constrained":
-            self._constrained = ConstrainedExtractor(views.callable, policy)
+            self._constrained = ConstrainedExtractor(callable_, policy)
             self._constrained.budget, self._constrained.schemas = self._budget, self._schemas
             self._constrained.reasoning = plan.route.profile.reasoning
             return TextBlockExtractor(self._constrained)
         is_native = plan.tool_mode.kind == "native"
-        tools = views.shown if is_native else views.callable
+        tools = shown if is_native else callable_
         dialect = plan.text_dialect or "auto"
         extractor = StreamExtractor(
             tools,
@@ -154,7 +157,10 @@ class FinishReply:
                 out.append(self._closed(event))
             elif isinstance(event, WholeCall):
                 self.calls += 1
-                out += self._call_events(event)
+                out += unfold_part(self._take_index(event.index), event.call)
+                del self._indices[event.index]
+                if event.extra:
+                    out[-1] = msgspec.structs.replace(out[-1], extra=event.extra)
             elif isinstance(event, Finish):
                 self._close_all(out)
                 out.append(self._finished(event))
@@ -177,12 +183,6 @@ class FinishReply:
             self.calls -= 1
             self._truncated = self._truncated or any(one.code == "rejected_truncated" for one in event.decisions)
         return event if index == event.index else msgspec.structs.replace(event, index=index)
-
-    def _call_events(self, event: WholeCall) -> list[Event]:
-        index = self._take_index(event.index)
-        del self._indices[event.index]
-        *first, end = unfold_part(index, event.call)
-        return [*first, msgspec.structs.replace(end, extra=event.extra) if event.extra else end]
 
     def _close_all(self, out: list[Event]) -> None:
         for index in self._indices.values():
@@ -216,18 +216,25 @@ class _ToolViews(msgspec.Struct, frozen=True):
 
     names: NameMap
     by_name: dict[str, Tool]
-    callable: Toolset  # without the provider's server tools
-    shown: Toolset  # the same, and under their sanitized names where the wire needs those
+    callable: Toolset | None  # without the provider's server tools
+    shown: Toolset | None  # the same, and under their sanitized names where the wire needs those
+
+    def of(self, tools: Toolset) -> tuple[Toolset, Toolset]:
+        """`callable` and `shown`. They are None where they are `tools`: these have the views in their cache, and a cycle of
+        references would keep both until garbage is collected.
+        """
+        callable_ = tools if self.callable is None else self.callable
+        return callable_, callable_ if self.shown is None else self.shown
 
 
 def _tool_views(tools: tuple[Tool, ...], key: tuple[str, NameRule]) -> _ToolViews:
     ours = tuple(tool for tool in tools if tool.kind != "server")
-    callable_ = tools if isinstance(tools, Toolset) and len(ours) == len(tools) else Toolset(ours)
+    callable_ = None if len(ours) == len(tools) else Toolset(ours)
     names, rule = NameMap(tools, key[1]), key[1]
     shown = [] if not names.changed else [_as_shown(tool, names, rule) for tool in ours]
     by_name = {tool.full_name: tool for tool in ours}
     others = [tool for tool in shown if tool.full_name not in by_name]
-    return _ToolViews(names, by_name, callable_, Toolset([*ours, *others]) if others else callable_)
+    return _ToolViews(names, by_name, callable_, Toolset([*ours, *others]) if others else None)
 
 
 def _as_shown(tool: Tool, names: NameMap, rule: NameRule) -> Tool:

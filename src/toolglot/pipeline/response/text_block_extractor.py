@@ -24,6 +24,7 @@ class Extractor(Protocol):
     whole_calls: dict[int, ToolCall]
 
     def feed(self, text: str, /) -> list[Event]: ...
+    def plain(self, text: str, /) -> str | None: ...
     def stop_parsing(self, *, broken: bool = False) -> list[Event]: ...
     def close(self) -> list[Event]: ...
 
@@ -58,10 +59,15 @@ class TextBlockExtractor:
         out: list[StageEvent] = []
         for event in events:
             if type(event) is Delta:
-                if event.index in self._texts:
-                    self._emit(self._extractor.feed(event.text), out)
-                else:
+                if event.index not in self._texts:
                     out.append(Delta(self._passed[event.index], event.text))
+                    continue
+                index = self._text.index if self._text is not None else None
+                plain = self._extractor.plain(event.text) if index is not None else None
+                if index is None or plain is None:
+                    self._emit(self._extractor.feed(event.text), out)
+                elif plain:
+                    out.append(Delta(index, plain))
             elif isinstance(event, Open):
                 self._open(event, out)
             elif isinstance(event, Close):

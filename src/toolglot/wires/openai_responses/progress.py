@@ -20,7 +20,7 @@ _MAY_FAIL = ("mcp_call", "mcp_list_tools")
 
 def first_form(item: Body) -> Body:
     """An item as it is announced."""
-    return {**item, "status": "in_progress"} if item.get("type") in _STEPS and "status" in item else item
+    return {**item, "status": "in_progress"} if str(item.get("type")) in _STEPS and "status" in item else item
 
 
 def progress_events(item: Body, place: int) -> list[tuple[str, bytes]]:
