@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncIterator, Hashable, Iterator, Mapping
 from functools import cache
 from random import Random
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from tests.laws.conversations import ROOT
 from tests.laws.conversations import body as recorded
@@ -26,14 +27,12 @@ from toolglot.gateway.config import read_config
 from toolglot.gateway.endpoints import EXACT
 from toolglot.gateway.state import Gateway
 from toolglot.io.json_codec import encode
-from toolglot.wires import NAMES
+from toolglot.wires import NAMES, find_wire
 
 Options = dict[str, Any]
 KEYS = {"user": "fuzz-key-user-0123", "admin": "fuzz-key-admin-012", "none": "", "wrong": "fuzz-key-wrong-012"}
-PROVIDERS = {"openai-chat": "vllm", "openai-responses": "openai-responses", "anthropic": "anthropic", "gemini": "gemini"}
-PROVIDERS["ollama"] = "ollama-cloud"
+PROVIDERS = {**{wire: wire for wire in NAMES}, "openai-chat": "vllm", "ollama": "ollama-cloud"}
 _UPSTREAMS = ("plain", "plain", "plain", "calls", "error", "refused", "damaged")
-_ENDS = {"/responses": "openai-responses", "/messages": "anthropic", "enerateContent": "gemini", "/api/chat": "ollama"}
 _PASSED = ("/embeddings", "/completions", "/api/generate", "/api/embed")  # their responses are the upstream's, as they are
 _OPEN = ("/", "/health", "/healthz", "/readyz")
 _PATHS = (
@@ -41,6 +40,9 @@ _PATHS = (
         "/v1/responses/resp_1",
         "/v1/responses/resp_1/input_items",
         "/v1/responses/resp_1/cancel",
+        "/v1beta/interactions",
+        "/v1beta/interactions/v1_1",
+        "/v1beta/interactions/v1_1/cancel",
         "/toolglot/check/anthropic/m",
         "/toolglot/decisions/req_1",
         "/toolglot/page/dom.js",
@@ -61,6 +63,12 @@ _QUERIES = (
     "?pageSize=1",
     "?span=day&after=x",
 )
+
+
+def _wire_at(path: str) -> str:
+    """The wire whose servers have this path."""
+    wires = ((name, find_wire(name)) for name in NAMES)
+    return next((name for name, wire in wires if wire and re.fullmatch(wire.server.chat_path, path)), "openai-chat")
 
 
 class _Recorded:
@@ -93,7 +101,7 @@ class _Upstream:
             raise UpstreamError("refused", code="refused", retry_after=60.0)
         if self.kind == "error":
             return _Recorded(429, b'{"error": {"message": "slow down"}}', "application/json")
-        wire = next((wire for end, wire in _ENDS.items() if end in url), "openai-chat")
+        wire = _wire_at(urlsplit(url).path)
         case = "parallel_calls" if self.kind == "calls" else "plain_text"
         streams = "stream" in url or b'"stream":true' in body
         data = recorded_stream(case, wire) if streams else encode(recorded(case, wire, "reply"))
@@ -143,7 +151,7 @@ def seeds() -> Iterator[tuple[Options, bytes]]:
         (method, path) for path in _PATHS for method in ("GET", "POST", "DELETE")
     ]
     for method, path in lines:
-        wire = next((wire for end, wire in _ENDS.items() if end in path), "openai-chat")
+        wire = _wire_at(path.partition("?")[0])
         for to in NAMES if method == "POST" else ("m",):
             body = {**bodies[wire], "model": f"{to}/m", "stream": to in NAMES[::2]} if method == "POST" else {}
             if path == "/toolglot/parse":

@@ -15,6 +15,7 @@ import ollama
 import openai
 from google import genai
 from google.genai import types as google
+from google.genai._gaos.types.interactions import InteractionSSEEvent
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.responses import ResponseStreamEvent
 from pydantic import TypeAdapter
@@ -115,6 +116,18 @@ def seen_gemini(body: Body) -> Seen:
     return Seen(text, calls, thought, candidate["finishReason"], tokens)
 
 
+def seen_interactions(body: Body) -> Seen:
+    steps, usage = body["steps"], body["usage"]
+    calls = tuple((step["id"], step["name"], step["arguments"]) for step in steps if step["type"] == "function_call")
+    text = "".join(_joined(step["content"], "text") for step in steps if step["type"] == "model_output")
+    thought = "".join(_joined(step.get("summary") or [], "text") for step in steps if step["type"] == "thought")
+    thinking = usage["total_thought_tokens"]
+    output = usage["total_output_tokens"] + thinking
+    tokens = (usage["total_input_tokens"], output, usage["total_cached_tokens"], thinking)
+    assert usage["total_tokens"] == tokens[0] + tokens[1]
+    return Seen(text, calls, thought, body["status"], tokens)
+
+
 def seen_ollama(body: Body) -> Seen:
     message = body["message"]
     held = [(call["id"], call["function"]) for call in message.get("tool_calls") or ()]
@@ -128,6 +141,7 @@ SEEN: dict[str, Callable[[Body], Seen]] = {
     "openai-responses": seen_responses,
     "anthropic": seen_anthropic,
     "gemini": seen_gemini,
+    "gemini-interactions": seen_interactions,
     "ollama": seen_ollama,
 }
 
@@ -225,6 +239,47 @@ def hear_gemini(case: str, body: Body) -> tuple[Body, Body]:
     return body, final
 
 
+def hear_interactions(case: str, body: Body) -> tuple[Body, Body]:
+    """The SDK gives events: what they make together is put together here."""
+    server = Recording(case, "gemini-interactions")
+    known: TypeAdapter[Any] = TypeAdapter(InteractionSSEEvent)
+    steps: list[Body] = []
+    pieces = ""
+    final: Body = {}
+    with httpx2.Client(transport=server.transport) as http:
+        client = genai.Client(api_key="test", http_options=google.HttpOptions(base_url="http://test", httpx_client=http))
+        for event in client.interactions.create(**{**body, "stream": True}):
+            held = event.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            known.validate_python(held)
+            assert "UNKNOWN" not in str(held)
+            match held["event_type"]:
+                case "step.start":
+                    assert held["index"] == len(steps)
+                    steps.append(held["step"])
+                    pieces = ""
+                case "step.delta":
+                    delta, step = held["delta"], steps[held["index"]]
+                    match delta["type"]:
+                        case "text":
+                            step.setdefault("content", [{"type": "text", "text": ""}])[0]["text"] += delta["text"]
+                        case "thought_summary":
+                            step.setdefault("summary", [{"type": "text", "text": ""}])[0]["text"] += delta["content"]["text"]
+                        case "thought_signature":
+                            step["signature"] = delta["signature"]
+                        case "arguments_delta":
+                            pieces += delta["arguments"]
+                        case kind:
+                            assert kind == step["type"]
+                            step.update(delta)
+                case "step.stop" if pieces:
+                    steps[held["index"]]["arguments"] = json.loads(pieces)
+                case "interaction.completed":
+                    final = held["interaction"]
+    whole = {**final, "steps": steps}
+    assert whole["steps"] == load(case, "gemini-interactions.reply.json")["steps"]
+    return server.sent, whole
+
+
 def read_contents(body: Body) -> list[google.Content]:
     return [google.Content.model_validate_json(json.dumps(content)) for content in body["contents"]]
 
@@ -251,5 +306,6 @@ HEAR: dict[str, Callable[[str, Body], tuple[Body, Body]]] = {
     "openai-responses": hear_responses,
     "anthropic": hear_anthropic,
     "gemini": hear_gemini,
+    "gemini-interactions": hear_interactions,
     "ollama": hear_ollama,
 }

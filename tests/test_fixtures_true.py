@@ -18,6 +18,7 @@ import pytest
 from anthropic.types import Message
 from anthropic.types import MessageCreateParams as AnthropicParams
 from google.genai import types as google
+from google.genai._gaos.types.interactions import CreateModelInteractionParam, Interaction
 from openai.types.chat import ChatCompletion
 from openai.types.chat import CompletionCreateParams as ChatParams
 from openai.types.responses import Response, ResponseCreateParams
@@ -29,10 +30,11 @@ from toolglot.core.messages import ToolCall
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
 
-WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama")
+WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini", "gemini-interactions", "ollama")
 CASES = sorted(path.name for path in ROOT.iterdir() if path.is_dir())
 PAIRS = [(case, wire) for case in CASES for wire in WIRES]
 FILES = {"meaning.json"} | {f"{wire}.{kind}" for wire in WIRES for kind in ("request.json", "reply.json", "stream")}
+WHOLE_CALLS = ("gemini", "gemini-interactions", "ollama")  # a call cut short is not in a reply there
 WANTED = {
     "plain_text",
     "one_call",
@@ -60,6 +62,8 @@ WANTED = {
     "server_tool_anthropic",
     "server_tool_responses",
     "server_tool_gemini",
+    "server_tool_interactions",
+    "signed_interactions",
     "several_results_parts",
 }
 
@@ -158,6 +162,10 @@ def check_gemini_request(body: Body) -> None:
         TypeAdapter(kinds[key]).validate_json(json.dumps(value))
 
 
+def check_interactions_request(body: Body) -> None:
+    drained(strictly(CreateModelInteractionParam).validate_python(body))
+
+
 def check_ollama_request(body: Body) -> None:
     """Its types silently drop unknown keys: compare the keys with the server's, and the rest with the types."""
     known = {"model", "messages", "stream", "tools", "options", "think", "format"}
@@ -178,6 +186,7 @@ REQUEST_CHECKS: dict[str, Callable[[Body], None]] = {
     "openai-responses": check_responses_request,
     "anthropic": check_anthropic_request,
     "gemini": check_gemini_request,
+    "gemini-interactions": check_interactions_request,
     "ollama": check_ollama_request,
 }
 
@@ -195,6 +204,7 @@ REPLY_TYPES: dict[str, type[BaseModel]] = {
     "openai-responses": Response,
     "anthropic": Message,
     "gemini": google.GenerateContentResponse,
+    "gemini-interactions": Interaction,
     "ollama": ollama.ChatResponse,
 }
 # Each wire's value for each stop reason. A refusal in words ends as any text does at OpenAI; Ollama has no filter.
@@ -213,6 +223,12 @@ STOPS: dict[str, dict[str, set[str]]] = {
     },
     "anthropic": {"stop": {"end_turn"}, "calls": {"tool_use"}, "length": {"max_tokens"}, "filter": {"refusal"}},
     "gemini": {"stop": {"STOP"}, "calls": {"STOP"}, "length": {"MAX_TOKENS"}, "filter": {"SAFETY"}},
+    "gemini-interactions": {
+        "stop": {"completed"},
+        "calls": {"requires_action"},
+        "length": {"incomplete"},
+        "filter": {"incomplete"},
+    },
     "ollama": {"stop": {"stop"}, "calls": {"stop"}, "length": {"length"}, "filter": {"stop"}},
 }
 
@@ -224,7 +240,7 @@ def whole(case: str, wire: str) -> Seen:
 def meant(case: str, wire: str) -> Seen:
     """The meaning, as far as the wire can express it."""
     reply = meaning(case).reply
-    calls = [part for part in reply.parts if isinstance(part, ToolCall) and (part.sealed or wire not in ("gemini", "ollama"))]
+    calls = [part for part in reply.parts if isinstance(part, ToolCall) and (part.sealed or wire not in WHOLE_CALLS)]
     # of a cut call, Anthropic's whole reply shows no more than that it was begun
     values = [{} if wire == "anthropic" and not call.sealed else arguments(call.arguments_json) for call in calls]
     named = tuple((call.id, call.full_name, value) for call, value in zip(calls, values, strict=True))
@@ -258,13 +274,16 @@ def test_streams_have_the_providers_line_endings(case: str) -> None:
     assert gemini.count(b"\r\n") == gemini.count(b"\n")
     assert gemini.endswith(b"\r\n\r\n")
     assert recorded(case, "openai-chat").endswith(b"\n\ndata: [DONE]\n\n")
+    assert recorded(case, "gemini-interactions").endswith(b"\n\nevent: done\ndata: [DONE]\n\n")
     assert not any(b"\r" in recorded(case, wire) for wire in WIRES if wire != "gemini")
 
 
-@pytest.mark.parametrize("wire", ["openai-responses", "anthropic"])
+@pytest.mark.parametrize(
+    ("wire", "key"), [("openai-responses", "type"), ("anthropic", "type"), ("gemini-interactions", "event_type")]
+)
 @pytest.mark.parametrize("case", CASES)
-def test_events_are_named_as_their_data(case: str, wire: str) -> None:
-    blocks = recorded(case, wire).removesuffix(b"\n\n").split(b"\n\n")
+def test_events_are_named_as_their_data(case: str, wire: str, key: str) -> None:
+    blocks = recorded(case, wire).removesuffix(b"\n\nevent: done\ndata: [DONE]\n\n").removesuffix(b"\n\n").split(b"\n\n")
     for block in blocks:
         event, data = block.split(b"\n")
-        assert event == b"event: " + json.loads(data.removeprefix(b"data: "))["type"].encode()
+        assert event == b"event: " + json.loads(data.removeprefix(b"data: "))[key].encode()

@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.scripted import serving, text_reply
+from toolglot.cli.agents import find_agent
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -34,16 +35,16 @@ CLONE = {
     'uv tool install ".[gateway,local]"': r"(?s).*toolglot.*",
 }
 SERVE = {"toolglot serve": r"http://127\.0\.0\.1:\d+"}
+LAUNCH = [line for line in LINES if line.startswith("toolglot launch ")]
 AGENTS = ("ANTHROPIC_BASE_URL=", "TOOLGLOT_KEY=", "mkdir -p ~/.gemini", "GOOGLE_GEMINI_BASE_URL=")
 NOT_RUN = {
-    "toolglot launch claude -m ollama/qwen3-coder:30b": "tests/cli/test_launch_agents.py runs the agents",
     "make test": "it runs this test",
     'uvx --from ".[gateway]" toolglot serve': "it does not end",
 }
 
 
 def test_each_line_is_run_or_says_why_not() -> None:
-    known = {*CLONE, *SERVE, *NOT_RUN}
+    known = {*CLONE, *SERVE, *NOT_RUN, *LAUNCH}
     assert [line for line in LINES if line not in known and not line.startswith(AGENTS)] == []
     assert known <= set(LINES)
 
@@ -105,6 +106,19 @@ def test_the_gateway_and_the_lines_of_the_agents(tmp_path: Path) -> None:
             exec(compile(block[1].replace("http://127.0.0.1:8484", address), "README.md", "exec"), {})  # noqa: S102
         assert printed.getvalue() == f"{ANSWER}\n"
     assert len(bodies) == len(asking) + 1
+
+
+@pytest.mark.parametrize("line", LAUNCH)
+def test_the_lines_that_start_an_agent(line: str, tmp_path: Path) -> None:
+    """Up to the agent, which tests/cli/test_launch.py plays and tests/cli/test_launch_agents.py runs: `--dry-run` prints how it
+    would be started, and without a model server `--force` is needed.
+    """
+    words = [sys.executable, "-m", *line.split(), "--dry-run", "--force"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"{find_agent(line.split()[2]).title} uses qwen3-coder:30b of ollama" in done.stderr
+    assert re.search(r"http://127\.0\.0\.1:\d+", done.stdout)
+    assert "qwen3-coder:30b" in done.stdout
 
 
 @pytest.mark.skipif(os.environ.get("TOOLGLOT_NEWCOMER") != "1", reason="set TOOLGLOT_NEWCOMER=1; needs the package index")

@@ -81,6 +81,7 @@ PROVIDERS = {
     "openai-responses": "openai-responses/gpt-5",
     "anthropic": "anthropic/claude-opus-5",
     "gemini": "gemini/gemini-2.5-pro",
+    "gemini-interactions": "gemini-interactions/gemini-3-pro",
     "ollama": "ollama-cloud/gpt-oss:120b",
 }
 CONVERSATIONS = Path(__file__).parents[2] / "fixtures" / "conversations"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def checked(play: Any, command: Any, *words: str, text: str | None = None) -> Re
     async def work() -> None:
         async with upstream_server(play) as up:
             if text is not None:
-                Path("toolglot.toml").write_text(text.replace("{url}", up.url))
+                Path("toolglot.toml").write_text(text.replace("{url}", up.url).replace("{port}", up.url.rpartition(":")[2]))
             given = [word.replace("{url}", up.url) for word in words]
             results.append(await asyncio.to_thread(CliRunner().invoke, command, given))
 
@@ -118,6 +119,35 @@ def test_what_is_wrong_with_the_configuration() -> None:
     assert done.exit_code == 1
     assert "wrong toolglot.toml, line 2, [server] prot" in done.stdout
     assert done.stdout.endswith("1 thing is wrong\n")
+
+
+@pytest.mark.parametrize(
+    ("agent", "address", "key"),
+    [
+        ("claude", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"),
+        ("gemini", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
+        ("qwen", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    ],
+)
+def test_an_agent_with_the_address_and_without_a_key(
+    agent: str, address: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(address, "http://127.0.0.1:9")
+    monkeypatch.delenv(key, raising=False)
+    assert f"{address} is set, but {key} is not" in CliRunner().invoke(doctor.command, [agent]).stdout
+    monkeypatch.setenv(key, "any")
+    assert f"{address} is set, but" not in CliRunner().invoke(doctor.command, [agent]).stdout
+
+
+def test_a_port_that_another_program_has() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        other.close()  # refused: nothing is there
+        Path("toolglot.toml").write_text(f"[server]\nport = {address.rpartition(':')[2]}\n")
+        assert f"note  no gateway answers at http://{address}" in CliRunner().invoke(doctor.command).stdout
+    done = checked(serves("m"), doctor.command, text="[server]\nport = {port}\n")
+    assert done.exit_code == 1
+    assert "wrong another program listens at http://127.0.0.1:" in done.stdout
 
 
 def test_what_is_wrong_with_a_model_and_an_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

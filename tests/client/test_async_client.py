@@ -22,6 +22,7 @@ PROVIDERS = {
     "openai-responses": ("openai-responses", "/v1/responses", "/v1/responses"),
     "anthropic": ("anthropic", "/v1/messages", "/v1/messages"),
     "gemini": ("gemini", "/v1beta/models/m:generateContent", "/v1beta/models/m:streamGenerateContent"),
+    "gemini-interactions": ("gemini-interactions", "/v1beta/interactions", "/v1beta/interactions"),
     "ollama": ("ollama-cloud", "/api/chat", "/api/chat"),
 }
 CASES = ("one_call", "parallel_calls")

@@ -27,13 +27,7 @@ LIMITS = Limits(connect=20.0, first_byte=100.0, idle=60.0)  # against hanging on
 GUARD = 120.0  # a real model on a busy machine takes long
 
 # a provider of the catalog for each wire
-PROVIDERS = {
-    "openai-chat": "vllm",
-    "openai-responses": "openai-responses",
-    "anthropic": "anthropic",
-    "gemini": "gemini",
-    "ollama": "ollama-cloud",
-}
+PROVIDERS = {**{wire: wire for wire in NAMES}, "openai-chat": "vllm", "ollama": "ollama-cloud"}
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:

@@ -58,7 +58,9 @@ def test_a_spent_budget_is_an_error_of_each_api(wire: str) -> None:
 def has_shape_of(wire: str, body: Any) -> bool:
     error = body["error"]
     return {"anthropic": "rate_limit_error", "gemini": "RESOURCE_EXHAUSTED", "ollama": None}.get(wire, "budget_exceeded") == (
-        None if isinstance(error, str) else error.get("code" if wire.startswith("openai") else "type", error.get("status"))
+        None
+        if isinstance(error, str)
+        else error.get("type" if wire == "anthropic" else "status" if wire == "gemini" else "code")
     )
 
 

@@ -1,4 +1,4 @@
-"""The embedded model behind all five frontends, as `toolglot serve` runs it: each API gets a call in its format."""
+"""The embedded model behind all frontends, as `toolglot serve` runs it: each API gets a call in its format."""
 
 from __future__ import annotations
 
@@ -52,6 +52,12 @@ def _gemini(body: Any) -> CallSummary:
     return call["name"], call["args"], candidate["finishReason"]
 
 
+def _interactions(body: Any) -> CallSummary:
+    [call] = [step for step in body["steps"] if step["type"] == "function_call"]
+    assert call["id"][:5] == "call_"
+    return call["name"], call["arguments"], body["status"]
+
+
 def _ollama(body: Any) -> CallSummary:
     [call] = body["message"]["tool_calls"]
     assert body["done"] is True
@@ -64,6 +70,7 @@ SHAPES: dict[str, tuple[Callable[[Any], CallSummary], str]] = {
     "openai-responses": (_responses, "completed"),
     "anthropic": (_anthropic, "tool_use"),
     "gemini": (_gemini, "STOP"),
+    "gemini-interactions": (_interactions, "requires_action"),
     "ollama": (_ollama, "stop"),
 }
 # the events that start the call and end the reply in each API
@@ -72,6 +79,7 @@ SIGNS = {
     "openai-responses": (b"event: response.function_call_arguments.done\n", b"event: response.completed\n"),
     "anthropic": (b'"content_block":{"type":"tool_use",', b'"stop_reason":"tool_use"'),
     "gemini": (b'"functionCall":{', b'"finishReason":"STOP"'),
+    "gemini-interactions": (b'"step":{"type":"function_call",', b"event: interaction.completed\n"),
     "ollama": (b'"tool_calls":[{', b'"done":true'),
 }
 

@@ -33,6 +33,8 @@ def shape_of(wire: str, body: Any) -> None:
     elif wire == "gemini":
         assert isinstance(body["error"]["code"], int)
         assert body["error"]["status"].isupper()
+    elif wire == "gemini-interactions":
+        assert isinstance(body["error"]["code"], str)
     elif wire == "ollama":
         assert next(iter(body)) == "error"
     else:

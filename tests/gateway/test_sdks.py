@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anthropic
+import httpx2
 import ollama
 import openai
 import pytest
 from google import genai
 from google.genai import types
+from google.genai._interactions import NotFoundError
 
 from tests.gateway.running import Running, config, run, serving
 from tests.gateway.text_model import ANSWER, ASK, CONTENT, FORMS, MODEL, RESULT, writes_files
@@ -118,6 +121,74 @@ async def gemini(gateway: Running, question: str, stream: bool, run_tool: RunToo
     return answer
 
 
+async def _interact(client: genai.Client, stream: bool, **arguments: Any) -> tuple[str, list[dict[str, Any]], str]:
+    """The id, the steps and the status of an interaction; of a stream, put together from its events."""
+    tools: list[Any] = [{"type": "function", **FUNCTION}]
+    reply: Any = await client.aio.interactions.create(model=MODEL_NAME, tools=tools, stream=stream, **arguments)
+    if not stream:
+        return str(reply.id), [step.model_dump(exclude_none=True) for step in reply.steps], str(reply.status)
+    steps: list[dict[str, Any]] = []
+    last: Any = None
+    written = ""
+    async for event in reply:
+        if event.event_type == "step.start":
+            steps.append(event.step.model_dump(exclude_none=True))
+            written = ""
+        elif event.event_type == "step.delta" and event.delta.type == "text":
+            steps[event.index].setdefault("content", []).append(event.delta.model_dump())
+        elif event.event_type == "step.delta" and event.delta.type == "arguments_delta":
+            written += event.delta.arguments
+        elif event.event_type == "step.stop" and written:
+            steps[event.index]["arguments"] = json.loads(written)
+        elif event.event_type == "interaction.completed":
+            last = event.interaction
+    return str(last.id), steps, str(last.status)
+
+
+def _output_text(steps: list[dict[str, Any]]) -> str:
+    return "".join(part["text"] for step in steps if step["type"] == "model_output" for part in step["content"])
+
+
+@asynccontextmanager
+async def _google(gateway: Running) -> AsyncIterator[genai.Client]:
+    async with httpx2.AsyncClient(trust_env=False) as http:
+        yield genai.Client(api_key="x", http_options=types.HttpOptions(base_url=gateway.url, httpx_async_client=http))
+
+
+async def interactions(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
+    """The conversation is stored at the server."""
+    async with _google(gateway) as client:
+        first, steps, status = await _interact(client, stream, input=question)
+        assert status == "requires_action"
+        [call] = [step for step in steps if step["type"] == "function_call"]
+        output = run_tool(call["name"], call["arguments"])
+        result: Any = {"type": "function_result", "call_id": call["id"], "name": call["name"], "result": output}
+        second, steps, status = await _interact(client, stream, input=[result], previous_interaction_id=first)
+        assert status == "completed"
+        stored: Any = await client.aio.interactions.get(id=second)
+        assert stored.output_text == _output_text(steps)
+        replayed: Any = await client.aio.interactions.get(id=second, stream=True)
+        assert [event.event_type async for event in replayed][-1] == "interaction.completed"
+        await client.aio.interactions.delete(id=second)
+        with pytest.raises(NotFoundError, match="not found"):
+            await client.aio.interactions.get(id=second)
+        return str(stored.output_text)
+
+
+async def interactions_unstored(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
+    """The client sends all earlier steps."""
+    async with _google(gateway) as client:
+        sent: list[Any] = [{"type": "user_input", "content": [{"type": "text", "text": question}]}]
+        first, steps, _ = await _interact(client, stream, input=sent, store=False)
+        [call] = [step for step in steps if step["type"] == "function_call"]
+        output = run_tool(call["name"], call["arguments"])
+        result = {"type": "function_result", "call_id": call["id"], "result": [{"type": "text", "text": output}]}
+        _, steps, _ = await _interact(client, stream, input=[*sent, *steps, result], store=False)
+        with pytest.raises(NotFoundError, match="not found"):
+            await client.aio.interactions.get(id=first)
+        return _output_text(steps)
+
+
 async def native_ollama(gateway: Running, question: str, stream: bool, run_tool: RunTool) -> str:
     client = ollama.AsyncClient(gateway.url)
     messages: list[Any] = [{"role": "user", "content": question}]
@@ -140,6 +211,9 @@ async def native_ollama(gateway: Running, question: str, stream: bool, run_tool:
     return answer
 
 
+TALKS = [chat, responses, messages, gemini, interactions, interactions_unstored, native_ollama]
+
+
 @pytest.fixture(autouse=True)
 def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -148,7 +222,7 @@ def _direct(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession")  # google-genai's, where aiohttp is installed
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("talk", [chat, responses, messages, gemini, native_ollama], ids=lambda talk: talk.__name__)
+@pytest.mark.parametrize("talk", TALKS, ids=lambda talk: talk.__name__)
 def test_a_vendors_sdk_calls_a_tool(talk: Talk, stream: bool, tmp_path: Path) -> None:
     def run_tool(name: str, arguments: Any) -> str:
         assert name == "write_file"

@@ -1,9 +1,10 @@
-"""A scripted server for all five wires: it plays the fixtures' replies and streams, and records its requests."""
+"""A scripted server for all wires: it plays the fixtures' replies and streams, and records its requests."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
@@ -11,17 +12,8 @@ from typing import Any
 
 import msgspec
 
-from tests.laws.conversations import pieces
-
-# end of the path -> wire
-ENDS = {
-    "/v1/chat/completions": "openai-chat",
-    "/v1/responses": "openai-responses",
-    "/v1/messages": "anthropic",
-    ":generateContent": "gemini",
-    ":streamGenerateContent": "gemini",
-    "/api/chat": "ollama",
-}
+from tests.laws.conversations import pieces, the_wire
+from toolglot.wires import NAMES
 
 
 @dataclass
@@ -33,7 +25,8 @@ class UpstreamRequest:
 
     @property
     def wire(self) -> str:
-        return next(wire for end, wire in ENDS.items() if self.path.partition("?")[0].endswith(end))
+        path = self.path.partition("?")[0]
+        return next(name for name in NAMES if re.fullmatch(the_wire(name).server.chat_path, path))
 
     @property
     def streams(self) -> bool:

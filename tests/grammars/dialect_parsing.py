@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from tests.grammars.tool_openers import bound, openers_of
 from toolglot.core.tools import Tool
 from toolglot.dialects import find_dialect
 from toolglot.grammars.dialect import Dialect
@@ -36,18 +37,19 @@ def openings(dialect: Dialect, text: str, start: int, tools: Tools) -> list[tupl
     """Where a region may open at or after `start`: earliest first, the longest opener first."""
     found = []
     for grammar in dialect.grammars:
-        bound: Any = grammar.for_tools(tools) if hasattr(grammar, "for_tools") else grammar
-        for opener in bound.openers:
+        known = bound(grammar, tools)
+        for opener in openers_of(known, tools):
             at = text.find(opener, start)
-            while at >= 0 and not is_allowed(dialect, bound, text, at):
+            while at >= 0 and not is_allowed(dialect, known, opener, text, at):
                 at = text.find(opener, at + 1)
             if at >= 0:
-                found.append((at, opener, bound))
+                found.append((at, opener, known))
     return sorted(found, key=lambda one: (one[0], -len(one[1])))
 
 
-def is_allowed(dialect: Dialect, grammar: Any, text: str, at: int) -> bool:
-    if getattr(grammar, "at_line_start", False):
+def is_allowed(dialect: Dialect, grammar: Any, opener: str, text: str, at: int) -> bool:
+    named = opener not in grammar.openers
+    if any(form.at_line_start for form in grammar.named_forms) if named else getattr(grammar, "at_line_start", False):
         return not text[:at].rpartition("\n")[2].strip(" \t")
     word = dialect.weak and (text[at].isalnum() or text[at] == "_")
     return not (word and at and (text[at - 1].isalnum() or text[at - 1] in "_."))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.grammars.tool_openers import openers_of
 from toolglot.core.tools import Tool
 from toolglot.grammars.call_objects import Keys
 from toolglot.grammars.call_streaming import CallStart, Step
@@ -36,7 +37,7 @@ OBJECTS = TaggedJson(("<s>",), ("<e>",))
 
 def streamed(grammar: Any, text: str, size: int = 1, tools: Tools = TOOLS) -> list[tuple[int, str, str]]:
     """The calls as they were streamed: number, name, and the JSON text so far."""
-    opener = next(one for one in grammar.openers if text.startswith(one))
+    opener = next(one for one in openers_of(grammar, tools) if text.startswith(one))
     region = grammar.open(opener)
     stream = region.stream_calls(tools)
     found: list[tuple[int, str, str]] = []

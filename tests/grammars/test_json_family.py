@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.grammars.tool_openers import bound, openers_of
 from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.dialects import find_dialect
@@ -68,10 +69,10 @@ def regions(name: str, text: str) -> list[tuple[int, str, Any]]:
     """Where a grammar of the dialect may open a region: earliest first, the longest opener first."""
     found = []
     for grammar in dialect_of(name).grammars:
-        drawn: Any = grammar.for_tools(TOOLS) if hasattr(grammar, "for_tools") else grammar
-        for opener in drawn.openers:
-            at = text.find(opener)
-            while at >= 0 and getattr(drawn, "at_line_start", False) and not begins_line(text, at):
+        drawn = bound(grammar, TOOLS)
+        for opener in openers_of(drawn, TOOLS):
+            at, lines = text.find(opener), getattr(drawn, "at_line_start", opener not in drawn.openers)
+            while at >= 0 and lines and not begins_line(text, at):
                 at = text.find(opener, at + 1)
             if at >= 0:
                 found.append((at, opener, drawn))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.grammars.tool_openers import bound, openers_of
 from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.core.tools import Tool
 from toolglot.dialects import find_dialect
@@ -48,7 +49,7 @@ Calls = list[tuple[str, Any]]
 def grammars_of(name: str, tools: dict[str, Tool]) -> list[Grammar]:
     dialect = find_dialect(name)
     assert dialect is not None
-    return [grammar.for_tools(tools) if hasattr(grammar, "for_tools") else grammar for grammar in dialect.grammars]
+    return [bound(grammar, tools) for grammar in dialect.grammars]
 
 
 def end_of(region: Region, text: str, size: int) -> int:
@@ -63,7 +64,7 @@ def end_of(region: Region, text: str, size: int) -> int:
 def parse_text(name: str, text: str, size: int, tools: dict[str, Tool] | None = None) -> tuple[list[ParsedCall], str]:
     """All that a dialect hears, and the text around it: a plain reading of what the pipeline does."""
     tools = TOOLS if tools is None else tools
-    openings = [(opener, grammar) for grammar in grammars_of(name, tools) for opener in grammar.openers]
+    openings = [(opener, grammar) for grammar in grammars_of(name, tools) for opener in openers_of(grammar, tools)]
     found_calls: list[ParsedCall] = []
     content, at = "", 0
     while True:
@@ -223,7 +224,7 @@ def test_each_character_is_examined_once(name: str, flood: str) -> None:
     assert dialect is not None
     text = dialect.render_calls((ToolCall("1", "write_file", '{"path":"a","content":"HERE"}'),)).replace("HERE", flood)
     for grammar in grammars_of(name, TOOLS):
-        for opener in grammar.openers:
+        for opener in openers_of(grammar, TOOLS):
             if opener in text:
                 region = grammar.open(opener)
                 assert isinstance(region, TagRegion | TaggedRegion)
@@ -275,7 +276,7 @@ def test_a_prefixed_name_still_finds_its_schema() -> None:
 
 def test_without_tools_no_tag_is_a_tool() -> None:
     [grammar] = grammars_of("cline_xml", {})
-    assert grammar.openers == ()
+    assert openers_of(grammar, {}) == []
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from toolglot.wires import find_wire
 CALL = '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>'
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TEXT = f"Let me look.\n{CALL}"
-WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
+WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini", "gemini-interactions")
 
 
 class Pieces(httpx2.SyncByteStream, httpx2.AsyncByteStream):
@@ -145,13 +145,35 @@ def ask_gemini(http: Any, *, stream: bool) -> tuple[str, list[tuple[str, Any]], 
     return "".join(part.text or "" for part in parts), calls, "tool_calls" if calls else "stop"
 
 
+def ask_interactions(http: Any, *, stream: bool) -> tuple[str, list[tuple[str, Any]], str | None]:
+    client = genai.Client(api_key="test", http_options=google.HttpOptions(base_url="http://test", httpx_client=http))
+    tools: Any = [{"type": "function", "name": "get_weather", "parameters": SCHEMA}]
+    reply: Any = client.interactions.create(model="m", input="Weather in Paris?", tools=tools, stream=stream)
+    if not stream:
+        calls = [(step.name, json.dumps(step.arguments)) for step in reply.steps if step.type == "function_call"]
+        return reply.output_text or "", calls, "tool_calls" if reply.status == "requires_action" else "stop"
+    events = list(reply)
+    deltas = [(event.index, event.delta) for event in events if event.event_type == "step.delta"]
+    named = [event for event in events if event.event_type == "step.start" and event.step.type == "function_call"]
+    found = [(one.step.name, "".join(d.arguments for at, d in deltas if at == one.index)) for one in named]
+    text = "".join(delta.text for _, delta in deltas if delta.type == "text")
+    return text, found, "tool_calls" if events[-1].interaction.status == "requires_action" else "stop"
+
+
 MAKE: dict[str, Callable[..., Any]] = {
     "openai-chat": toolglot.integrations.openai.client,
     "openai-responses": toolglot.integrations.openai.client,
     "anthropic": toolglot.integrations.anthropic.client,
     "gemini": toolglot.integrations.google_genai.client,
+    "gemini-interactions": toolglot.integrations.google_genai.client,
 }
-ASK = {"openai-chat": ask_chat, "openai-responses": ask_responses, "anthropic": ask_anthropic, "gemini": ask_gemini}
+ASK = {
+    "openai-chat": ask_chat,
+    "openai-responses": ask_responses,
+    "anthropic": ask_anthropic,
+    "gemini": ask_gemini,
+    "gemini-interactions": ask_interactions,
+}
 
 
 @pytest.mark.parametrize("stream", [False, True])

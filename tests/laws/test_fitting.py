@@ -28,14 +28,10 @@ from toolglot.pipeline.request.request_bytes import write_request_bytes
 from toolglot.pipeline.request.route import WireFormat, resolve
 from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 from toolglot.pipeline.response.restore_names import restore_reply
+from toolglot.wires import NAMES
 
-SPEAKS = {  # a provider for each wire
-    "anthropic": "anthropic",
-    "gemini": "gemini",
-    "ollama": "ollama-cloud",
-    "openai-chat": "openai",
-    "openai-responses": "openai-responses",
-}
+# a provider for each wire
+SPEAKS = {**{wire: wire for wire in NAMES}, "ollama": "ollama-cloud", "openai-chat": "openai"}
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}
 TOOLS = Toolset([Tool("get_weather", "The weather", CITY), Tool("get_time", "The time", CITY)])
 

@@ -18,6 +18,7 @@ SIGNED = {
     "signed_responses": "openai-responses",
     "signed_gemini": "gemini",
     "signed_openrouter": "openai-chat",
+    "signed_interactions": "gemini-interactions",
 }
 
 # How a client of each wire puts a reply into its next request.
@@ -26,6 +27,7 @@ ECHO: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
     "openai-responses": lambda reply: reply["output"],
     "anthropic": lambda reply: [{"role": "assistant", "content": reply["content"]}],
     "gemini": lambda reply: [reply["candidates"][0]["content"]],
+    "gemini-interactions": lambda reply: reply["steps"],
 }
 
 

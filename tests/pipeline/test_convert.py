@@ -216,3 +216,9 @@ def test_the_last_turn_is_settled_too_and_strays_stand_behind_its_answers() -> N
     assert [note.partition(":")[0] for note in notes[:2]] == ["call b", "result stray"]
     unanswered = convert({"model": "m", "messages": history[:2]}, "openai-chat", "openai-chat")["messages"]
     assert len(unanswered) == 2, "the client may still answer them"
+
+
+@pytest.mark.parametrize("kind", ["request", "response", "tools", "message"])
+def test_an_empty_object_is_an_error(kind: str) -> None:
+    with pytest.raises(CallerError, match=f"{kind}: is an empty object"):
+        convert({}, "openai-chat", "anthropic", kind)

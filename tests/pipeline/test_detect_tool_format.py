@@ -53,6 +53,15 @@ def test_a_namespace_and_a_free_text_tool() -> None:
     assert [(tool.full_name, tool.kind) for tool in tools] == [("crm__find", "function"), ("run_sql", "custom")]
 
 
+def test_the_named_wire_reads_what_several_have() -> None:
+    flat = {**FORMS["openai responses"], "behavior": "BLOCKING"}
+    for hint, owner in (("gemini-interactions", "gemini-interactions"), ("openai-chat", "openai-responses")):
+        (tool,) = read_any_tools([flat], hint)
+        assert (tool.name, tool.extra) == ("get_weather", {owner: {"behavior": "BLOCKING"}})
+    (search,) = read_any_tools([{"type": "google_search"}], "gemini-interactions")
+    assert (search.kind, search.extra) == ("server", {"gemini-interactions": {"type": "google_search"}})
+
+
 def a_function(city: str) -> str:
     return city
 
@@ -95,6 +104,7 @@ def test_a_wrong_tool_is_an_error_with_its_path(tools: Any, message: str) -> Non
         ({"type": "function", "name": "get_weather"}, Choice("required", ("get_weather",))),
         ({"type": "tool", "name": "get_weather"}, Choice("required", ("get_weather",))),
         ({"type": "any"}, Choice("required")),
+        ({"allowed_tools": {"mode": "any", "tools": ["get_weather"]}}, Choice("required", ("get_weather",))),
         (
             {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["get_weather"]}},
             Choice("required", ("get_weather",)),

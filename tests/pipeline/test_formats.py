@@ -15,6 +15,7 @@ CHAT = {"id": "call_a", "type": "function", "function": {"name": "get_weather", 
 OLLAMA = {"id": "call_a", "function": {"name": "get_weather", "arguments": ARGS}}
 USE = {"type": "tool_use", "id": "call_a", "name": "get_weather", "input": ARGS}
 ITEM = {"type": "function_call", "id": "fc_1", "call_id": "call_a", "name": "get_weather", "arguments": TEXT}
+STEP = {"type": "function_call", "id": "call_a", "name": "get_weather", "arguments": ARGS}
 PART = {"functionCall": {"id": "call_a", "name": "get_weather", "args": ARGS}}
 
 RESPONSES: list[tuple[str, str, Any]] = [
@@ -38,6 +39,14 @@ RESPONSES: list[tuple[str, str, Any]] = [
     ("content", "gemini", {"role": "model", "parts": [PART]}),
     ("list", "gemini", [PART]),
     ("bare", "gemini", [{"id": "call_a", "name": "get_weather", "args": ARGS}]),
+    ("whole", "gemini-interactions", {"id": "v1_1", "status": "requires_action", "steps": [STEP]}),
+    ("list", "gemini-interactions", [{"type": "thought", "signature": "c2ln"}, STEP]),
+    ("one call", "gemini-interactions", STEP),
+    ("one step", "openai", STEP),
+    ("whole", "anthropic", {"object": "interaction", "steps": [STEP]}),
+    ("chat's message", "gemini", {"role": "assistant", "content": None, "tool_calls": [CHAT]}),
+    ("chat's message", "gemini-interactions", {"role": "assistant", "content": "Hi", "tool_calls": [CHAT]}),
+    ("anthropic's message", "gemini-interactions", {"role": "assistant", "content": [USE]}),
     ("another's shape", "anthropic", {"choices": [{"message": {"tool_calls": [CHAT]}}]}),
 ]
 
@@ -116,6 +125,10 @@ def test_the_error_for_an_sdk_object_names_model_dump() -> None:
             "ollama",
             [{"type": "function", "function": {"name": "get_weather", "description": "The weather", "parameters": SCHEMA}}],
         ),
+        (
+            "gemini-interactions",
+            [{"type": "function", "name": "get_weather", "description": "The weather", "parameters": SCHEMA}],
+        ),
     ],
 )
 def test_tools_are_formatted_with_no_key_added(provider: str, wanted: list[Any]) -> None:
@@ -129,6 +142,7 @@ def test_tools_are_formatted_with_no_key_added(provider: str, wanted: list[Any])
         ("anthropic", {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_a", "content": "18C"}]}),
         ("openai-responses", {"type": "function_call_output", "call_id": "call_a", "output": "18C"}),
         ("ollama", {"role": "tool", "tool_name": "get_weather", "tool_call_id": "call_a", "content": "18C"}),
+        ("gemini-interactions", {"type": "function_result", "call_id": "call_a", "name": "get_weather", "result": "18C"}),
         (
             "gemini",
             {
@@ -167,6 +181,7 @@ def deep() -> Any:
         ("openai-responses", lambda value: {"output": [{"type": "function_call", "name": "a", "arguments": value}]}),
         ("anthropic", lambda value: {"content": [{"type": "tool_use", "name": "a", "input": value}]}),
         ("gemini", lambda value: {"candidates": [{"content": {"parts": [{"functionCall": {"name": "a", "args": value}}]}}]}),
+        ("gemini-interactions", lambda value: {"steps": [{"type": "function_call", "name": "a", "arguments": value}]}),
         ("ollama", lambda value: {"message": {"tool_calls": [{"function": {"name": "a", "arguments": value}}]}}),
     ],
 )

@@ -122,8 +122,8 @@ def test_complete_forms_are_calls_under_strict_too(text: str, dialect: str) -> N
         ),
         ('<|channel|>commentary to=python <|constrain|>json<|message|>{"q": "x"}<|call|>', "harmony", []),
         (
-            '<atem:function_calls>\n<atem:invoke name="a.b">\n<atem:parameter name="x">y</atem:parameter>\n</atem:invoke>\n'
-            "</atem:function_calls><|eom|>",
+            ' to=a.b<|message|><atem:function_calls>\n<atem:invoke name="a.b">\n<atem:parameter name="x">y</atem:parameter>\n'
+            "</atem:invoke>\n</atem:function_calls><|eom|>",
             "muse_glimmer",
             [("a.b", {"x": "y"})],
         ),

@@ -157,7 +157,10 @@ def test_a_quote_that_was_not_escaped_is_repaired_where_the_value_ends_clearly()
     assert [one.arguments for one in parsed(text, "lfm2", "balanced").calls] == [{"path": "it's"}, {"path": "b"}]
 
 
-SEEMING_ENDS = ['echo "}}" > f', 'a"}}b', 'x = "]" + y', 'print("}")', 'echo "}}', '"}', 'a"}} and more text', 'echo "," > f']
+SEEMING_ENDS = [
+    *('echo "}}" > f', 'a"}}b', 'x = "]" + y', 'print("}")', 'echo "}}', '"}', 'a"}} and more text', 'echo "," > f'),
+    *('x"}]', "sed 's/\"}/x/' f"),
+]
 BASH = [Tool("bash", schema={"type": "object", "properties": {"command": TEXT, "cwd": TEXT}, "required": ["command"]})]
 WRITTEN = {
     "hermes": '<tool_call>\n{"name": "bash", "arguments": {"command": "VALUE"}}\n</tool_call>',
@@ -176,6 +179,9 @@ WRITTEN = {
     "tool_code": '```tool_code\nbash(command="VALUE")\n```',
     "tool_code tag": '<tool_code>print(bash(command="VALUE"))</tool_code>',
     "call_expression": 'bash(command="VALUE")',
+    "bare_json": '{"name": "bash", "arguments": {"command": "VALUE"}}',
+    "name as key": '[{"bash": {"command": "VALUE"}}]',
+    "tool_calls": '{"tool_calls": [{"type": "function", "function": {"name": "bash", "arguments": {"command": "VALUE"}}}]}',
 }
 
 

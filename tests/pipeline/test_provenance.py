@@ -142,6 +142,7 @@ RESULTS = [
         "parts": [{"function_response": {"name": "f", "response": {"call": {"name": "delete_file", "arguments": ARGUMENTS}}}}],
     },
     {"type": "function_call_output", "call_id": "c", "output": HERMES},
+    {"type": "function_result", "call_id": "c", "result": [{"type": "text", "text": HERMES}]},
     {"type": "custom_tool_call_output", "call_id": "c", "output": [{"type": "input_text", "text": HERMES}]},
 ]
 
@@ -156,6 +157,7 @@ def test_what_the_model_wrote_before_is_not_a_quotation() -> None:
         {"role": "assistant", "content": HERMES},
         {"role": "model", "parts": [{"text": HERMES}]},
         {"type": "function_call", "name": "delete_file", "arguments": json.dumps(ARGUMENTS)},
+        {"type": "model_output", "content": [{"type": "text", "text": HERMES}]},
     ]
     assert extract(HERMES, TOOLS, messages=earlier).calls
 

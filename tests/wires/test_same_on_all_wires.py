@@ -1,4 +1,4 @@
-"""Values that every provider reports are read the same way on all five wires."""
+"""Values that every provider reports are read the same way on all wires."""
 
 from __future__ import annotations
 
@@ -38,6 +38,10 @@ def reply_with_usage(name: str, tokens_in: Any, tokens_out: Any, created: Any = 
             usage = {"promptTokenCount": tokens_in, "candidatesTokenCount": tokens_out}
             candidate = {"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}
             return {"candidates": [candidate], "usageMetadata": usage, "createTime": created}
+        case "gemini-interactions":
+            usage = {"total_input_tokens": tokens_in, "total_output_tokens": tokens_out}
+            steps = [{"type": "model_output", "content": [{"type": "text", "text": "a"}]}]
+            return {"object": "interaction", "status": "completed", "steps": steps, "usage": usage, "created": created}
         case "ollama":
             end: Body = {"message": {"content": "a"}, "done": True, "done_reason": "stop", "created_at": created}
             return {**end, "prompt_eval_count": tokens_in, "eval_count": tokens_out}
@@ -90,6 +94,9 @@ def test_a_later_zero_does_not_replace_a_count(name: str) -> None:
         start = {"type": "message_start", "message": {"usage": first["usage"]}}
         end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": last["usage"]}
         chunks = [start, end, {"type": "message_stop"}]
+    elif name == "gemini-interactions":
+        update = {"event_type": "interaction.status_update", "status": "in_progress", "usage": first["usage"]}
+        chunks = [update, {"event_type": "interaction.completed", "interaction": last}]
     elif name == "ollama":
         chunks = [{**first, "done": False, "done_reason": None}, last]
     else:
@@ -120,6 +127,9 @@ def reply_with_calls(name: str, *ids: Any) -> Body:
         case "gemini":
             parts = [{"functionCall": {"id": id, "name": "f", "args": {}}} for id in ids]
             return {"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}
+        case "gemini-interactions":
+            steps = [{"type": "function_call", "id": id, "name": "f", "arguments": {}} for id in ids]
+            return {"object": "interaction", "status": "requires_action", "steps": steps}
         case "ollama":
             calls = [{"id": id, "function": {"name": "f", "arguments": {}}} for id in ids]
             return {"message": {"tool_calls": calls}, "done": True, "done_reason": "stop"}
@@ -170,7 +180,7 @@ def test_a_choice_is_left_out_where_the_server_has_none(name: str) -> None:
     for choice, noted in ((Choice(), []), (Choice("required"), ["required"])):
         notes: list[str] = []
         body = wire(name).write_request(msgspec.structs.replace(request, choice=choice), notes, Quirks(tool_choice=False))
-        assert not {"tool_choice", "toolConfig"} & body.keys()
+        assert not {"tool_choice", "toolConfig", "generation_config"} & body.keys()
         found = [note for note in notes if note.startswith("tool_choice")]
         assert found == [f"tool_choice {mode}: the server does not support it; left out" for mode in noted]
 

@@ -39,6 +39,7 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     default_context: int | None = None  # tokens, if it silently truncates longer prompts unless configured
     default_model: str | None = None  # the model that the provider's name alone selects, as in `local`
     billing_line: bool = False  # takes Claude Code's billing line out of the system prompt itself
+    telemetry_name: str | None = None  # in OpenTelemetry's GenAI conventions, if it differs
     quirks: Quirks = Quirks()
 
 

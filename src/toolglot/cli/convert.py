@@ -80,7 +80,7 @@ def command(file: BinaryIO, source: str, target: str, kind: str, model: str | No
         else:
             given = read_json(file, file.name if os.path.isfile(file.name) else _STDIN)
             result = convert(given, source, target, kind, tools=known, model=model, notes=notes)
-            if given in ({}, []):  # a misspelt `jq` filter, or the wrong file
+            if given == []:  # a misspelt `jq` filter, or the wrong file
                 raise CallerError(f"the input has no {kind}: it is {given}")
             _print({"result": result, "notes": notes} if as_json else result, pretty=not as_json)
     except CallerError as error:

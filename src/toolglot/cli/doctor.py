@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import click
 import msgspec
@@ -42,6 +44,8 @@ Examples:
 Exit codes: 0 success (nothing is wrong), 1 failure (something is), 2 usage error.
 """
 _GIB = 1 << 30
+_ANY_HOST = ("0.0.0.0", "::")  # noqa: S104  (compared only)
+_CONNECT = 1.0  # seconds
 _ENOUGH_MEMORY = 2  # GiB, for the embedded model
 _COLOURS = {"ok": "green", "note": "yellow", "wrong": "red"}
 
@@ -91,7 +95,8 @@ def _verdict(wrong: int) -> str:
 
 def _findings(agent: Agent | None, model: str | None, base_url: str | None) -> Iterator[Finding]:
     yield from _machine()
-    yield from _configuration()
+    address = yield from _configuration()
+    yield from _gateway(address)
     yield from _servers()
     checked = None
     if model is not None:
@@ -117,32 +122,50 @@ def _machine() -> Iterator[Finding]:
     yield from (Finding("note", note) for note in notes)
 
 
-def _configuration() -> Iterator[Finding]:
+def _configuration() -> Generator[Finding, None, str]:
+    """Returns where the gateway listens."""
     file = Path(DEFAULT_FILE)
     if not file.is_file():
         yield Finding("note", f"there is no {DEFAULT_FILE} here: the gateway would serve what it finds", "toolglot init")
-        return
+        return GATEWAY
     try:
         config = file_config(file)
     except CallerError as error:
         yield Finding("wrong", str(error), "correct it, and run `toolglot check`")
-        return
+        return GATEWAY
     yield Finding("ok", f"{DEFAULT_FILE} is valid, with {plural(len(config.routes), 'route')}")
     for one in asyncio.run(check_config(config)):
         if one.problem:
             yield Finding("wrong", f"route {one.model} -> {one.to}: {one.problem}")
+    host = "127.0.0.1" if config.server.host in _ANY_HOST else config.server.host
+    return f"http://{f'[{host}]' if ':' in host else host}:{config.server.port}"
+
+
+def _gateway(address: str) -> Iterator[Finding]:
+    client = GatewayClient(address)
+    try:
+        if client.is_running():
+            yield Finding("ok", f"a gateway answers at {address}")
+        elif _is_taken(address):
+            text = f"another program listens at {address}, where the gateway would"
+            yield Finding("wrong", text, "toolglot serve --port OTHER, or set `port` under [server]")
+        else:
+            yield Finding("note", f"no gateway answers at {address}", "toolglot serve")
+    except CallerError:
+        what = "rejects the key in" if client.key else "needs a key, and there is none in"
+        yield Finding("wrong", f"the gateway at {address} {what} {KEY_VARIABLE}", f"export {KEY_VARIABLE}=...")
+
+
+def _is_taken(address: str) -> bool:
+    target = urlsplit(address)
+    try:
+        with socket.create_connection((target.hostname, target.port), _CONNECT):
+            return True
+    except OSError:
+        return False
 
 
 def _servers() -> Iterator[Finding]:
-    client = GatewayClient(GATEWAY)
-    try:
-        if client.is_running():
-            yield Finding("ok", f"a gateway answers at {GATEWAY}")
-        else:
-            yield Finding("note", f"no gateway answers at {GATEWAY}", "toolglot serve")
-    except CallerError:
-        what = "rejects the key in" if client.key else "needs a key, and there is none in"
-        yield Finding("wrong", f"the gateway at {GATEWAY} {what} {KEY_VARIABLE}", f"export {KEY_VARIABLE}=...")
     servers = asyncio.run(_find())
     for name, count in servers:
         yield Finding("ok", f"{name} answers, with {count} models")
@@ -215,6 +238,11 @@ def _agent(agent: Agent, model: str | None, checked: ModelCheck | Finding | None
         if os.environ.get(name):
             text = f"{name} is set: {agent.title} would use it instead of the gateway"
             yield Finding("note", text, "`toolglot launch` unsets it")
+    addresses = [name for name, value in agent.env.items() if "{url}" in value and os.environ.get(name)]
+    keys = [name for name, value in agent.env.items() if value == "{key}"]
+    if addresses and keys and not any(os.environ.get(name) for name in keys):
+        text = f"{addresses[0]} is set, but {keys[0]} is not: {agent.title} would ask you to log in, or fail"
+        yield Finding("wrong", text, f"export {keys[0]}=any, or a key of the gateway if it has keys")
     if isinstance(checked, ModelCheck) and checked.window is not None and checked.window < agent.prompt:
         takes = f"the first request of {agent.title} takes about {agent.prompt:,}"
         text = f"the context window of {model} is {checked.window:,} tokens, and {takes}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from toolglot.core.events import Event, StageEvent
 from toolglot.core.fold import fold
+from toolglot.core.forms import Forms
 from toolglot.core.messages import Message
 from toolglot.core.names import NameRule
 from toolglot.core.reply import Reply
@@ -99,6 +101,44 @@ class TokenCount(msgspec.Struct, frozen=True):
     key: str  # of the number
 
 
+class Conversations(msgspec.Struct, frozen=True):
+    """How a request continues a conversation that the server stores, and how a stored response is reached."""
+
+    path: str  # of one response, without its id
+    previous: str  # key of the id of the response before
+    instructions: str  # key of the system prompt, which is not stored
+    not_found: tuple[int, str]  # status and error code, where the response before is unknown
+    deleted: Callable[[str], Body]  # the answer to a deletion
+    input: str | None = None  # key of what a stored response is an answer to, where clients ask for it
+
+
+class ServedModels(msgspec.Struct, frozen=True):
+    """How a server lists its models."""
+
+    write: Callable[[str, str, datetime], Body]  # name, owner, time of creation -> a model
+    page: Callable[[list[Body], bool], Body]  # models, and whether more follow -> a page of the list
+    query: tuple[str, str, str] = ("", "", "")  # of a page: its size, the model before it, the model after it
+
+
+def sse_comment(_: str) -> bytes:
+    return b": ping\n\n"
+
+
+class ServerSide(msgspec.Struct, frozen=True):
+    """What clients of a wire expect from a server, besides the format of requests and responses."""
+
+    chat_path: str  # POST; a pattern, if it has groups
+    id_prefix: str = ""  # of response ids
+    forwarded_headers: tuple[bytes, ...] = ()  # request headers that go to upstreams of the same wire
+    ping: Callable[[str], bytes] = sse_comment  # keep-alive bytes on a stream that its clients ignore; takes the model's name
+    rate_limit_prefix: str | None = None  # of the rate-limit headers of its vendor
+    request_id_header: bytes | None = None  # where its clients expect the request id, besides x-request-id
+    messages_key: str = "messages"  # of a request, for the error if it has none
+    durations: Callable[[float, float], Body] | None = None  # seconds in all and to the first chunk -> fields of the last chunk
+    models: ServedModels | None = None
+    error_paths: tuple[str, ...] = ()  # below them, an error has its format, even where no endpoint matches
+
+
 class Wire(msgspec.Struct, frozen=True):
     """One chat API, both ways. As a client: write_request, read_reply, reader, read_error. As a server: the others."""
 
@@ -120,6 +160,8 @@ class Wire(msgspec.Struct, frozen=True):
     read_messages: Callable[[list[Any]], tuple[Message, ...]]
     write_messages: Callable[[tuple[Message, ...], Notes, Quirks], list[Any]]
     read_choice: Callable[[Any], Choice | None]
+    forms: Forms
+    server: ServerSide
     read_history: HistoryReader | None = None
     path_keys: tuple[str, ...] = ()  # keys of our body that the API has in its path
     declared_tools: Callable[[Body], tuple[Tool, ...]] | None = None  # the tools that a block of a message declares
@@ -130,6 +172,7 @@ class Wire(msgspec.Struct, frozen=True):
     count_tokens: TokenCount | None = None
     other_paths: tuple[str, ...] = ()  # endpoints without tool calls
     # facts about its fields
+    conversations: Conversations | None = None
     continues: tuple[str, ...] = ()  # keys of a request that continues a conversation stored at the server
     window_option: tuple[str, str] | None = None  # the keys, one inside the other, that set the context window
     call_stops: frozenset[str] = frozenset()  # stop reasons of a reply with calls; empty: it has none of its own for them

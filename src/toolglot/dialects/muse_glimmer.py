@@ -8,6 +8,7 @@ A block in a message to the user is a call only if it is the whole message. A to
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.parsed_call import Tools
@@ -17,11 +18,13 @@ from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, TaggedXml
 
 _TEXT = ("user", "commentary")  # recipients of text
-_NOT_TOOLS = frozenset({"self", "developer", *_TEXT})
 _ALL = ("<atem:function_calls>", "</atem:function_calls>")
 _NAME = re.compile(
     r"""[ \t]*["']?((?:<\|message\|>|[^"'<>\n])*)(?:["']?(?P<more>[^<>\n]*?)(?P<empty>/?)>|(?=<atem:parameter))""",
 )
+_TO = rf"(?!(?:self|developer|{'|'.join(_TEXT)})<)"  # the other recipients are tools, or their namespaces
+_HEADER = re.compile(rf"{_TO}[^\s<>|]+<\|message\|>"), re.compile(rf"(?!{_TO})|[^\s<>|]*+(?:[\s>|]|<(?:[^|]|\|[^m]))")
+
 _TAGS = Tags(
     ("<atem:invoke name=", "</atem:invoke>"),
     {"<atem:parameter name=": "</atem:parameter>"},
@@ -30,13 +33,6 @@ _TAGS = Tags(
     outer=_ALL,
     name_of=lambda found: found[1].replace("<|message|>", ""),
 )
-
-
-def _recipients(name: str) -> tuple[str, ...]:
-    """The tool's name, the name twice, or only its namespace."""
-    recipients = (name, f"{name}.{name}", name.partition(".")[0])
-    heads = [f" to={one}<|message|>" for one in recipients if one not in _NOT_TOOLS]
-    return (*heads, *(f"<|start|>assistant{head}" for head in heads))
 
 
 def _once(name: str, tools: Tools) -> str:
@@ -57,12 +53,12 @@ DIALECT = Dialect(
     name="muse_glimmer",
     grammars=(
         TaggedXml(
-            _TAGS,
+            replace(_TAGS, header=_HEADER),
             ATTRIBUTE,
             strong=True,
             bare=False,
-            headers=(" to=atem:function_calls<|message|>",),
-            for_tool=_recipients,
+            framed=True,
+            headers=(" to=", "<|start|>assistant to="),
             clean_name=_once,
         ),
         TaggedXml(

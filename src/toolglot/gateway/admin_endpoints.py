@@ -1,4 +1,4 @@
-"""Health, metrics and decisions, and the stored responses of the Responses API."""
+"""Health, metrics and decisions, and stored responses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from toolglot.client.worker import in_worker
-from toolglot.core.interfaces import Quirks
+from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Message
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
@@ -19,6 +19,7 @@ from toolglot.gateway.overview import Deleted
 from toolglot.gateway.retention import delete_shared
 from toolglot.gateway.sharing import find_shared_record
 from toolglot.gateway.usage import MAX_DAYS
+from toolglot.io.json_codec import decode, encode
 
 _STEM = 40  # characters of the response's id in those of its items
 _MOST_ITEMS = 100
@@ -76,7 +77,7 @@ async def delete_records(call: EndpointCall) -> None:
     await call.exchange.json({"deleted": msgspec.to_builtins(deleted)})
 
 
-# -- Responses
+# -- stored responses
 
 
 async def responses_websocket(call: EndpointCall) -> None:
@@ -86,27 +87,57 @@ async def responses_websocket(call: EndpointCall) -> None:
 
 
 async def stored_response(call: EndpointCall) -> None:
-    await call.exchange.respond(200, await _body(call))
+    """Query: `stream=true` sends it as a stream again, from its start; `include_input=true` adds what it is an answer to."""
+    body, wire = await _stored(call), call.frontend.wire
+    if call.exchange.query_value("stream") == "true":
+        await _replay(call, body)
+        return
+    conversations = wire.conversations
+    if conversations is not None and conversations.input and call.exchange.query_value("include_input") == "true":
+        messages = await _new_messages(call, decode(body).get(conversations.previous))
+        steps = wire.write_messages(messages, [], Quirks())
+        body = encode({**decode(body), conversations.input: steps})
+    await call.exchange.respond(200, body)
+
+
+async def _replay(call: EndpointCall, body: bytes) -> None:
+    if call.exchange.query_value("last_event_id") or call.exchange.query_value("starting_after"):
+        raise UpstreamError("a stream can't be resumed: it is sent again from its start", 400, "invalid_request_error")
+    wire = call.frontend.wire
+    writer = wire.writer(ResponseContext(), [])
+    data = b"".join(writer.feed(event) for event in wire.read_events(decode(body), None)) + writer.close()
+    await call.exchange.respond(200, data, media_type=wire.media_type.encode())
+
+
+async def _new_messages(call: EndpointCall, previous: object) -> tuple[Message, ...]:
+    """The messages of the request, without those of the conversation before."""
+    known = await _history(call, previous) if isinstance(previous, str) else ()
+    return (await _history(call, call.path_params["id"]) or ())[len(known or ()) : -1]
+
+
+async def _history(call: EndpointCall, response_id: str) -> tuple[Message, ...] | None:
+    where, shared = (response_id, call.owner), call.gateway.shared_store
+    return await in_worker(partial(call.gateway.store.history, *where)) if shared is None else await shared.history(*where)
 
 
 async def delete_response(call: EndpointCall) -> None:
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    await _stored(call)
     if not (await in_worker(partial(call.gateway.store.delete, *where)) if shared is None else await shared.delete(*where)):
         raise _not_found(call)
-    await call.exchange.json({"id": call.path_params["id"], "object": "response", "deleted": True})
+    conversations = call.frontend.wire.conversations
+    await call.exchange.json(conversations.deleted(call.path_params["id"]) if conversations is not None else {})
 
 
 async def cancel_response(call: EndpointCall) -> None:
     """A stored response is complete: only one that runs in the background could be cancelled."""
-    await _body(call)
+    await _stored(call)
     raise UpstreamError("Cannot cancel a completed response.", 400, "invalid_request_error")
 
 
 async def input_items(call: EndpointCall) -> None:
     """What the response was an answer to. Query: `order` (desc unless given), `limit` (20 unless given), `after`."""
-    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
-    read = partial(call.gateway.store.history, *where)
-    history = await in_worker(read) if shared is None else await shared.history(*where)
+    history = await _history(call, call.path_params["id"])
     if history is None:
         raise _not_found(call)
     items = await in_worker(partial(_items, call, history[:-1]))
@@ -130,10 +161,11 @@ def _items(call: EndpointCall, messages: tuple[Message, ...]) -> list[dict[str, 
     return [{"id": f"item_{stem}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
 
 
-async def _body(call: EndpointCall) -> bytes:
+async def _stored(call: EndpointCall) -> bytes:
+    """The body of a response that was created on this wire with this key."""
     where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
     body = await in_worker(partial(call.gateway.store.body, *where)) if shared is None else await shared.body(*where)
-    if body is None:
+    if body is None or not call.path_params["id"].startswith(call.frontend.server.id_prefix):
         raise _not_found(call)
     return body
 

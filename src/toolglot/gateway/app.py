@@ -62,7 +62,7 @@ class App:
                 return
             endpoint, path_params = find_endpoint(exchange.method, exchange.path)
             frontend = frontend_from_headers(exchange, endpoint.frontend) if endpoint.shared else endpoint.frontend
-            exchange.request_id_header = frontend.request_id_header
+            exchange.request_id_header = frontend.server.request_id_header
             record.wire = frontend.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             record.client = _client_name(exchange)
@@ -107,7 +107,7 @@ class App:
         """Sends the error in the client's API. A started response can only be aborted: the client sees it as incomplete."""
         if frontend is None:
             frontend = frontend_for(exchange)
-            exchange.request_id_header = frontend.request_id_header
+            exchange.request_id_header = frontend.server.request_id_header
         status, body = frontend.wire.write_error(error)
         _add_request_details(body, exchange.request_id, param)
         record.status, record.code, record.error = status, error.code or "", error.message

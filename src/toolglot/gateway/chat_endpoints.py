@@ -1,18 +1,18 @@
-"""The five chat endpoints, and how every endpoint reads a request body."""
+"""The chat endpoint of every API, and how every endpoint reads a request body."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, Protocol, cast
 
 import msgspec
 
 from toolglot.catalog.prices import cost
 from toolglot.client.session import Session
 from toolglot.client.worker import in_worker
-from toolglot.core.interfaces import ResponseContext, Writer
+from toolglot.core.interfaces import Conversations, ResponseContext, Writer
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
@@ -20,7 +20,7 @@ from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.auth import Caller
 from toolglot.gateway.body_structure import check_structure
 from toolglot.gateway.budgets import estimated_usage
-from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, JsonArrayWriter
+from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
@@ -131,10 +131,10 @@ async def chat(call: EndpointCall) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = await responses_thread(call, body) if call.frontend is RESPONSES else None
+    thread = await stored_thread(call, body)
     upstream_request = await thread.with_history(request) if thread is not None else request
-    if not upstream_request.messages and thread is None:  # a conversation of the Responses API may be the server's
-        raise CallerError("is missing or empty", "contents" if call.frontend is GEMINI else "messages")
+    if not upstream_request.messages and thread is None:  # a stored conversation may be the upstream's
+        raise CallerError("is missing or empty", call.frontend.server.messages_key)
     balancer = call.gateway.balancer
     candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
@@ -148,14 +148,14 @@ async def chat(call: EndpointCall) -> None:
         raise
     _record_candidate(call.record, opened.candidate)
     call.record.tool_mode, call.record.tried = opened.response.plan.tool_mode.name, opened.failed
-    stored_thread = thread if thread is not None and thread.stores else None
+    kept_thread = thread if thread is not None and thread.stores else None
     content, prices = server.record, call.live.config.prices
-    keep_events = content or stored_thread is not None
-    response_id, created = call.frontend.id_prefix + call.exchange.id, int(call.record.began)
+    keep_events = content or kept_thread is not None
+    response_id, created = call.frontend.server.id_prefix + call.exchange.id, int(call.record.began)
     context = ResponseContext(response_id, request.model, created, request.stream_usage, request)
     response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
     try:
-        await (_stream if request.stream else _whole)(call, context, opened, response, stored_thread)
+        await (_stream if request.stream else _whole)(call, context, opened, response, kept_thread)
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
         call.estimate_usage(opened.candidate, len(body), response.characters)
@@ -177,7 +177,7 @@ async def _load_model(call: EndpointCall, request: Request) -> None:
 
 def _session(call: EndpointCall) -> Session:
     """A session that copies the upstream's rate-limit headers for clients of the same vendor."""
-    session, prefix = call.live.session, call.frontend.rate_limit_prefix
+    session, prefix = call.live.session, call.frontend.server.rate_limit_prefix
     if prefix is None:
         return session
     return msgspec.structs.replace(session, transport=RateLimitTransport(session.transport, call.exchange, prefix))
@@ -186,7 +186,7 @@ def _session(call: EndpointCall) -> Session:
 def _client(call: EndpointCall) -> Client:
     """With the vendor's version and beta headers, because some request fields need them."""
     headers: dict[str, str] = {}
-    for name in call.frontend.forwarded_headers:
+    for name in call.frontend.server.forwarded_headers:
         value = call.exchange.headers.get(name)
         if value:
             headers[name.decode()] = value[:_MAX_FORWARDED_HEADER].decode("latin-1")
@@ -194,7 +194,7 @@ def _client(call: EndpointCall) -> Client:
 
 
 async def _whole(
-    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: StoredThread | None
 ) -> None:
     body = await response.whole(context)
     if thread is not None:
@@ -204,7 +204,7 @@ async def _whole(
 
 
 async def _stream(
-    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: ResponsesThread | None
+    call: EndpointCall, context: ResponseContext, opened: Opened, response: ResponseWriter, thread: StoredThread | None
 ) -> None:
     exchange, frontend, server = call.exchange, call.frontend, call.live.config.server
     save = None if thread is None else partial(thread.save, response, context)
@@ -216,7 +216,7 @@ async def _stream(
     call.record.status = 200
     call.record.first = call.record.elapsed()
     await start_stream(exchange, frontend, opened, as_array)
-    ping = frontend.ping(context.model or "")
+    ping = frontend.server.ping(context.model or "")
     async with ClientStream(exchange, ping, server.ping, server.client_timeout) as stream:
         await response.stream(writer, notes, stream, save)
     await exchange.end()
@@ -227,27 +227,39 @@ def _record_candidate(record: Record, candidate: Candidate) -> None:
     record.upstream, record.target, record.upstream_wire = candidate.upstream.name, route.model, route.wire.name
 
 
-# -- stored conversations of the Responses API
+# -- stored conversations
 
 
-class _ThreadFields(msgspec.Struct):
-    instructions: Any = None
-    previous_response_id: str | None = None
-    store: bool | None = None
+class _ThreadFields(Protocol):
+    instructions: Any
+    previous: str | None
+    store: bool | None
 
 
-async def responses_thread(call: EndpointCall, body: bytes) -> ResponsesThread:
-    read = partial(ResponsesThread, call, body)
+@cache
+def _thread_fields(conversations: Conversations) -> type[_ThreadFields]:
+    """The fields of a request, under the keys of its wire."""
+    fields = [("instructions", Any, None), ("previous", str | None, None), ("store", bool | None, None)]
+    keys = {"instructions": conversations.instructions, "previous": conversations.previous}
+    return cast(type[_ThreadFields], msgspec.defstruct("ThreadFields", fields, rename=keys))
+
+
+async def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
+    conversations = call.frontend.wire.conversations
+    if conversations is None:
+        return None
+    read = partial(StoredThread, call, body, conversations)
     return await in_worker(read) if len(body) > _LARGE_BODY else read()
 
 
-class ResponsesThread:
-    """A conversation of the Responses API that the gateway stores: its history, and the new messages."""
+class StoredThread:
+    """A conversation that the gateway stores, on a wire that has such: its history, and the new messages."""
 
-    def __init__(self, call: EndpointCall, body: bytes) -> None:
+    def __init__(self, call: EndpointCall, body: bytes, conversations: Conversations) -> None:
         self._call = call
+        self._conversations = conversations
         try:
-            self._fields = msgspec.json.decode(body, type=_ThreadFields)
+            self._fields: _ThreadFields = msgspec.json.decode(body, type=_thread_fields(conversations))
         except JSON_ERRORS as error:
             raise CallerError(str(error)) from None
         self._new_messages: tuple[Message, ...] = ()
@@ -258,10 +270,10 @@ class ResponsesThread:
         return self._fields.store is not False
 
     async def with_history(self, request: Request) -> Request:
-        """The request with all earlier messages. Instructions of earlier requests do not apply, as in OpenAI's API."""
+        """The request with all earlier messages. Instructions of earlier requests do not apply, as in the vendors' APIs."""
         leading = 1 if self._fields.instructions else 0
         self._new_messages = request.messages[leading:]
-        previous = self._fields.previous_response_id
+        previous = self._fields.previous
         if not previous:
             return request
         where, shared_store = (previous, self._call.owner), self._call.gateway.shared_store
@@ -270,15 +282,15 @@ class ResponsesThread:
         else:
             history = await in_worker(partial(self._call.gateway.store.history, *where))
         if history is None:
-            message = f"previous_response_id: response {previous[:100]!r} not found"
-            raise UpstreamError(message, 400, "previous_response_not_found")
+            status, code = self._conversations.not_found
+            raise UpstreamError(f"{self._conversations.previous}: {previous[:100]!r} not found", status, code)
         return await in_worker(partial(self._joined, request, request.messages[:leading], history))
 
     def _joined(self, request: Request, instructions: tuple[Message, ...], history: tuple[Message, ...]) -> Request:
-        wire_extra = request.extra.get("openai-responses", {})
-        wire_extra = {key: value for key, value in wire_extra.items() if key != "previous_response_id"}
+        wire = self._call.frontend.wire.name
+        wire_extra = {key: value for key, value in request.extra.get(wire, {}).items() if key != self._conversations.previous}
         messages = match_results((*instructions, *history, *self._new_messages))
-        request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, "openai-responses": wire_extra})
+        request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, wire: wire_extra})
         return with_declared_tools(request)
 
     async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
@@ -309,4 +321,4 @@ class ResponsesThread:
             return None
         messages = (*self._new_messages, Message("assistant", reply.parts))
         body = encode(self._call.frontend.wire.write_reply(reply, context, []))
-        return context.id or "", self._call.owner, self._fields.previous_response_id or None, messages, body
+        return context.id or "", self._call.owner, self._fields.previous or None, messages, body

@@ -10,10 +10,20 @@ import msgspec
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints, model_check, model_endpoints, tokens
 from toolglot.gateway.chat_endpoints import EndpointCall, chat
-from toolglot.gateway.frontends import ANTHROPIC, CHAT, GEMINI, OLLAMA, RESPONSES, Frontend, frontend_from_headers
+from toolglot.gateway.frontends import (
+    ANTHROPIC,
+    CHAT,
+    FRONTENDS,
+    GEMINI,
+    OLLAMA,
+    RESPONSES,
+    Frontend,
+    frontend_from_headers,
+)
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
 from toolglot.gateway.page import page
 from toolglot.gateway.pass_through import forward
+from toolglot.wires.gemini.shapes import METHODS as GEMINI_METHODS
 
 Handler = Callable[[EndpointCall], Awaitable[None]]
 
@@ -30,14 +40,27 @@ class Endpoint(msgspec.Struct, frozen=True):
     shared: bool = False  # by several APIs: the headers decide the frontend
 
 
+def _of_every_wire() -> list[tuple[str, str, Endpoint]]:
+    """The endpoints that a wire declares: chat and, where it has them, stored conversations."""
+    found: list[tuple[str, str, Endpoint]] = []
+    for frontend in FRONTENDS.values():
+        found.append(("POST", frontend.server.chat_path, Endpoint(chat, frontend, recorded=True, limited=True)))
+        conversations = frontend.wire.conversations
+        if conversations is not None:
+            path = rf"{conversations.path}/(?P<id>[^/]+)"
+            found += [
+                ("GET", path, Endpoint(admin_endpoints.stored_response, frontend)),
+                ("DELETE", path, Endpoint(admin_endpoints.delete_response, frontend)),
+                ("POST", f"{path}/cancel", Endpoint(admin_endpoints.cancel_response, frontend)),
+            ]
+    return found
+
+
 EXACT: dict[tuple[str, str], Endpoint] = {
-    ("POST", "/v1/chat/completions"): Endpoint(chat, CHAT, recorded=True, limited=True),
-    ("POST", "/v1/responses"): Endpoint(chat, RESPONSES, recorded=True, limited=True),
+    **{(method, path): endpoint for method, path, endpoint in _of_every_wire() if "(" not in path},
     ("GET", "/v1/responses"): Endpoint(admin_endpoints.responses_websocket, RESPONSES),
     ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
-    ("POST", "/v1/messages"): Endpoint(chat, ANTHROPIC, recorded=True, limited=True),
     ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),
-    ("POST", "/api/chat"): Endpoint(chat, OLLAMA, recorded=True, limited=True),
     ("POST", "/v1/embeddings"): Endpoint(forward, CHAT, recorded=True, limited=True),
     ("POST", "/v1/completions"): Endpoint(forward, CHAT, recorded=True, limited=True),
     ("POST", "/api/generate"): Endpoint(forward, OLLAMA, recorded=True, limited=True),
@@ -66,19 +89,12 @@ EXACT: dict[tuple[str, str], Endpoint] = {
 PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
     (method, re.compile(pattern), endpoint)
     for method, pattern, endpoint in (
-        (
-            "POST",
-            _VERSION + r"/models/(?P<model>.+):(?P<verb>generateContent|streamGenerateContent)",
-            Endpoint(chat, GEMINI, recorded=True, limited=True),
-        ),
+        *((method, path, endpoint) for method, path, endpoint in _of_every_wire() if "(" in path),
         ("POST", _VERSION + r"/models/(?P<model>.+):countTokens", Endpoint(tokens.count_gemini, GEMINI, limited=True)),
         ("GET", r"/toolglot/page/(?P<name>[a-z]+\.(?:js|css))", Endpoint(page.show, CHAT, open=True)),
         ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
         ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(admin_endpoints.input_items, RESPONSES)),
-        ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(admin_endpoints.cancel_response, RESPONSES)),
         ("GET", r"/toolglot/check/(?P<model>.+)", Endpoint(model_check.check_endpoint, CHAT)),
-        ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.stored_response, RESPONSES)),
-        ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(admin_endpoints.delete_response, RESPONSES)),
         ("GET", r"/v1/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, CHAT, shared=True)),
         ("GET", r"(?:/v1beta|)/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, GEMINI)),
     )
@@ -91,12 +107,9 @@ _WITHOUT_VERSION = re.compile(r"/(?:chat/completions|completions|embeddings|(?:r
 _UNSUPPORTED_VERB = re.compile(_VERSION + r"/models/(?P<model>.+):(?P<verb>[A-Za-z]+)")
 
 # the format of an error for an unknown path; other paths: by the headers
-_FRONTEND_BY_PREFIX = (
-    ("/v1beta", GEMINI),
-    ("/models", GEMINI),
-    ("/v1/messages", ANTHROPIC),
-    ("/messages", ANTHROPIC),
-    ("/api/", OLLAMA),
+_FRONTEND_BY_PREFIX = sorted(
+    ((prefix, frontend) for frontend in FRONTENDS.values() for prefix in frontend.server.error_paths),
+    key=lambda pair: -len(pair[0]),
 )
 
 
@@ -118,7 +131,7 @@ def find_endpoint(method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
     unsupported = _UNSUPPORTED_VERB.fullmatch(path) if method == "POST" else None
     if unsupported is not None:
         model, verb = (group[:200] for group in unsupported.groups())
-        message = f"models/{model} does not support {verb}; supported: {', '.join(model_endpoints.METHODS)}"
+        message = f"models/{model} does not support {verb}; supported: {', '.join(GEMINI_METHODS)}"
         raise UpstreamError(message, 404, "not_found")
     methods = {allowed for (allowed, known) in EXACT if known == path}
     methods |= {allowed for allowed, pattern, _ in PATTERNS if pattern.fullmatch(path)}

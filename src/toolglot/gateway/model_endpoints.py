@@ -9,27 +9,35 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.interfaces import ServedModels
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body
+from toolglot.gateway.frontends import Frontend
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.model_list import Model
 from toolglot.io.json_codec import JSON_ERRORS, decode
+from toolglot.wires.openai_common import SERVED_MODELS as OPENAI_MODELS
 
 OLLAMA_VERSION = "0.13.5"  # clients require at least 0.13.4
 _CREATED = datetime(2025, 1, 1, tzinfo=UTC)
-METHODS = ["generateContent", "streamGenerateContent", "countTokens"]
 
 
 async def list_models(call: EndpointCall) -> None:
-    models = await call.live.model_list.models()
-    await call.exchange.json(_LISTS.get(call.frontend.wire.name, _openai_list)(models, call.exchange))
+    served = _served(call.frontend)
+    page = _page(await call.live.model_list.models(), call.exchange, *served.query)
+    rows = [served.write(model.name, model.upstream, _CREATED) for model in page.models]
+    await call.exchange.json(served.page(rows, page.more))
 
 
 async def show_model(call: EndpointCall) -> None:
     """One model, including those that only match a glob: some clients check a model before they use it."""
     name = call.path_params["model"]
-    model = Model(name, call.live.routing.candidates(name)[0].upstream.name)
-    await call.exchange.json(_ONE.get(call.frontend.wire.name, _openai)(model))
+    owner = call.live.routing.candidates(name)[0].upstream.name
+    await call.exchange.json(_served(call.frontend).write(name, owner, _CREATED))
+
+
+def _served(frontend: Frontend) -> ServedModels:
+    return frontend.server.models or OPENAI_MODELS
 
 
 # -- pages of a list
@@ -40,10 +48,10 @@ class _Page(msgspec.Struct, frozen=True):
     more: bool = False  # in the requested direction
 
 
-def _page(models: list[Model], exchange: HttpExchange, size: str, after: str, before: str = "") -> _Page:
+def _page(models: list[Model], exchange: HttpExchange, size: str, after: str, before: str) -> _Page:
     """`size`, `after`, `before`: query parameters. Without a size, all models: not every client reads further pages."""
     begin, end = 0, len(models)
-    if exchange.query_value(after):
+    if after and exchange.query_value(after):
         begin = _index(models, exchange.query_value(after), after) + 1
     elif before and exchange.query_value(before):
         end = _index(models, exchange.query_value(before), before)
@@ -54,7 +62,7 @@ def _page(models: list[Model], exchange: HttpExchange, size: str, after: str, be
 
 
 def _size(exchange: HttpExchange, key: str, default: int) -> int:
-    value = exchange.query_value(key)
+    value = exchange.query_value(key) if key else ""
     if value in ("", "0"):  # Google's API treats 0 as not set
         return default
     if not (value.isascii() and value.isdecimal()) or len(value) > 9:
@@ -67,51 +75,6 @@ def _index(models: list[Model], name: str, key: str) -> int:
     if index is None:
         raise CallerError(f"unknown model {name[:200]!r}", key)
     return index
-
-
-# -- formats
-
-
-def _openai(model: Model) -> dict[str, Any]:
-    return {"id": model.name, "object": "model", "created": int(_CREATED.timestamp()), "owned_by": model.upstream}
-
-
-def _openai_list(models: list[Model], _: HttpExchange) -> dict[str, Any]:
-    return {"object": "list", "data": [_openai(model) for model in models]}
-
-
-def _anthropic(model: Model) -> dict[str, Any]:
-    created = _CREATED.isoformat().replace("+00:00", "Z")
-    return {"type": "model", "id": model.name, "display_name": model.name, "created_at": created}
-
-
-def _anthropic_list(models: list[Model], exchange: HttpExchange) -> dict[str, Any]:
-    page = _page(models, exchange, "limit", "after_id", "before_id")
-    data = [_anthropic(model) for model in page.models]
-    ends = (data[0]["id"], data[-1]["id"]) if data else (None, None)
-    return {"data": data, "has_more": page.more, "first_id": ends[0], "last_id": ends[1]}
-
-
-def _gemini(model: Model) -> dict[str, Any]:
-    return {
-        "name": f"models/{model.name}",
-        "baseModelId": model.name,
-        "version": "1",
-        "displayName": model.name,
-        "supportedGenerationMethods": METHODS,
-    }
-
-
-def _gemini_list(models: list[Model], exchange: HttpExchange) -> dict[str, Any]:
-    page = _page(models, exchange, "pageSize", "pageToken")
-    body: dict[str, Any] = {"models": [_gemini(model) for model in page.models]}
-    if page.more:
-        body["nextPageToken"] = page.models[-1].name
-    return body
-
-
-_LISTS = {"anthropic": _anthropic_list, "gemini": _gemini_list}
-_ONE = {"anthropic": _anthropic, "gemini": _gemini}
 
 
 # -- Ollama

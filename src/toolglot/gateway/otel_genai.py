@@ -26,8 +26,6 @@ from toolglot.wires import find_wire
 _PROPAGATOR = TraceContextTextMapPropagator()
 _SHUTDOWN_TIMEOUT = 3000  # milliseconds to send the last metrics
 
-# our provider -> its name in the conventions, where they differ
-_PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "openai-responses": "openai"}
 _DURATION = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 _TOKENS = tuple(4**power for power in range(14))
 
@@ -170,7 +168,7 @@ def _destination(gateway: Gateway, name: str) -> Destination:
     upstream = gateway.live.config.upstreams.get(name)
     if upstream is None:
         return Destination()
-    provider = _PROVIDERS.get(upstream.row.name, upstream.row.name)
+    provider = upstream.row.telemetry_name or upstream.row.name
     parts = urlsplit(upstream.row.base_url)
     if upstream.embedded or not parts.hostname:
         return Destination(provider)

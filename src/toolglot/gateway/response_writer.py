@@ -12,16 +12,15 @@ from toolglot.catalog.prices import Price, cost
 from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open
 from toolglot.core.fold import fold, merge_extra, unfold_part
-from toolglot.core.interfaces import ResponseContext, Writer
+from toolglot.core.interfaces import ResponseContext, Wire, Writer
 from toolglot.core.messages import Text
 from toolglot.core.reply import Decision, Reply, Stop
-from toolglot.gateway.frontends import OLLAMA, Frontend
+from toolglot.gateway.frontends import Frontend
 from toolglot.gateway.http_exchange import HttpExchange, header_text
 from toolglot.gateway.records import Record, RecordedCall, RecordedDecision
 from toolglot.gateway.upstream_request import Opened
 from toolglot.io.json_codec import encode
 from toolglot.pipeline.response.rejected_text import explain_rejected
-from toolglot.wires.ollama.shapes import WIRE as OLLAMA_WIRE
 
 _MANY = 500  # events or decisions; fewer take milliseconds
 _MOST = 1000  # calls and decisions of one request; a flood of more is the work of an attack
@@ -181,14 +180,14 @@ class ResponseWriter:
                 self._calls[event.index] = event
 
     def _with_end(self, events: list[Event], last: Finish) -> list[Event]:
-        """Explains an otherwise empty reply, and adds durations for Ollama's clients."""
+        """Explains an otherwise empty reply, and adds durations where clients expect them."""
         rejected = self._response.rejected
         if rejected and self._is_empty and not any(isinstance(event, Open) for event in events):
             stop = Stop("stop", last.stop.raw) if last.stop.reason == "error" else last.stop
             last = msgspec.structs.replace(last, stop=stop)
             events = [*events[:-1], *unfold_part(self._blocks, Text(explain_rejected(rejected))), last]
-        if self._frontend is OLLAMA:
-            events = [*events[:-1], with_durations(last, self._record)]
+        if self._frontend.server.durations is not None:
+            events = [*events[:-1], with_durations(last, self._record, self._frontend.wire)]
         return events
 
     # -- the record
@@ -238,17 +237,12 @@ def _fed(writer: Writer, events: list[Event]) -> bytes:
     return b"".join([writer.feed(event) for event in events])
 
 
-def with_durations(last: Finish, record: Record) -> Finish:
-    """With Ollama's durations, from which its clients compute tokens per second.
-
-    Measured here unless the upstream sends them. The time to the first chunk counts as prompt evaluation.
-    """
-    if "total_duration" in last.extra.get(OLLAMA_WIRE, {}):
+def with_durations(last: Finish, record: Record, wire: Wire) -> Finish:
+    """With durations measured here, unless the upstream sent them."""
+    measured = wire.server.durations(record.elapsed(), record.first or 0.0) if wire.server.durations else {}
+    if not measured or measured.keys() & last.extra.get(wire.name, {}).keys():
         return last
-    total = max(1, int(record.elapsed() * 1e9))
-    prompt = min(total, int((record.first or 0.0) * 1e9))
-    durations = {"total_duration": total, "prompt_eval_duration": prompt, "eval_duration": max(1, total - prompt)}
-    return msgspec.structs.replace(last, extra=merge_extra({OLLAMA_WIRE: durations}, last.extra))
+    return msgspec.structs.replace(last, extra=merge_extra({wire.name: measured}, last.extra))
 
 
 def _upstream_header(opened: Opened) -> list[tuple[bytes, bytes]]:

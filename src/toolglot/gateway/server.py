@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import secrets
 import signal
@@ -65,7 +66,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening.listen(_BACKLOG)  # early connections wait until the server has started
     except OSError as error:
         listening.close()
-        raise CallerError(f"can't listen on {host}:{port}: {error.strerror or error}", "port") from None
+        advice = "; choose another with --port, or `port` under [server]" if error.errno == errno.EADDRINUSE else ""
+        raise CallerError(f"can't listen on {host}:{port}: {error.strerror or error}{advice}", "port") from None
     return listening
 
 

@@ -15,7 +15,7 @@ from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import TokenCount
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, responses_thread
+from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, stored_thread
 from toolglot.gateway.routing import MAX_NAME, Candidate
 from toolglot.gateway.upstream_request import Client, for_target
 from toolglot.io.json_codec import JSON_ERRORS, decode, decode_in_parts, encode, encode_in_parts
@@ -37,7 +37,8 @@ async def count_anthropic(call: EndpointCall) -> None:
 async def count_responses(call: EndpointCall) -> None:
     """With the history, if the request continues a stored response."""
     request, body = await read_request(call, await read_body(call))
-    tokens, source = await _count(call, await (await responses_thread(call, body)).with_history(request))
+    thread = await stored_thread(call, body)
+    tokens, source = await _count(call, await thread.with_history(request) if thread is not None else request)
     await call.exchange.json({"object": "response.input_tokens", "input_tokens": tokens}, more=[source])
 
 

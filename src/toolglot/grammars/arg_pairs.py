@@ -50,7 +50,7 @@ def arg_pairs(
         strong=True,
         weak_name=True,
         registered=registered,
-        for_tool=(lambda name: tuple(name + one for one in behind)) if named and not registered else None,
+        behind_name=behind if named and not registered else (),
         read=_declared if typed else by_schema,
         plain=_is_declared_text if typed else text_by_schema,
     )

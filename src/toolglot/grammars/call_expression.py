@@ -10,11 +10,10 @@ import re
 from functools import cached_property
 from typing import Any
 
-import msgspec
-
 from toolglot.grammars.known_names import find_tool, parameters, spellings
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
 from toolglot.grammars.python_calls import MAX_CALLS, read_listing
+from toolglot.io.marker_search import NamedForm
 from toolglot.io.python_literals import PythonCall, UnparsedText, read_call_loosely
 from toolglot.io.python_scanner import PythonScanner
 from toolglot.schema.tool_names import PREFIXES
@@ -28,19 +27,26 @@ _BEFORE = ("", *PREFIXES, f"{_PRINTED}default_api.")
 _PLACEHOLDER = re.compile(r"\.\.\.|…|<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\*\*?\w+|self|/|\*")
 
 
-class CallExpression(msgspec.Struct, frozen=True, dict=True):
-    """It has no openers until `for_tools` is given the tools."""
+class CallExpression:
+    openers = ()
+    named_forms = tuple(NamedForm(one, "(", exact=bool(one), word=True) for one in _BEFORE)
 
-    openers: tuple[str, ...] = ()
+    def __init__(self, tools: Tools | None = None) -> None:
+        self.tools = tools or {}
+
+    @cached_property
+    def expressions(self) -> frozenset[str]:
+        """What calls of the tools begin with."""
+        named = [f"{prefix}{name}(" for name in self.tools if name for prefix in _BEFORE]
+        return frozenset([*named, *(f"{written}(" for written in spellings(self.tools))])
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
-        """All proper prefixes of openers."""
-        return frozenset(opener[:size] for opener in self.openers for size in range(1, len(opener)))
+        """All proper prefixes of these."""
+        return frozenset(one[:size] for one in self.expressions for size in range(1, len(one)))
 
     def for_tools(self, tools: Tools) -> CallExpression:
-        named = [f"{prefix}{name}(" for name in tools if name for prefix in _BEFORE]
-        return CallExpression(tuple(dict.fromkeys([*named, *(f"{written}(" for written in spellings(tools))])))
+        return CallExpression(tools)
 
     def open(self, opener: str, /) -> CallRegion:
         return CallRegion(self, opener)
@@ -86,7 +92,7 @@ class CallRegion:
             self._joined = ","
         elif joined.endswith(","):
             self._word += char
-            if self._word in self._form.openers and self._calls < MAX_CALLS:  # further calls start a new region
+            if self._word in self._form.expressions and self._calls < MAX_CALLS:  # further calls start a new region
                 self._scan, self._calls = PythonScanner("("), self._calls + 1
             return self._scan is not None or self._word in self._form.beginnings
         else:

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from toolglot.core.tools import Tool
 from toolglot.grammars.call_objects import USUAL, Keys, calls_in
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
 from toolglot.grammars.json_streaming import JsonStream, stream_arguments, stream_objects
@@ -76,6 +77,8 @@ class ChannelRegion:
         if calls:
             return RegionResult(tuple(calls), rest=self._region.rest_of(text) if cut < 0 else text[cut:])
         to = header["name"] or "(no recipient)"
+        if _is_markup(value, tools.get(_name(to, self._grammar.prefix, tools)[0])):
+            return RegionResult(problem=f"the message to {to} is not JSON")
         return RegionResult(problem=None if to in _NOT_TOOLS else f"a message to {to}, which is not a registered tool")
 
     def _calls(self, header: re.Match[str], value: str, mark: Mark, tools: Tools) -> list[ParsedCall]:
@@ -90,9 +93,16 @@ class ChannelRegion:
         name, known = _name(header["name"] or "", grammar.prefix, tools)
         if not (name and known) or not (value or name in tools):
             return []
+        if _is_markup(value, tools.get(name)):
+            return []
         if grammar.text_mode and grammar.text_mode in header[0]:
             value = _free_text(name, value, tools)
         return [ParsedCall(name, value or "{}", "", None, (), mark.end >= 0)]
+
+
+def _is_markup(value: str, tool: Tool | None) -> bool:
+    """Whether a function's arguments begin with a tag: other dialects write tags behind a header like this one."""
+    return value.startswith("<") and tool is not None and tool.kind == "function"
 
 
 _WORD = re.compile(r"[\w-]+")

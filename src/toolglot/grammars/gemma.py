@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
@@ -16,6 +16,7 @@ from toolglot.grammars.gemma_body import parse_call, stream_call
 from toolglot.grammars.known_names import find_tool
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools, with_fixes
 from toolglot.io.json_codec import dumps
+from toolglot.io.marker_search import NamedForm
 
 _BARE_HEAD = re.compile(r"\s*+call\s*+:\s*+([\w.\-/]++)\s*+")  # no braces: no arguments
 _PARTIAL_LOST = re.compile(r"[ ]?[\w.\-/]*+(?:\{.*+)?", re.DOTALL)
@@ -59,14 +60,13 @@ class LostGemma(Gemma, frozen=True):
     """The same without the opening marker: `call:f{`, or a tool's name and the brace, at the start of a line."""
 
     lost: bool = True
-    names: tuple[str, ...] = ()
-
-    def for_tools(self, tools: Tools) -> LostGemma:
-        return msgspec.structs.replace(self, names=tuple(tools))
+    named_forms: ClassVar[tuple[NamedForm, ...]] = tuple(
+        NamedForm(before, "{", exact=True, at_line_start=True) for before in LOST_PREFIXES
+    )
 
     @property
     def openers(self) -> tuple[str, ...]:
-        return ("call:", *(f"{before}{name}{{" for name in self.names for before in LOST_PREFIXES))
+        return ("call:",)
 
 
 class GemmaRegion:

@@ -156,17 +156,17 @@ class _Frame:
             calls = self._object(at, after, depth, closed=False, cut=False)
             return None if following is None or calls is None else calls + following.calls
         fields = {member.key: member for member in found}
-        for key in _WRAPPERS:
-            if key in fields and set(fields) <= {key, *_OTHER_KEYS}:
-                member = fields[key]
-                return self._value(member.start, member.end, depth + 1, closed=member.closed, cut=cut)
-        call = self._call(fields, depth, cut=cut) or self._by_key(fields)
-        if call is None:
-            return None
-        if self.text.startswith('"', after, inside):  # a text seemed to end where a quote in it was not escaped
-            call = [msgspec.structs.replace(one, closed=False) for one in call]
-        fixes = () if closed or cut else ("missing_closer",)
-        return [with_fixes(msgspec.structs.replace(one, raw=self.text[at:end]), *fixes) for one in call]
+        wrapped = next((fields[key] for key in _WRAPPERS if key in fields and set(fields) <= {key, *_OTHER_KEYS}), None)
+        if wrapped is not None:
+            calls = self._value(wrapped.start, wrapped.end, depth + 1, closed=wrapped.closed, cut=cut)
+        else:
+            fixes = () if closed or cut else ("missing_closer",)
+            raw = self.text[at:end]
+            call = self._call(fields, depth, cut=cut) or self._by_key(fields)
+            calls = call and [with_fixes(msgspec.structs.replace(one, raw=raw), *fixes) for one in call]
+        if calls and self.text.find('"', after, inside) >= 0:  # a text seemed to end where a quote in it was not escaped
+            return [msgspec.structs.replace(one, closed=False) for one in calls]
+        return calls
 
     # -- one object
 

@@ -17,6 +17,7 @@ from toolglot.grammars.json_region import Frame, JsonRegion, meanings
 from toolglot.grammars.known_names import spellings
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
+from toolglot.io.marker_search import NamedForm
 
 _HEAD = re.compile(
     r"""(?P<signs>[`*:]{0,4}+)
@@ -41,21 +42,24 @@ _IN_FENCE = re.compile(r"([\s}]*+)(```)?")
 
 
 class NameThenJson:
-    """`forms`: the text before and after a name where a region opens. Without tools there are no openers."""
+    """`forms`: the text before and after a name where a region opens."""
+
+    openers = ()
 
     def __init__(self, *forms: tuple[str, str], at_line_start: bool = True, tools: Tools | None = None) -> None:
-        self._forms, self.at_line_start = forms, at_line_start
-        names = {name: name for name in tools or () if name}
-        written = spellings(tools) if tools else names
-        parts = [(before, one, after) for before, after in forms for one in (names if before else written)]
-        self._parts = {"".join(part): (*part, written[part[1]]) for part in parts}
-        self.openers = tuple(self._parts)
+        self._forms, self._at_line_start, self._tools = forms, at_line_start, tools or {}
+        self.named_forms = tuple(
+            NamedForm(before, after, exact=bool(before), at_line_start=at_line_start, word=not at_line_start)
+            for before, after in forms
+        )
 
     def for_tools(self, tools: Tools) -> NameThenJson:
-        return NameThenJson(*self._forms, at_line_start=self.at_line_start, tools=tools)
+        return NameThenJson(*self._forms, at_line_start=self._at_line_start, tools=tools)
 
     def open(self, opener: str, /) -> NameThenRegion:
-        return NameThenRegion(*self._parts[opener])
+        names = spellings(self._tools)
+        form, written = next((form, name) for form in self.named_forms if (name := form.name_in(opener, names)) is not None)
+        return NameThenRegion(form.before, written, form.after, names[written])
 
 
 class NameThenRegion:

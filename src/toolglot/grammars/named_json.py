@@ -9,9 +9,9 @@ import msgspec
 
 from toolglot.grammars.json_region import Frame, JsonRegion, Mark, meanings, value_of
 from toolglot.grammars.json_streaming import JsonStream, stream_arguments
-from toolglot.grammars.known_names import spellings
 from toolglot.grammars.loose_json import Stops
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
+from toolglot.io.marker_search import NamedForm
 
 _QUOTE = re.compile(r'[\s}]*+"')
 _WORD = re.compile(r"[\w-]+")
@@ -128,15 +128,12 @@ class NameFirst:
     Without any, the name is alone on its line and the arguments follow.
     """
 
-    at_line_start = True
+    openers = ()
 
-    def __init__(self, grammar: NamedJson, *forms: str, tools: Tools | None = None) -> None:
-        self._grammar, self._forms = grammar, forms
-        names = [name for name in spellings(tools) if "\\" not in name] if tools and not forms else tools or ()
-        self.openers = tuple(form.format(name) for form in forms or ("{}\n{{",) for name in names)
-
-    def for_tools(self, tools: Tools) -> NameFirst:
-        return NameFirst(self._grammar, *self._forms, tools=tools)
+    def __init__(self, grammar: NamedJson, *forms: str) -> None:
+        self._grammar = grammar
+        places = [form.split("{}") for form in forms] or [["", "\n{"]]
+        self.named_forms = tuple(NamedForm(before, after, exact=bool(forms), at_line_start=True) for before, after in places)
 
     def open(self, opener: str) -> NamedRegion:
         return NamedRegion(self._grammar, opener, opener)

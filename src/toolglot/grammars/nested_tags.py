@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from toolglot.core.tools import Tool
 from toolglot.grammars.parsed_call import ParsedCall, RegionResult, Tools
@@ -17,6 +16,7 @@ from toolglot.grammars.tag_streaming import TagValueStream
 from toolglot.grammars.tagged_xml import Malformed, TaggedXml, TagRegion, missing
 from toolglot.grammars.value_lines import trimmed
 from toolglot.io.json_codec import dumps
+from toolglot.io.marker_search import NamedForm
 from toolglot.schema.coerce_text import loose_value, property_names, typed_value
 
 _DEEPEST = 64
@@ -31,28 +31,21 @@ class TagIsKey(TaggedXml):
 
 @dataclass(frozen=True, eq=False)
 class ToolTags:
-    """The tool's name is the tag, so there are no openers until the tools are known.
+    """The tool's name is the tag. A tool's grammar is built when its tag is first found: most are never needed."""
 
-    A tool's grammar is built when its tag is first found: most are never needed.
-    """
-
-    named: Mapping[str, tuple[str, Tool]] = field(default_factory=dict)  # opener -> its tool, by name
+    tools: Tools = field(default_factory=dict)
     grammars: dict[str, TaggedXml] = field(default_factory=dict)
-
-    @property
-    def openers(self) -> tuple[str, ...]:
-        return tuple(self.named)
+    openers: ClassVar[tuple[str, ...]] = ()
+    named_forms: ClassVar[tuple[NamedForm, ...]] = tuple(NamedForm("<", end, exact=True) for end in (">", "/>", " />"))
 
     def for_tools(self, tools: Tools) -> ToolTags:
-        """The tool's opening tag, and the self-closing tag."""
-        return ToolTags(
-            {f"<{name}{end}": (name, tool) for name, tool in tools.items() for end in (">", "/>", " />")},
-        )
+        return ToolTags(tools)
 
     def open(self, opener: str, /) -> ToolRegion:
         grammar = self.grammars.get(opener)
         if grammar is None:
-            grammar = self.grammars[opener] = _tool_grammar(opener, *self.named[opener])
+            name = opener[1:].rstrip(" />")
+            grammar = self.grammars[opener] = _tool_grammar(opener, name, self.tools[name])
         return ToolRegion(grammar, opener)
 
 

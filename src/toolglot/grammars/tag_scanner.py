@@ -41,6 +41,7 @@ class Tags:
     variants: tuple[tuple[str, str], ...] = ()  # other tags that open and close a call
     closers: tuple[str, ...] = ()  # of wrappers that other dialects put around the same calls
     skipped: tuple[str, ...] = ()  # ignored between tags
+    header: tuple[re.Pattern[str], re.Pattern[str]] | None = None  # what follows a message's opener, and what can't become it
     key: tuple[str, str] | None = None  # (closes a key, opens its value), if a key has its own tag
     cdata: bool = False
     json_calls: bool = False  # a call may be a JSON object with its name inside
@@ -114,7 +115,7 @@ class Call:
 class TagScanner:
     """Call `feed` until it returns the end, or `finish` if the text ends first. Then `calls` has the offsets of all calls."""
 
-    def __init__(self, tags: Tags, *, at: int = 0, in_head: bool = False) -> None:
+    def __init__(self, tags: Tags, *, at: int = 0, in_head: bool = False, in_header: bool = False) -> None:
         self.calls: list[Call] = []
         self.done = False
         self.stop = -1  # where it ended
@@ -133,6 +134,8 @@ class TagScanner:
         self._place = _OUTSIDE
         if in_head:
             self._open_call(at)
+        elif in_header:
+            self._step = TagScanner._header
 
     @property
     def certain(self) -> int:
@@ -155,6 +158,14 @@ class TagScanner:
         return -1
 
     # Steps
+
+    def _header(self, text: str, at: int) -> int:
+        header, not_header = self._tags.header or (_NON_SPACE, _NON_SPACE)
+        found = header.match(text, at)
+        if found and found.end() - at <= _LONGEST_HEAD:
+            self._step = TagScanner._token
+            return found.end()
+        return self._stop(at) if len(text) - at > _LONGEST_HEAD or not_header.match(text, at) else self._wait(at)
 
     def _head(self, text: str, at: int) -> int:
         call = self.calls[-1]

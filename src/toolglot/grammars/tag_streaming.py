@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from toolglot.grammars.tagged_xml import TaggedXml
 
 _LONGEST_HEAD = 400
+_TAG_SO_FAR = re.compile(r"(?:\\|<[^<>]{0,60}+)\Z")
 _BREAKS = ("\r\n", "\n", "\r")
 _CDATA = ("<![CDATA[", "]]>")  # searched outside a section, and inside
 
@@ -148,7 +149,7 @@ class TagValueStream(TagStream):
         available = self._tail.peek(value.end if ended else self._scanner.certain)
         head = grammar.value_head.match(available)
         self._failed = self._failed or not self._known
-        if not ended and (head is None or head.end() == len(available)):
+        if not ended and (head is None or self._may_grow(head, available)):
             self._failed = self._failed or len(available) > _LONGEST_HEAD
             return False
         key = grammar.key_among(head, value.opener, property_names(schema)) if head else ""
@@ -161,6 +162,11 @@ class TagValueStream(TagStream):
         self._plain = self._tool is not None and grammar.plain(head, self._schema)
         arguments.key(key, steps, '"' if self._plain else "")
         return True
+
+    def _may_grow(self, head: re.Match[str], text: str) -> bool:
+        """Whether more text may belong to the head: where keys have tags, the tag that opens the value."""
+        end = head.end()
+        return end == len(text) or (self._grammar.tags.key is not None and _TAG_SO_FAR.match(text, end) is not None)
 
     def _go_on(self, call: Call, steps: list[Step]) -> bool:
         value, grammar = call.values[self._value], self._grammar

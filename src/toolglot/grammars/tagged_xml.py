@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from toolglot.core.tools import Tool
@@ -17,6 +17,7 @@ from toolglot.grammars.tag_scanner import Call, Tags, TagScanner, Value
 from toolglot.grammars.tag_streaming import TagValueStream
 from toolglot.grammars.value_lines import Lines, trimmed
 from toolglot.io.json_codec import dumps
+from toolglot.io.marker_search import NamedForm
 from toolglot.schema.coerce_text import is_text, json_or, literal, loose_value, property_names, property_schema, typed_value
 from toolglot.schema.tool_names import PREFIXES
 
@@ -71,7 +72,7 @@ class TaggedXml:
     weak_name: bool = False  # a name alone does not make it a call
     registered: bool = False  # parses only registered tools
     headers: tuple[str, ...] = ()  # further openers, which the wrapper or the call must follow
-    for_tool: Callable[[str], tuple[str, ...]] | None = None  # headers for a tool, or its name with a value's opening tag
+    behind_name: tuple[str, ...] = ()  # a tool's name with one of these opens a call too
     foreign: Tags | None = None  # another dialect's wrapper, which is rejected
     read: Read = by_schema
     plain: Callable[[re.Match[str], dict[str, Any] | None], bool] = text_by_schema  # whether `read` leaves the value as it is
@@ -83,12 +84,9 @@ class TaggedXml:
         bare = [opener for opener, _ in (self.tags.call, *self.tags.variants)] if self.bare else []
         return self.headers if self.framed else tuple(dict.fromkeys((*self.headers, *outer, *bare)))
 
-    def for_tools(self, tools: Tools) -> TaggedXml:
-        """The grammar for these tools: some openers contain a tool's name."""
-        if self.for_tool is None or not tools:
-            return self
-        named = tuple(dict.fromkeys(header for name in tools for header in self.for_tool(name)))
-        return replace(self, headers=self.headers + named, framed=not self.bare, for_tool=None)
+    @property
+    def named_forms(self) -> tuple[NamedForm, ...]:
+        return tuple(NamedForm("", after, exact=True) for after in self.behind_name)
 
     def open(self, opener: str, /) -> TagRegion:
         return TagRegion(self, opener)
@@ -97,9 +95,8 @@ class TaggedXml:
         return self._named(opener) or (self.tags.outer is not None and opener == self.tags.call[0])
 
     def _named(self, opener: str) -> bool:
-        """Whether an opener is a tool's name with the tag that follows it."""
-        tags = self.tags
-        return opener in self.headers and opener not in tags.roles and opener.endswith((*tags.values, *tags.skipped))
+        """Whether an opener is a tool's name with what follows it."""
+        return bool(self.behind_name) and opener not in self.openers and opener.endswith(self.behind_name)
 
     def refuses(self, opener: str) -> bool:
         """Whether it is another dialect's wrapper."""
@@ -107,8 +104,8 @@ class TaggedXml:
 
     def scanner(self, opener: str) -> TagScanner:
         """A scanner that has consumed the opener."""
-        if opener in self.headers and not self._named(opener):
-            return TagScanner(self.tags, at=len(opener))
+        if opener in self.headers:
+            return TagScanner(self.tags, at=len(opener), in_header=self.tags.header is not None)
         tags = self.foreign if self.foreign and self.refuses(opener) else self.tags
         scanner = TagScanner(tags, in_head=self._named(opener))
         scanner.feed(opener)

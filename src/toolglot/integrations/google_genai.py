@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from toolglot.integrations.http_client import SdkClients
 
-_ENDS = {":generateContent": "gemini", ":streamGenerateContent": "gemini"}
+_ENDS = {":generateContent": "gemini", ":streamGenerateContent": "gemini", "/interactions": "gemini-interactions"}
 _CLIENTS = SdkClients("httpx2", _ENDS, "Client", "AsyncClient")
 
 client = _CLIENTS.client

@@ -6,70 +6,51 @@ Only text that may still become a marker is buffered.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby, islice, takewhile
 from os.path import commonprefix
+from typing import NamedTuple
 
 _SIGNS = frozenset("<({[=>`~")  # rare in prose, and in nearly all markers
 _ANY_SIGN = re.compile(f"[{re.escape(''.join(sorted(_SIGNS)))}]")
 _FEW = 8  # markers without a sign that are searched one by one
+_ASCII_TOKEN = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]++")
+_ANY_TOKEN = re.compile(rf"{_ASCII_TOKEN.pattern}|[^\sA-Za-z0-9_]")
+_LINE_INDENT = re.compile(r"[ \t]*+")
 _NOWHERE = re.compile(r"(?!)")
 _DISTINCT = 2  # enough letters to distinguish most line starts from markers
 _MAX_INDENT = 64  # deeper indents don't count as line starts: they would be buffered and rescanned
+Three = tuple[str, str, str]
 _SHORT = 6  # prefixes up to this length are cached: nearly all that a chunk ends in are shorter
 
 
 class Markers:
     """A set of markers, compiled once. `at_line_start`: markers that count only at the start of a line, after spaces."""
 
-    def __init__(
-        self,
-        anywhere: Iterable[str],
-        at_line_start: Iterable[str] = (),
-        words: Iterable[str] = (),
-        *,
-        pattern: str | None = None,  # searched first, instead of the markers
-    ) -> None:
+    def __init__(self, anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()) -> None:
         self.at_line_start = frozenset(at_line_start)
         self.words = frozenset(words)  # markers that must not continue a word: `f(` is not in `pdf(`
         self._sorted = sorted({*anywhere, *self.at_line_start, *self.words})
-        self._first = pattern
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str] | None:
-        """Compiled on demand: most sets are only joined with others, or never used."""
-        if not self._sorted or self._first == "":
-            return None
-        return re.compile(_either(self._sorted) if self._first is None else self._first)
-
-    def split(self, named: NamedMarkers) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """These and the nameless ones of others, as the arguments of a set that has both."""
-        line_start = self.at_line_start | (named.at_line_start & named.without_name)
-        words = self.words | (named.words & named.without_name)
-        return frozenset({*self._sorted, *named.without_name} - line_start - words), line_start, words
+    def _pattern(self) -> re.Pattern[str]:
+        """Compiled on demand: some sets are never searched."""
+        return re.compile(_either(self._sorted)) if self._sorted else _NOWHERE
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         """The first marker at or after `at`. `text` begins with the character before the text that is scanned."""
-        while self._pattern is not None:
-            found = self._pattern.search(text, at)
-            if found is None:
-                return None
+        while found := self._pattern.search(text, at):
             start, marker = found.start(), found[0]
-            if self._is_allowed(text, start, marker):
+            if marker in self.at_line_start:
+                allowed = _begins_line(text, start)
+            else:
+                allowed = marker not in self.words or _begins_word(text, start)
+            if allowed:
                 return start, marker
             at = start + 1
         return None
-
-    def _is_allowed(self, text: str, start: int, marker: str) -> bool:
-        if marker in self.at_line_start:
-            before = _indent(text, start, 0) - 1
-            return before >= 0 and text[before] == "\n"
-        if marker in self.words:
-            before_char = text[start - 1] if start else "\n"
-            return not (before_char.isalnum() or before_char in "_.")
-        return True
 
     def is_prefix(self, text: str, start: int) -> bool:
         """Whether the text from `start` on is a prefix of a marker."""
@@ -80,43 +61,64 @@ class Markers:
         """The offset from which text must be buffered because a marker may begin there; the length if none may."""
         return self._prefixes.buffer_from
 
-    @property
-    def all_markers(self) -> list[str]:
-        return self._sorted
+    @cached_property
+    def longest(self) -> int:
+        return max(map(len, self._sorted), default=0)
+
+    @cached_property
+    def signless(self) -> tuple[str, ...]:
+        """The markers without a sign that may be anywhere."""
+        return tuple(marker for marker in self._sorted if _SIGNS.isdisjoint(marker) and marker not in self.at_line_start)
+
+    @cached_property
+    def line_heads(self) -> frozenset[str]:
+        """How lines begin that may be a marker without a sign."""
+        return frozenset(marker[:_DISTINCT] for marker in self.at_line_start if _SIGNS.isdisjoint(marker))
+
+    @cached_property
+    def short_prefixes(self) -> frozenset[str]:
+        return _short_prefixes({marker[: _SHORT + 1] for marker in self._sorted})
+
+    @cached_property
+    def ends(self) -> frozenset[Three]:
+        """The last characters of longer prefixes."""
+        return _threes(marker[:-1] for marker in self._sorted)
+
+    def begins(self, text: str) -> bool:
+        """Whether this is a proper prefix of a marker: then it is one of the next marker in sort order."""
+        at = bisect_right(self._sorted, text)
+        return at < len(self._sorted) and self._sorted[at].startswith(text)
 
     @cached_property
     def _prefixes(self) -> _Prefixes:
-        return _Prefixes(self._sorted, indents=bool(self.at_line_start))
+        return _Prefixes(self)
 
 
 class _Prefixes:
-    """Finds where the end of a text is a prefix of a marker. `indents`: some markers count only at the start of a line."""
+    """Finds where the end of a text is a prefix of a marker of any of these sets."""
 
-    __slots__ = ("_indents", "_longest", "_short", "_sorted", "_threes")
+    __slots__ = ("_ends", "_indents", "_longest", "_sets", "_short")
 
-    def __init__(self, markers: list[str], *, indents: bool) -> None:
-        self._sorted = markers
-        self._indents = indents
-        self._longest = max(map(len, markers), default=0)
-        heads = {marker[: _SHORT + 1] for marker in markers}
-        self._short = frozenset([head[:size] for head in heads for size in range(1, len(head))])
-        inner = "\0".join([marker[:-1] for marker in markers])
-        self._threes = set(zip(inner, inner[1:], inner[2:], strict=False))  # the last characters of longer prefixes
+    def __init__(self, *sets: Markers | NamedMarkers) -> None:
+        self._sets = sets
+        self._indents = any(markers.at_line_start for markers in sets)
+        self._longest = max(markers.longest for markers in sets)
+        self._short = frozenset().union(*(markers.short_prefixes for markers in sets))
+        self._ends = frozenset().union(*(markers.ends for markers in sets))
 
     def is_prefix(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
 
     def _begins(self, text: str) -> bool:
-        """Whether this is a proper prefix of a marker: then it is one of the next marker in sort order."""
+        """Whether this is a proper prefix of a marker."""
         if len(text) <= _SHORT or text[:_SHORT] not in self._short:
             return text in self._short
-        at = bisect_right(self._sorted, text)
-        return at < len(self._sorted) and self._sorted[at].startswith(text)
+        return any(markers.begins(text) for markers in self._sets)
 
     def buffer_from(self, text: str, at: int) -> int:
         """Most texts need no search."""
         end = size = len(text)
-        if tuple(text[-3:]) in self._threes:
+        if tuple(text[-3:]) in self._ends:
             end = self._first(text, at)
         elif size - 2 >= at and text[-2:] in self._short:
             end = size - 2
@@ -133,6 +135,31 @@ class _Prefixes:
         """Spaces at the start of a line are buffered together with a marker that may follow."""
         start = _indent(text, end, at)
         return start if start >= 1 and text[start - 1] == "\n" else end
+
+
+def _short_prefixes(heads: Iterable[str]) -> frozenset[str]:
+    """All proper prefixes of these beginnings of markers, up to `_SHORT` characters."""
+    return frozenset([head[:size] for head in heads for size in range(1, len(head))])
+
+
+def _threes(texts: Iterable[str]) -> frozenset[Three]:
+    joined = "\0".join(texts)
+    return frozenset(zip(joined, joined[1:], joined[2:], strict=False))
+
+
+def _rank(found: tuple[int, str]) -> tuple[int, int]:
+    """The first, and of those the longest."""
+    return found[0], -len(found[1])
+
+
+def _begins_line(text: str, start: int) -> bool:
+    before = _indent(text, start, 0) - 1
+    return before >= 0 and text[before] == "\n"
+
+
+def _begins_word(text: str, start: int) -> bool:
+    before = text[start - 1] if start else "\n"
+    return not (before.isalnum() or before in "_.")
 
 
 def _either(markers: list[str]) -> str:
@@ -160,89 +187,179 @@ def _indent(text: str, end: int, at: int) -> int:
     return start
 
 
-class NamedMarkers(Markers):
-    """Markers that each contain one of a few names, in many forms: searches the names first, then the forms.
+class NamedForm(NamedTuple):
+    """Markers that consist of a name and the text around it."""
 
-    New tools then cost almost nothing; otherwise hundreds of forms would be compiled.
+    before: str
+    after: str
+    exact: bool = False  # not for other spellings of a name
+    at_line_start: bool = False
+    word: bool = False  # must not continue a word
+
+    def name_in(self, marker: str, names: Mapping[str, str]) -> str | None:
+        """The name in a marker of this form, as written."""
+        name = marker[len(self.before) : len(marker) - len(self.after)]
+        fits = self.before + name + self.after == marker and name in names
+        return name if fits and (not self.exact or names[name] == name) else None
+
+
+class NamedMarkers:
+    """Markers that each contain one of many names, in many forms: searches the names first, then the forms.
+
+    Nothing is compiled, and no marker is written out, so new tools cost almost nothing.
     """
 
-    def __init__(
-        self, names: Iterable[str], anywhere: Iterable[str], at_line_start: Iterable[str] = (), words: Iterable[str] = ()
-    ) -> None:
-        super().__init__(anywhere, at_line_start, words, pattern=_either(sorted(set(names))))
-        forms: dict[str, dict[int, list[str]]] = {}
-        self.without_name: set[str] = set()  # these are not found here: see `split`
-        search = self._pattern.search if self._pattern is not None else _NOWHERE.search
-        for marker in self._sorted:
-            found = search(marker)
-            if found is None:
-                self.without_name.add(marker)
-            else:
-                forms.setdefault(found[0], {}).setdefault(found.start(), []).append(marker)
-        # name -> its offset in markers, and those markers
-        self._forms = {name: [(at, tuple(found)) for at, found in places.items()] for name, places in forms.items()}
-        self._reach = max(
-            (at for places in forms.values() for at in places), default=0
-        )  # how far before its name a marker may begin
+    def __init__(self, names: Mapping[str, str], forms: Iterable[NamedForm]) -> None:
+        """`names`: all spellings, with the name of each."""
+        self._names = sorted(filter(_ANY_TOKEN.match, names))
+        self._exact = frozenset(name for name in self._names if names[name] == name)
+        self._forms = tuple(forms)
+        self._befores = tuple(dict.fromkeys(form.before for form in self._forms))
+        self.at_line_start = any(form.at_line_start for form in self._forms)
+        self.longest = max(map(len, self._names), default=0) + max(
+            (len(one.before + one.after) for one in self._forms), default=0
+        )
+        self._reach = max(map(len, self._befores), default=0)  # how far before its name a marker may begin
+        self._by_token: dict[str, list[str]] = {}
+        for name in self._names:
+            self._by_token.setdefault(_ANY_TOKEN.match(name)[0], []).append(name)  # type: ignore[index]
+        self._has_none = frozenset(self._by_token).isdisjoint
+        self._tokens = _ASCII_TOKEN if all(map(_ASCII_TOKEN.match, self._by_token)) else _ANY_TOKEN
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
+        if self._has_none(self._tokens.findall(text, at)):
+            return None
         best: tuple[int, str] | None = None
-        for found in self._pattern.finditer(text, at) if self._pattern is not None else ():
-            if best is not None and found.start() - self._reach > best[0]:
+        for token in self._tokens.finditer(text, at):
+            start = token.start()
+            if best is not None and start - self._reach > best[0]:
                 break
-            for offset, markers in self._forms.get(found[0], ()):
-                start = found.start() - offset
-                if start < at or not text.startswith(markers, start):
-                    continue
-                for marker in markers:
-                    if not text.startswith(marker, start) or not self._is_allowed(text, start, marker):
-                        continue
-                    if best is None or (start, -len(marker)) < (best[0], -len(best[1])):
-                        best = start, marker
+            for name in self._by_token.get(token[0], ()):
+                if text.startswith(name, start):
+                    found = min(self._markers_at(text, start, name, at), default=None, key=_rank)
+                    best = found if best is None or (found is not None and _rank(found) < _rank(best)) else best
         return best
+
+    def _markers_at(self, text: str, at: int, name: str, least: int) -> Iterator[tuple[int, str]]:
+        """The markers around the name at this place, with their beginnings."""
+        end, exact = at + len(name), name in self._exact
+        for form in self._forms:
+            start = at - len(form.before)
+            if start < least or not (text.startswith(form.after, end) and text.startswith(form.before, start)):
+                continue
+            allowed = _begins_line(text, start) if form.at_line_start else not form.word or _begins_word(text, start)
+            if allowed and (exact or not form.exact):
+                yield start, form.before + name + form.after
+
+    @cached_property
+    def signless(self) -> tuple[str, ...]:
+        forms = [one for one in self._forms if not one.at_line_start and _SIGNS.isdisjoint(one.before + one.after)]
+        return tuple(form.before + name + form.after for form in forms for name in self._of(form) if _SIGNS.isdisjoint(name))
+
+    @cached_property
+    def line_heads(self) -> frozenset[str]:
+        forms = {
+            form.before: form for form in self._forms if form.at_line_start and _SIGNS.isdisjoint(form.before + form.after)
+        }
+        return frozenset((form.before + name)[:_DISTINCT] for form in forms.values() for name in self._of(form))
+
+    @cached_property
+    def short_prefixes(self) -> frozenset[str]:
+        return _short_prefixes(
+            {(form.before + name + form.after)[: _SHORT + 1] for form in self._forms for name in self._of(form)}
+        )
+
+    @cached_property
+    def ends(self) -> frozenset[Three]:
+        """Of the names, and of where they meet the text around them."""
+        befores, afters = {before[-2:] for before in self._befores}, {form.after[:-1][:2] for form in self._forms}
+        heads, tails = {name[:2] for name in self._names}, {name[-2:] for name in self._names}
+        short = [name for name in self._names if len(name) == 1]
+        return _threes(
+            [
+                *(self._befores + tuple(self._names)),
+                *(form.after[:-1] for form in self._forms),
+                *(before + head for before in befores for head in heads),
+                *(tail + after for tail in tails for after in afters),
+                *(before + name + after for name in short for before in befores for after in afters),
+            ]
+        )
+
+    def begins(self, text: str) -> bool:
+        """Whether this is a proper prefix of a marker."""
+        return any(
+            before.startswith(text) or (text.startswith(before) and self._continues(before, text[len(before) :]))
+            for before in self._befores
+        )
+
+    def _continues(self, before: str, text: str) -> bool:
+        """Whether this is a proper prefix of a name and what may follow it there."""
+        first = bisect_left(self._names, text)
+        longer = takewhile(lambda name: name.startswith(text), islice(self._names, first, None))
+        token = _ANY_TOKEN.match(text)
+        names = chain(longer, self._by_token.get(token[0], ()) if token is not None else ())
+        forms = [form for form in self._forms if form.before == before]
+        return any(
+            len(name + form.after) > len(text)
+            and (name + form.after).startswith(text)
+            and (name in self._exact or not form.exact)
+            for name in names
+            for form in forms
+        )
+
+    def _of(self, form: NamedForm) -> Iterable[str]:
+        return self._exact if form.exact else self._names
+
+    @cached_property
+    def _prefixes(self) -> _Prefixes:
+        return _Prefixes(self)
 
 
 class MarkerUnion:
     """Several sets of markers as one: those that are always searched, and those of the request's tools."""
 
-    def __init__(self, *sets: Markers) -> None:
-        self._sets = sets
+    def __init__(self, *sets: Markers | NamedMarkers | MarkerUnion) -> None:
+        self._sets: list[Markers | NamedMarkers] = []
+        for markers in sets:
+            self._sets += markers._sets if isinstance(markers, MarkerUnion) else [markers]
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
         if not any(map(text.__contains__, self._signless)):
-            sign, line = _ANY_SIGN.search(text, at), self._lines.search(text) if "\n" in text else None
-            if sign is None and line is None:  # as in most texts
+            sign, line = _ANY_SIGN.search(text, at), self._line(text) if "\n" in text else -1
+            if sign is None and line < 0:  # as in most texts
                 return best
-            first = min(sign.start() - self._longest if sign else len(text), line.start() if line else len(text))
+            first = min(sign.start() - self._longest if sign else len(text), line if line >= 0 else len(text))
             at = max(at, first)  # no marker begins earlier: neither one with a sign, nor one at a line start
         for markers in self._sets:
             found = markers.find(text, at)
-            if found is not None and (best is None or (found[0], -len(found[1])) < (best[0], -len(best[1]))):
+            if found is not None and (best is None or _rank(found) < _rank(best)):
                 best = found
         return best
 
     @cached_property
     def _longest(self) -> int:
-        return max((len(marker) for markers in self._sets for marker in markers.all_markers), default=0)
+        return max(markers.longest for markers in self._sets)
 
     @cached_property
     def _signless(self) -> tuple[str, ...]:
         """The markers without a sign that may be anywhere. If there are many, every text is searched."""
-        found = tuple(
-            marker
-            for markers in self._sets
-            for marker in markers.all_markers
-            if _SIGNS.isdisjoint(marker) and marker not in markers.at_line_start
-        )
+        found = tuple(marker for markers in self._sets for marker in markers.signless)
         return found if len(found) <= _FEW else ("",)
 
+    def _line(self, text: str) -> int:
+        """Where the first line begins that may be a marker without a sign, by its first letters; -1: none does."""
+        heads, line = self._line_heads, text.find("\n")
+        while line >= 0:
+            start = _LINE_INDENT.match(text, line + 1).end()  # type: ignore[union-attr]
+            if text.startswith(heads, start):
+                return line
+            line = text.find("\n", line + 1)
+        return -1
+
     @cached_property
-    def _lines(self) -> re.Pattern[str]:
-        """A pattern for line starts that may be a marker without a sign: its first few letters."""
-        line_starts = [marker for markers in self._sets for marker in markers.at_line_start if _SIGNS.isdisjoint(marker)]
-        begins = sorted({marker[:_DISTINCT] for marker in line_starts})
-        return re.compile(rf"\n[ \t]*+(?:{_either(begins)})") if begins else _NOWHERE
+    def _line_heads(self) -> tuple[str, ...]:
+        return tuple(frozenset().union(*(markers.line_heads for markers in self._sets)))
 
     def is_prefix(self, text: str, start: int) -> bool:
         return self._prefixes.is_prefix(text, start)
@@ -253,5 +370,4 @@ class MarkerUnion:
 
     @cached_property
     def _prefixes(self) -> _Prefixes:
-        found = sorted({marker for markers in self._sets for marker in markers.all_markers})
-        return _Prefixes(found, indents=any(markers.at_line_start for markers in self._sets))
+        return _Prefixes(*self._sets)

@@ -40,7 +40,7 @@ def convert(
 
     kind: request | response | tools | message. What can't be translated is reported in `notes`. For a response, `tools` are
     those of the request: they restore tool names that the source wire does not allow. A message may become several: then a
-    list is returned.
+    list is returned. An empty object is an error.
 
     Examples:
         >>> request = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
@@ -49,6 +49,8 @@ def convert(
     """
     source_format, target_format = wire_format(source), wire_format(target)
     notes = _notes_list(notes)
+    if kind in KINDS and payload == {}:
+        raise CallerError("is an empty object", kind)
     if kind == "request":
         request = with_defaults(read_request(payload, source_format), source_format.wire.name, target_format.wire)
         return write_request(request, target_format, notes, model)

@@ -12,7 +12,8 @@ from toolglot.io.request_validation import json_type, wrong_type
 
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 _RESULT_TYPES = ("_output", "tool_result", "_result")  # ends of the types of blocks and items that carry results
-_GEMINI_RESULT = frozenset({"functionResponse", "function_response"})
+_OWN_TYPE = "model_output"  # what the model said, though it ends like a result
+_USER_TYPES = (None, "message", "user_input")
 _NO_TEXT = frozenset({"id", "tool_call_id", "call_id", "tool_use_id", "type", "role", "name", "data", "media_type", "mimeType"})
 
 
@@ -35,7 +36,7 @@ def _read(message: dict[str, Any]) -> list[Message]:
     role, kind = message.get("role"), message.get("type")
     if role in _RESULT_ROLES or (role is None and _is_result(kind)):
         return [_result(message)]
-    if role in ("assistant", "model") or (role is None and kind not in (None, "message")):
+    if role in ("assistant", "model") or (role is None and kind not in _USER_TYPES):
         return []
     found: list[Message] = []
     for key in ("content", "text", "parts"):
@@ -51,7 +52,7 @@ def _read(message: dict[str, Any]) -> list[Message]:
 
 
 def _is_result(kind: Any) -> bool:
-    return isinstance(kind, str) and kind.endswith(_RESULT_TYPES)
+    return isinstance(kind, str) and kind.endswith(_RESULT_TYPES) and kind != _OWN_TYPE
 
 
 def _result(body: dict[str, Any]) -> Message:

@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from toolglot.core.interfaces import Wire
 from toolglot.core.messages import Extra
 from toolglot.core.tools import Choice, Tool
 from toolglot.errors import CallerError
 from toolglot.io.request_validation import require_object, require_string, wrong_type
 from toolglot.schema.from_function import FunctionTool, read_function
-from toolglot.wires import DEFAULT, find_wire
+from toolglot.wires import DEFAULT, find_wire, wires
 
 Body = dict[str, Any]
 
-# keys that identify a wire's tool format; the first match wins
-_WIRE_KEYS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("openai-chat", frozenset({"function", "custom"})),
-    ("gemini", frozenset({"functionDeclarations", "function_declarations", "parametersJsonSchema", "parameters_json_schema"})),
-    ("anthropic", frozenset({"input_schema"})),
-)
-_GEMINI_BUILT_IN = frozenset(
-    {"googleSearch", "google_search", "urlContext", "url_context", "codeExecution", "code_execution", "fileSearch"}
-    | {"file_search", "googleMaps", "google_maps", "computerUse", "computer_use", "mcpServers", "mcp_servers"}
-)
-_RESPONSES_TYPES = frozenset({"function", "custom", "namespace"})
 _SCHEMA_KEYS = ("schema", "inputSchema", "parameters")
 
 
@@ -57,24 +47,15 @@ def _read_tool(tool: Any, hint: str) -> list[Tool]:
     if callable(tool):
         return [read_function(tool).complete().tool]
     body = require_object(tool, "")
-    wire = find_wire(_wire_of(body, hint) or "")
-    if wire is not None:
-        return list(wire.read_tools([body]))
-    return [_plain(body)]
+    wire = _wire_of(body, find_wire(hint))
+    return [_plain(body)] if wire is None else list(wire.read_tools([body]))
 
 
-def _wire_of(body: Body, hint: str) -> str | None:
-    for wire, keys in _WIRE_KEYS:
-        if keys & body.keys():
-            return wire
-    if _GEMINI_BUILT_IN & body.keys() and "name" not in body:
-        return "gemini"
+def _wire_of(body: Body, named: Wire | None) -> Wire | None:
+    found = (wire for wire in wires(named) if wire.forms.is_tool(body, wire is named))
     kind = body.get("type")
-    if isinstance(kind, str) and kind in _RESPONSES_TYPES:
-        return "openai-responses"
-    if isinstance(kind, str) and kind not in ("object", "tool"):
-        return hint
-    return None
+    is_typed = isinstance(kind, str) and kind not in ("object", "tool")
+    return next(found, named if is_typed else None)
 
 
 def _plain(body: Body) -> Tool:
@@ -105,14 +86,6 @@ def read_any_choice(choice: Any, tools: tuple[Tool, ...]) -> Choice | None:
             raise CallerError(f"{choice!r} is neither auto, none, required nor one of the tools ({known})", "tool_choice")
         return Choice("required", (names[0],))
     body = require_object(choice, "tool_choice")
-    wire = find_wire(_choice_wire(body))
+    found = (wire for wire in wires() if wire.forms.is_choice(body))
+    wire = next(found, None)
     return wire.read_choice(body) if wire else None
-
-
-def _choice_wire(body: Body) -> str:
-    if {"functionCallingConfig", "function_calling_config", "mode"} & body.keys() and "type" not in body:
-        return "gemini"
-    if body.get("type") in ("auto", "any", "tool", "none"):
-        return "anthropic"
-    nested = {"function", "custom", "allowed_tools"} & body.keys()
-    return "openai-chat" if nested else "openai-responses"

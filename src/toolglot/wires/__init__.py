@@ -1,7 +1,8 @@
-"""Layer 2: the five chat APIs, each a package that exports WIRE; imported on demand."""
+"""Layer 2: the chat APIs, each a package that exports WIRE; imported on demand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
@@ -10,7 +11,7 @@ from toolglot.core.messages import Extra
 from toolglot.core.plugins import from_entry_points
 
 DEFAULT = "openai-chat"  # where a caller names no API
-NAMES = ("anthropic", "gemini", "ollama", "openai-chat", "openai-responses")
+NAMES = ("anthropic", "gemini", "gemini-interactions", "ollama", "openai-chat", "openai-responses")
 
 
 @cache
@@ -21,6 +22,16 @@ def find_wire(name: str) -> Wire | None:
     else:
         wire = from_entry_points("toolglot.wires", name)
     return wire if isinstance(wire, Wire) else None
+
+
+def wires(first: Wire | None = None) -> Iterator[Wire]:
+    """`first`, and then all built-in wires."""
+    if first is not None:
+        yield first
+    for name in NAMES:
+        wire = find_wire(name)
+        if wire is not None and wire is not first:
+            yield wire
 
 
 def continues_stored(extra: Extra) -> bool:

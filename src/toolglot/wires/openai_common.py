@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolglot.core.interfaces import Quirks
+from toolglot.core.interfaces import Quirks, ServedModels
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.io.request_validation import Body
@@ -14,6 +14,11 @@ FAMILY_KEYS = frozenset(
     {"metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_options", "safety_identifier", "moderation"}
 )
 
+RATE_LIMITS = "x-ratelimit-"
+SERVED_MODELS = ServedModels(
+    lambda name, owner, created: {"id": name, "object": "model", "created": int(created.timestamp()), "owned_by": owner},
+    lambda rows, more: {"object": "list", "data": rows},
+)
 PATHS = ("/v1/embeddings", "/v1/completions")  # that servers of both wires have besides
 
 EFFORT_IN = {"none": "off"}

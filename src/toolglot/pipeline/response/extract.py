@@ -334,29 +334,20 @@ class StreamExtractor:
     # -- validation
 
     def _validate_region(self, found: CallFound) -> None:
-        if found.parsed.problem and not found.parsed.calls:
-            self._end_region()
-            self._blocks.decisions.append(reject_malformed(found.parsed.problem, found.text, found.dialect))
-            self._blocks.text(found.text)
-            return
-        verdicts = [self._verdict(parsed, found, number) for number, parsed in enumerate(found.parsed.calls)]
-        quoted = [_from_input(verdict) for verdict in verdicts] if self._provenance is not None else [False] * len(verdicts)
-        if not found.streamed and all(quoted):
-            self._blocks.decisions.extend(decision for verdict in verdicts for decision in verdict.decisions)
-            self._blocks.text("" if found.in_reasoning else found.text)  # reasoning has its text already
-            return
-        for at, (parsed, verdict, is_quoted) in enumerate(zip(found.parsed.calls, verdicts, quoted, strict=True)):
-            streamed = self._unverified.pop(at, parsed.name) if found.streamed else None
-            if streamed is not None:
-                self._finish_streamed(streamed, verdict, found)
-            elif is_quoted:
-                self._blocks.decisions.extend(verdict.decisions)
-                self._blocks.text(parsed.raw)
+        parsed = found.parsed
+        if parsed.problem and not parsed.calls:
+            self._blocks.decisions.append(reject_malformed(parsed.problem, found.text, found.dialect))
+        verdicts = [self._verdict(call, found, number) for number, call in enumerate(parsed.calls)]
+        streamed = [self._unverified.pop(at, call.name) if found.streamed else None for at, call in enumerate(parsed.calls)]
+        for begun, verdict in zip(streamed, verdicts, strict=True):
+            if begun is not None:
+                self._finish_streamed(begun, verdict, found)
             else:
                 self._call(verdict, found)
         self._end_region()
-        if found.parsed.rest:
-            self._blocks.text(found.parsed.rest)
+        if not found.in_reasoning:  # reasoning has its text already
+            is_text = not any(streamed) and all(map(_from_input, verdicts))
+            self._blocks.text(found.text if is_text else parsed.rest)
 
     def _end_region(self) -> None:
         if self._streams_region:

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,7 +19,7 @@ from toolglot.grammars.call_streaming import CallStream, Step
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.known_names import spellings
 from toolglot.grammars.parsed_call import RegionResult, Tools
-from toolglot.io.marker_search import Markers, MarkerUnion, NamedMarkers
+from toolglot.io.marker_search import Markers, MarkerUnion, NamedForm, NamedMarkers
 
 _CHUNK = 512
 _MAX_WAIT = 24  # characters that a region waits for a preferred one to end too: about a closing tag
@@ -31,6 +31,8 @@ _BEGINNINGS = 256  # beginnings of a region whose grammars are known
 _LONGEST_BEGINNING = 8
 _NON_SPACE = re.compile(r"\S")
 _FREE_SCAN = _CHUNK + 128  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
+
+Opener = TypeVar("Opener", str, NamedForm)
 
 
 class TextPiece(msgspec.Struct, frozen=True):
@@ -104,64 +106,84 @@ class ScannerConfig(msgspec.Struct, frozen=True):
     dropped: frozenset[str]
     reasoning_markers: Callable[[str], Markers | MarkerUnion]  # markers inside reasoning, by its opener
     tools: Tools = {}
+    named: dict[NamedForm, list[_Opening]] = {}  # openers with a tool's name
 
 
 def scanner_config(dialects: Iterable[Dialect], tools: Tools) -> ScannerConfig:
     """The configuration for these tools. What does not depend on the tools is cached per dialects."""
-    base = _base_config(known := tuple(dialects))
-    openings, line_start, words = _openings(known, tools)
-    if not openings:
+    base = _base_config(tuple(dialects))
+    if not base.named or not tools:
         return msgspec.structs.replace(base, tools=tools, openings_for=_openings_for(base.openings, tools))
-    both = openings.keys() & base.openings.keys()
-    shared = {one: sorted([*base.openings[one], *openings[one]], key=lambda opening: opening.order) for one in both}
-    tool_markers = NamedMarkers(spellings(tools), set(openings).difference(line_start, words), line_start, words)
+    openings, written = _NamedOpenings(base, tools), spellings(tools)
+    strong = [one._replace(at_line_start=False, word=False) for one in _strong(base.named)]
 
     @cache  # one entry per reasoning opener; built when one is found
     def reasoning_markers(begin: str) -> MarkerUnion:
-        strong = NamedMarkers(spellings(tools), _strong(openings))
-        return MarkerUnion(_with_others(base.reasoning_markers(begin), strong), strong)
+        return MarkerUnion(base.reasoning_markers(begin), NamedMarkers(written, strong))
 
-    every = {**base.openings, **openings, **shared}
-    return ScannerConfig(
-        every,
-        _openings_for(every, tools),
-        MarkerUnion(_with_others(base.text, tool_markers), tool_markers),
-        base.ends,
-        base.closers,
-        base.dropped,
-        reasoning_markers,
-        tools,
+    return msgspec.structs.replace(
+        base,
+        openings=openings,
+        openings_for=_openings_for(openings, tools),
+        text=MarkerUnion(base.text, NamedMarkers(written, base.named)),
+        reasoning_markers=reasoning_markers,
+        tools=tools,
     )
 
 
-def _with_others(always: Markers | MarkerUnion, named: NamedMarkers) -> Markers:
-    """The base markers and those of `named` without a tool name. They are the same for all tools, so they are cached."""
-    assert isinstance(always, Markers)  # noqa: S101  (a base configuration has no union)
-    plain, line_start, words = always.split(named)
-    return _markers(plain, line_start, words)
+class _NamedOpenings(dict[str, list[_Opening]]):
+    """The openings of each opener. Grammars learn the tools when an opener with a name is first found: most never are."""
 
+    def __init__(self, base: ScannerConfig, tools: Tools) -> None:
+        super().__init__()
+        self._base, self._tools = base, tools
+        self._bind = cache(lambda grammar: grammar.for_tools(tools) if hasattr(grammar, "for_tools") else grammar)
 
-_markers = lru_cache(256)(Markers)
+    def __missing__(self, opener: str) -> list[_Opening]:
+        found, names = [*self._base.openings.get(opener, ())], spellings(self._tools)
+        for form, openings in self._base.named.items():
+            if form.name_in(opener, names) is not None:
+                found += [msgspec.structs.replace(one, grammar=self._bind(one.grammar)) for one in openings]
+        if found:  # others are not cached: there is no limit to them
+            self[opener] = found = sorted(found, key=lambda opening: opening.order)
+        return found
+
+    def __contains__(self, opener: object) -> bool:
+        return isinstance(opener, str) and bool(self[opener])
 
 
 @lru_cache(128)
 def _base_config(dialects: tuple[Dialect, ...]) -> ScannerConfig:
-    openings, line_start, words = _openings(dialects, None)
+    openings: dict[str, list[_Opening]] = {}
+    named: dict[NamedForm, list[_Opening]] = {}
+    line_start: set[str] = set()
+    words: set[str] = set()
+    for order, dialect in enumerate(dialects):
+        for grammar in dialect.grammars:
+            opening = _Opening(dialect.name, grammar, dialect.weak, order)
+            for opener in grammar.openers:
+                _add(openings.setdefault(opener, []), opening)
+            for form in getattr(grammar, "named_forms", ()):
+                _add(named.setdefault(form, []), opening)
+            if getattr(grammar, "at_line_start", False):
+                line_start.update(grammar.openers)
+            elif dialect.weak:
+                words.update(opener for opener in grammar.openers if opener[0].isalnum() or opener[0] == "_")
     ends: dict[str, set[str]] = {}
     for dialect in dialects:
         for begin, end in dialect.reasoning:
             ends.setdefault(begin, set()).add(end)
     dropped = frozenset(marker for dialect in dialects for marker in dialect.dropped)
     closers = frozenset(end for closing in ends.values() for end in closing)
-    anywhere = {*openings, *ends, *closers, *dropped} - line_start - words
     return ScannerConfig(
         openings,
         _openings_for(openings, {}),
-        Markers(anywhere, line_start, words),
+        Markers({*openings, *ends, *closers, *dropped} - line_start - words, line_start, words),
         {begin: frozenset(closing) for begin, closing in ends.items()},
         closers,
         dropped,
-        cache(lambda begin: Markers(_strong(openings) | (ends[begin] if begin else closers))),
+        cache(lambda begin: Markers({*_strong(openings), *(ends[begin] if begin else closers)})),
+        named=named,
     )
 
 
@@ -183,32 +205,14 @@ def _is_refused(region: Any, marker: str, text: str, tools: Tools) -> bool:
     return parsed is not None and not parsed.calls and not parsed.problem
 
 
-def _strong(openings: dict[str, list[_Opening]]) -> set[str]:
+def _add(known: list[_Opening], opening: _Opening) -> None:
+    if not any(one.grammar is opening.grammar and opening.weak >= one.weak for one in known):  # dialects share grammars
+        known.append(opening)
+
+
+def _strong(openings: dict[Opener, list[_Opening]]) -> list[Opener]:
     """The openers that count inside reasoning too."""
-    return {opener for opener, found in openings.items() if not all(one.weak for one in found)}
-
-
-def _openings(dialects: tuple[Dialect, ...], tools: Tools | None) -> tuple[dict[str, list[_Opening]], set[str], set[str]]:
-    """Openers with their grammars: those that depend on the tools if `tools` is given, else the others."""
-    openings: dict[str, list[_Opening]] = {}
-    line_start: set[str] = set()
-    words: set[str] = set()
-    for order, dialect in enumerate(dialects):
-        for grammar in dialect.grammars:
-            depends = hasattr(grammar, "for_tools")
-            if depends != (tools is not None):
-                continue
-            bound: Any = grammar.for_tools(tools) if depends else grammar  # type: ignore[attr-defined]
-            opening, openers = _Opening(dialect.name, bound, dialect.weak, order), bound.openers
-            for opener in openers:
-                known = openings.setdefault(opener, [])
-                if not any(one.grammar is bound and dialect.weak >= one.weak for one in known):  # dialects share grammars
-                    known.append(opening)
-            if getattr(bound, "at_line_start", False):
-                line_start.update(openers)
-            elif dialect.weak:
-                words.update(opener for opener in openers if opener[0].isalnum() or opener[0] == "_")
-    return openings, line_start, words
+    return [opener for opener, found in openings.items() if not all(one.weak for one in found)]
 
 
 class ToolCallScanner:

@@ -6,12 +6,12 @@ A value that is cut must not leave as if it were whole, and neither may a call t
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 import msgspec
 
 from toolglot.grammars.parsed_call import RegionResult
-from toolglot.pipeline.response.tool_call_scanner import CallFound, SettledPiece, TextPiece
+from toolglot.pipeline.response.tool_call_scanner import CallFound, SettledPiece
 
 _TORN = "a value contains the marks of a call: where it ends is not clear"
 _STRING_END = '"}'  # what ends the values of a call that no marker ends
@@ -70,13 +70,9 @@ def _ends_string(text: str) -> bool:
 
 
 def _merged(pieces: list[SettledPiece]) -> list[SettledPiece]:
-    """The same with adjacent texts joined."""
+    """The same with adjacent texts of a kind joined."""
     found: list[SettledPiece] = []
-    texts: list[str] = []
-    for piece in pieces:
-        if isinstance(piece, TextPiece):
-            texts.append(piece.text)
-        else:
-            found += [TextPiece("".join(texts)), piece] if texts else [piece]
-            texts = []
-    return [*found, TextPiece("".join(texts))] if texts else found
+    for kind, group in groupby(pieces, type):
+        same = list(group)
+        found += same if kind is CallFound else [kind("".join(piece.text for piece in same))]
+    return found

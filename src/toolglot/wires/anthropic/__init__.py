@@ -1,9 +1,11 @@
 """Anthropic Messages."""
 
-from toolglot.core.interfaces import TokenCount, Wire
+from toolglot.core.interfaces import ServerSide, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.anthropic.forms import FORMS
 from toolglot.wires.anthropic.messages import read_history, read_messages, write_messages
+from toolglot.wires.anthropic.model_list import SERVED
 from toolglot.wires.anthropic.reply import write_error, write_reply
 from toolglot.wires.anthropic.request import count_request, read_request, write_request
 from toolglot.wires.anthropic.shapes import WIRE as NAME
@@ -30,6 +32,17 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
+    server=ServerSide(
+        "/v1/messages",
+        "msg_",
+        (b"anthropic-beta", b"anthropic-version"),
+        ping=lambda _: b'event: ping\ndata: {"type": "ping"}\n\n',
+        rate_limit_prefix="anthropic-ratelimit-",
+        request_id_header=b"request-id",
+        models=SERVED,
+        error_paths=("/v1/messages", "/messages"),
+    ),
     declared_tools=declared_tools,
     read_history=read_history,
     count_tokens=TokenCount(count_request, "input_tokens"),

@@ -1,9 +1,11 @@
 """Google Gemini's generateContent."""
 
-from toolglot.core.interfaces import ModelList, TokenCount, Wire
+from toolglot.core.interfaces import ModelList, ServerSide, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.gemini.forms import FORMS
 from toolglot.wires.gemini.messages import read_messages, write_messages
+from toolglot.wires.gemini.model_list import SERVED
 from toolglot.wires.gemini.reply import write_error, write_reply
 from toolglot.wires.gemini.request import count_request, path, read_request, write_request
 from toolglot.wires.gemini.shapes import WIRE as NAME
@@ -30,6 +32,14 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
+    server=ServerSide(
+        r"(?:/v1beta|/v1|)/models/(?P<model>.+):(?P<verb>generateContent|streamGenerateContent)",
+        ping=lambda _: b"\n\n",  # its SDK reads an SSE comment as an error message, but skips empty lines
+        models=SERVED,
+        error_paths=("/v1beta", "/models"),
+        messages_key="contents",
+    ),
     path_keys=("model", "stream"),
     model_list=ModelList("/v1beta/models", "models", "name"),
     count_tokens=TokenCount(count_request, "totalTokens"),

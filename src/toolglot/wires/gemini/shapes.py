@@ -10,6 +10,7 @@ from toolglot.io.request_validation import Body, unknown_keys
 
 WIRE = "gemini"
 SIGNATURE = "thoughtSignature"
+METHODS = ("generateContent", "streamGenerateContent", "countTokens")
 # Documented for calls that no Gemini model made: without a signature, Gemini 3 rejects them in the current turn.
 UNSIGNED = "skip_thought_signature_validator"
 

@@ -1,10 +1,11 @@
 """Ollama's native chat API: lines of JSON, arguments as objects, calls that come whole."""
 
-from toolglot.core.interfaces import ModelList, Wire
+from toolglot.core.interfaces import ModelList, ServerSide, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.ollama.forms import FORMS
 from toolglot.wires.ollama.messages import read_messages, write_messages
-from toolglot.wires.ollama.reply import write_error, write_reply
+from toolglot.wires.ollama.reply import durations, empty_chunk, write_error, write_reply
 from toolglot.wires.ollama.request import read_request, write_request
 from toolglot.wires.ollama.shapes import WIRE as NAME
 from toolglot.wires.ollama.stream import read_events, reader
@@ -29,6 +30,8 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
+    server=ServerSide("/api/chat", ping=empty_chunk, error_paths=("/api/",), durations=durations),
     model_list=ModelList("/api/tags", "models", "name"),
     window_option=("options", "num_ctx"),
 )

@@ -6,6 +6,7 @@ from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Extra, Media, Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
+from toolglot.io.json_codec import encode
 from toolglot.io.reply_values import write_timestamp
 from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.wires.ollama.messages import note_state, write_call, write_image
@@ -68,3 +69,15 @@ def write_end(stop: Stop | None, usage: Usage | None, extra: Extra, notes: list[
 
 def write_error(error: UpstreamError) -> tuple[int, Body]:
     return error.status or 502, {"error": error.message}
+
+
+def empty_chunk(model: str) -> bytes:
+    """A keep-alive: Ollama's clients read every line as a chunk."""
+    return encode({"model": model, "message": {"role": "assistant", "content": ""}, "done": False}) + b"\n"
+
+
+def durations(total: float, first: float) -> Body:
+    """From which Ollama's clients compute tokens per second. The time to the first chunk counts as prompt evaluation."""
+    whole = max(1, int(total * 1e9))
+    prompt = min(whole, int(first * 1e9))
+    return {"total_duration": whole, "prompt_eval_duration": prompt, "eval_duration": max(1, whole - prompt)}

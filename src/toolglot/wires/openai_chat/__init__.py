@@ -1,8 +1,9 @@
 """OpenAI Chat Completions, which many servers implement."""
 
-from toolglot.core.interfaces import Wire
+from toolglot.core.interfaces import ServerSide, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.openai_chat.forms import FORMS
 from toolglot.wires.openai_chat.messages import read_history, read_messages, write_messages
 from toolglot.wires.openai_chat.reply import write_reply
 from toolglot.wires.openai_chat.request import read_request, write_request
@@ -10,7 +11,7 @@ from toolglot.wires.openai_chat.shapes import WIRE as NAME
 from toolglot.wires.openai_chat.stream import read_events, reader
 from toolglot.wires.openai_chat.tools import read_choice, read_tools, write_tools
 from toolglot.wires.openai_chat.writer import ChatWriter
-from toolglot.wires.openai_common import PATHS, write_error
+from toolglot.wires.openai_common import PATHS, RATE_LIMITS, SERVED_MODELS, write_error
 
 WIRE = Wire(
     name=NAME,
@@ -30,6 +31,8 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
+    server=ServerSide("/v1/chat/completions", "chatcmpl-", rate_limit_prefix=RATE_LIMITS, models=SERVED_MODELS),
     read_history=read_history,
     other_paths=PATHS,
     call_stops=frozenset({"tool_calls", "function_call"}),

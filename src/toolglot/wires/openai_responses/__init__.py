@@ -1,9 +1,10 @@
 """OpenAI Responses: a conversation as a flat list of items, and a stream of named events."""
 
-from toolglot.core.interfaces import TokenCount, Wire
+from toolglot.core.interfaces import Conversations, ServerSide, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
-from toolglot.wires.openai_common import PATHS, write_error
+from toolglot.wires.openai_common import PATHS, RATE_LIMITS, SERVED_MODELS, write_error
+from toolglot.wires.openai_responses.forms import FORMS
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
 from toolglot.wires.openai_responses.reply import write_reply
 from toolglot.wires.openai_responses.request import count_request, read_request, write_request
@@ -32,6 +33,15 @@ WIRE = Wire(
     read_messages=read_messages,
     write_messages=write_messages,
     read_choice=read_choice,
+    forms=FORMS,
+    server=ServerSide("/v1/responses", "resp_", (b"openai-beta",), rate_limit_prefix=RATE_LIMITS, models=SERVED_MODELS),
+    conversations=Conversations(
+        path="/v1/responses",
+        previous="previous_response_id",
+        instructions="instructions",
+        not_found=(400, "previous_response_not_found"),
+        deleted=lambda response_id: {"id": response_id, "object": "response", "deleted": True},
+    ),
     declared_tools=declared_tools,
     adopt=adopt,
     count_tokens=TokenCount(count_request, "input_tokens"),

@@ -182,6 +182,11 @@ def write_reasoning(text: str, fields: Body) -> Body:
     return {"type": "reasoning", "summary": shown, **fields}
 
 
+def state_item(sealed: str) -> Body:
+    """An item that has only another vendor's state (core/neighbour_state)."""
+    return {"type": "reasoning", "summary": [], "encrypted_content": sealed}
+
+
 def write_output(result: ToolResult, custom: bool, notes: list[str], quirks: Quirks) -> Body:
     parts: list[Part] = list(result.parts)
     if result.is_error:

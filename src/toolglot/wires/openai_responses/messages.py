@@ -8,17 +8,18 @@ import msgspec
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from toolglot.core.neighbour_state import NEIGHBOUR_STATE, kept_neighbour_state, reattach
 from toolglot.core.result_matching import match_results
 from toolglot.io.request_validation import Body, read_each, wire_extra
 from toolglot.wires.openai_responses.content import PART_KEYS, is_part, write_content, write_output_text
 from toolglot.wires.openai_responses.items import (
     read_item,
+    state_item,
     write_call,
     write_opaque,
     write_output,
     write_reasoning,
 )
-from toolglot.wires.openai_responses.neighbour_state import NEIGHBOUR_STATE, kept_state_items, reattach
 from toolglot.wires.openai_responses.shapes import WIRE
 
 _JOINED: frozenset[Role] = frozenset({"assistant", "tool"})
@@ -142,7 +143,8 @@ class _Turn:
     def _extra_fields(self, part: Text | ToolCall, where: str) -> Body:
         if not part.extra:
             return {}
-        self._items(kept_state_items(part.extra))
+        kept = kept_neighbour_state(part.extra, WIRE)
+        self._items([state_item(kept)] if kept else [])
         fields = wire_extra(part.extra, WIRE, where, self._notes)
         fields.pop(NEIGHBOUR_STATE, None)
         if self._alone:

@@ -10,6 +10,7 @@ from typing import Any
 from toolglot.core.envelope import seal
 from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall
+from toolglot.core.neighbour_state import NEIGHBOUR_STATE, unsigned
 from toolglot.core.reply import Decision, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
@@ -17,7 +18,6 @@ from toolglot.io.request_validation import Body, wire_extra
 from toolglot.wires.openai_common import FAMILY
 from toolglot.wires.openai_responses.content import PART_KEYS, write_output_text
 from toolglot.wires.openai_responses.items import write_call, write_opaque, write_reasoning
-from toolglot.wires.openai_responses.neighbour_state import NEIGHBOUR_STATE, unsigned
 from toolglot.wires.openai_responses.request import leading_instructions, write_text, write_thinking
 from toolglot.wires.openai_responses.shapes import (
     ERROR_CODE_OF_STATUS,
@@ -125,7 +125,7 @@ def write_item(part: Part, item_id: str, notes: list[str], client_tools: frozens
 def _extra_fields(extra: Extra, where: str, notes: list[str]) -> Body:
     if not extra:
         return {}
-    extras = wire_extra(unsigned(extra), WIRE, where, notes)
+    extras = wire_extra(unsigned(extra, WIRE), WIRE, where, notes)
     extras.pop(NEIGHBOUR_STATE, None)
     return extras
 

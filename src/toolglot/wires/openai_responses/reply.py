@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Part, Text, ToolCall
+from toolglot.core.neighbour_state import sealed_neighbour_state
 from toolglot.core.reply import Reply, Stop
 from toolglot.io.request_validation import Body, wire_extra
 from toolglot.wires.openai_common import FAMILY
-from toolglot.wires.openai_responses.neighbour_state import sealed_neighbour_state, state_item
+from toolglot.wires.openai_responses.items import state_item
 from toolglot.wires.openai_responses.output import (
     Ids,
     cuts_text,
@@ -40,7 +41,7 @@ def _write_output(parts: tuple[Part, ...], ids: Ids, notes: list[str], own: froz
     output: list[Body] = []
     for part in parts:
         extra = getattr(part, "extra", {})
-        sealed = sealed_neighbour_state(extra) if isinstance(part, (Text, ToolCall)) else None
+        sealed = sealed_neighbour_state(extra, WIRE) if isinstance(part, (Text, ToolCall)) else None
         if sealed is not None:
             output.append({**state_item(sealed), "id": ids.take("reasoning", {}, len(output))})
         item = write_item(part, ids.take(kind_of(part), extra, len(output)), notes, own)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolglot.core.messages import Extra, Opaque
+from toolglot.core.neighbour_state import NEIGHBOUR_STATE, belongs_to_next
 from toolglot.io.block_builder import BlockBuilder
 from toolglot.io.json_codec import dumps
 from toolglot.io.reply_values import identifier
@@ -16,7 +17,6 @@ from toolglot.io.request_validation import Body
 from toolglot.io.streamed_call import StreamedCall
 from toolglot.wires.openai_responses.content import part_state
 from toolglot.wires.openai_responses.items import CALLS, call_state, message_state, read_reasoning
-from toolglot.wires.openai_responses.neighbour_state import NEIGHBOUR_STATE, belongs_to_next
 from toolglot.wires.openai_responses.shapes import WIRE
 
 _UNFINISHED = ("incomplete", "in_progress")

@@ -8,11 +8,12 @@ from toolglot.core.events import Close, Delta, Fault, Finish, Open, Start
 from toolglot.core.fold import fold
 from toolglot.core.interfaces import ResponseContext
 from toolglot.core.messages import Part, Text, ToolCall
+from toolglot.core.neighbour_state import sealed_neighbour_state
 from toolglot.io.event_writer import EventWriter
 from toolglot.io.json_codec import encode
 from toolglot.io.request_validation import Body, wire_extra
 from toolglot.wires.openai_common import FAMILY
-from toolglot.wires.openai_responses.neighbour_state import sealed_neighbour_state, state_item
+from toolglot.wires.openai_responses.items import state_item
 from toolglot.wires.openai_responses.output import (
     Ids,
     cuts_text,
@@ -96,7 +97,7 @@ class ResponsesWriter(EventWriter):
         if event.kind == "call" and event.full_name in self._client_tools:
             block.kind = "item"
         if event.extra and event.kind in ("text", "call"):
-            begun += self._beside(sealed_neighbour_state(event.extra))
+            begun += self._beside(sealed_neighbour_state(event.extra, WIRE))
         return begun + self._announce(block) if event.kind in _ANNOUNCED and block.kind != "item" else begun
 
     def _announce(self, block: _Block) -> bytes:
@@ -164,7 +165,7 @@ class ResponsesWriter(EventWriter):
             return self._write_whole(part)
         item = write_item(part, block.item_id, self._notes) or {}
         written = self._ends(block, text, item)
-        late = sealed_neighbour_state(event.extra, "last") if isinstance(part, (Text, ToolCall)) else None  # a signature
+        late = sealed_neighbour_state(event.extra, WIRE, "last") if isinstance(part, (Text, ToolCall)) else None  # a signature
         if isinstance(part, Text):
             self._pending = _PendingMessage(block.place, item, late)
             return written

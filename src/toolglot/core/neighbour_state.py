@@ -1,6 +1,6 @@
-"""Another vendor's state on a text or a call (Gemini signs those), for which no item has a field.
+"""Another vendor's state on a text or a call (Gemini signs those), for wires on which only reasoning has a field for it.
 
-It travels sealed in an empty reasoning item next to its owner: before it, or after it if it came late in a stream. It is
+It travels sealed in an empty reasoning block next to its owner: before it, or after it if it came late in a stream. It is
 restored when the history is read. A client that reads such a reply keeps it with its neighbour and sends it back there.
 """
 
@@ -13,43 +13,37 @@ import msgspec
 from toolglot.core.envelope import seal, unseal
 from toolglot.core.fold import merge_extra
 from toolglot.core.messages import Extra, Part, Reasoning, Text, ToolCall
-from toolglot.io.request_validation import Body
-from toolglot.wires.openai_responses.shapes import WIRE
 
-NEIGHBOUR_STATE = "beside"  # in `extra`: the sealed state that came before a text or a call
+NEIGHBOUR_STATE = "beside"  # in a wire's `extra`: the sealed state that came before a text or a call
 _OF = "toolglot"  # under this name, sealed state contains which neighbour it belongs to
 _SIGNATURES = ("thoughtSignature", "extra_content")  # vendors reject a history without them
 
 
-def _signed(extra: Extra) -> Extra:
-    return {wire: fields for wire, fields in extra.items() if wire != WIRE and any(key in fields for key in _SIGNATURES)}
+def _signed(extra: Extra, wire: str) -> Extra:
+    return {name: fields for name, fields in extra.items() if name != wire and any(key in fields for key in _SIGNATURES)}
 
 
-def unsigned(extra: Extra) -> Extra:
-    """`extra` without signatures, which are written separately."""
-    signed = _signed(extra)
-    return {wire: fields for wire, fields in extra.items() if wire not in signed} if signed else extra
+def unsigned(extra: Extra, wire: str) -> Extra:
+    """`extra` without other wires' signatures, which are written separately."""
+    signed = _signed(extra, wire)
+    return {name: fields for name, fields in extra.items() if name not in signed} if signed else extra
 
 
-def sealed_neighbour_state(extra: Extra, of: Literal["next", "last"] = "next") -> str | None:
+def kept_neighbour_state(extra: Extra, wire: str) -> str | None:
+    """The sealed state that came before a text or a call on this wire."""
+    kept = extra.get(wire, {}).get(NEIGHBOUR_STATE) if extra else None
+    return kept if isinstance(kept, str) else None
+
+
+def sealed_neighbour_state(extra: Extra, wire: str, of: Literal["next", "last"] = "next") -> str | None:
     """The sealed state to write next to a text or a call with this `extra`."""
     if not extra:
         return None
-    kept = extra.get(WIRE, {}).get(NEIGHBOUR_STATE)
-    if isinstance(kept, str):
+    kept = kept_neighbour_state(extra, wire)
+    if kept is not None:
         return kept
-    signed = _signed(extra)
-    return seal({**signed, _OF: {"of": of}}, but=WIRE) if signed else None
-
-
-def kept_state_items(extra: Extra) -> list[Body]:
-    """The item that came before a text or a call on this wire."""
-    kept = extra.get(WIRE, {}).get(NEIGHBOUR_STATE)
-    return [state_item(kept)] if isinstance(kept, str) else []
-
-
-def state_item(sealed: str) -> Body:
-    return {"type": "reasoning", "summary": [], "encrypted_content": sealed}
+    signed = _signed(extra, wire)
+    return seal({**signed, _OF: {"of": of}}, but=wire) if signed else None
 
 
 def belongs_to_next(sealed: object) -> bool:
