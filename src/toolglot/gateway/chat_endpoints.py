@@ -67,7 +67,9 @@ class EndpointCall(msgspec.Struct, frozen=True):
     def estimate_usage(self, candidate: Candidate, sent: int, received: int = 0) -> None:
         """Where the upstream did not report it, and a budget needs it: of a request of so many bytes and its response."""
         record, config = self.record, self.live.config
-        if record.input is not None or not any(budget.is_for(self.owner) for budget in config.budgets):
+        if record.input is not None or not config.budgets:
+            return
+        if not any(budget.is_for(self.owner) for budget in config.budgets):
             return
         usage = estimated_usage(sent, received)
         record.input, record.output = usage.input, usage.output
