@@ -1,9 +1,9 @@
-# make demo | test | check | bench | hosts | fuzz | conformance | soak | serve | dist | docs. Everything is set up once: in .venv, and as root on Debian with apt-get.
+# make demo | test | check | bench | hosts | agents | fuzz | conformance | soak | serve | dist | docs. Everything is set up once: in .venv, and as root on Debian with apt-get.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench bench-ask-full hosts fuzz conformance soak serve dist docs clean
+.PHONY: agents demo test check bench bench-ask-full hosts fuzz conformance soak serve dist docs clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.base: pyproject.toml
@@ -61,6 +61,9 @@ $(VENV)/.bench: $(VENV)/.test
 
 hosts: $(VENV)/.test  # the integrations in the real packages, each in its own environment: 2 GB the first time
 	TOOLGLOT_HOSTS=1 $(BIN)/python -m pytest tests/integrations
+
+agents: $(VENV)/.test  # coding agents of other makers against the gateway: 3 GB the first time; writes docs/reference/agents.md
+	$(BIN)/python -m tests.real_agents.run
 
 N ?= 100000
 CORPUS ?= .fuzz

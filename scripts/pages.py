@@ -23,6 +23,7 @@ from toolglot.cli.main import COMMANDS
 from toolglot.cli.main import main as cli
 from toolglot.gateway.budgets import Budget
 from toolglot.gateway.config import KeyRow, RouteRow, Server, UpstreamRow
+from toolglot.gateway.configured_tools import ServerToolRow
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -50,7 +51,8 @@ def _kind(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return ", ".join(get_args(hint))
     arms = [arm for arm in get_args(hint) if arm is not type(None)] if type(None) in get_args(hint) else [hint]
-    names = {str: "string", int: "whole number", float: "number", bool: "true or false", tuple[str, ...]: "list of strings"}
+    names: dict[Any, str] = {str: "string", int: "whole number", float: "number", bool: "true or false"}
+    names |= {tuple[str, ...]: "list of strings", dict[str, str]: "table of strings"}
     return " or ".join(names[arm] for arm in arms)
 
 
@@ -89,6 +91,12 @@ A model server. What is not set is as in the [provider's row](providers.md).
 The first match is used. The next matches are tried if it fails before it responds.
 
 {_keys(RouteRow)}
+## `[[server_tool]]`
+
+What runs a server tool that clients declare, for models of other vendors: see
+[server tools](../how-to/gateway.md#server-tools).
+
+{_keys(ServerToolRow)}
 ## `[[key]]`
 
 A key with a name, of which only a hash is stored. `toolglot keys add NAME` makes one.

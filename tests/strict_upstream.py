@@ -16,11 +16,35 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, streamed, whole
 
+# What Mistral's API accepts, from its SDK mistralai 3.7.0 (`ChatCompletionRequest` and its parts); it rejects all other fields.
+_REQUEST = """frequency_penalty guardrails logprobs max_tokens messages metadata min_tokens model n parallel_tool_calls
+prediction presence_penalty prompt_cache_key prompt_logprobs prompt_mode random_seed reasoning_effort repetition_penalty
+response_format safe_prompt service_tier stop stream temperature tool_choice tools top_k top_logprobs top_p
+top_prompt_logprobs"""
+FIELDS: dict[str, frozenset[str]] = {
+    kind: frozenset(names.split())
+    for kind, names in {
+        "request": _REQUEST,
+        "system": "content role",
+        "user": "content role",
+        "assistant": "content prefix role tool_calls",
+        "tool": "content name role tool_call_id",
+        "call": "function id index type",
+        "call function": "arguments name",
+        "tool definition": "function type",
+        "function": "description name parameters strict",
+        "text": "text type",
+        "image_url": "image_url type",
+    }.items()
+}
 TEMPLATES = Path(__file__).parents[1] / "fixtures" / "templates"
 
 
 class Refused(Exception):  # noqa: N818
     pass
+
+
+class UnknownField(Refused): ...
 
 
 def _raise(message: str) -> None:
@@ -47,6 +71,21 @@ def render(template: str, body: dict[str, Any], *, lists: bool = True) -> str:
     )
 
 
+def _check_fields(body: dict[str, Any], known: dict[str, frozenset[str]]) -> None:
+    """Raises for the first field that the server does not know."""
+    objects = [("request", body)]
+    for tool in body.get("tools") or ():
+        objects += [("tool definition", tool), ("function", tool["function"])]
+    for message in body["messages"]:
+        objects.append((message["role"], message))
+        objects += [(part["type"], part) for part in message["content"] or () if isinstance(part, dict)]
+        for call in message.get("tool_calls") or ():
+            objects += [("call", call), ("call function", call["function"])]
+    for kind, found in objects:
+        if kind not in known or (unknown := found.keys() - known[kind]):
+            raise UnknownField(kind if kind not in known else min(unknown))
+
+
 def _message(message: dict[str, Any], *, lists: bool) -> dict[str, Any]:
     """As a server gives it to the template: arguments as an object, and text as one string where the template needs that."""
     out = dict(message)
@@ -69,6 +108,8 @@ class StrictServer:
     window: int = 1 << 20
     vision: bool = True
     lists: bool = True
+    known: dict[str, frozenset[str]] | None = None  # the fields of each kind of object; others are refused
+    call: dict[str, Any] | None = None  # the first answer, where the request has tools; natively, or else as text
     reply: dict[str, Any] = field(default_factory=lambda: {"role": "assistant", "content": "Fine."})
     prompts: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -82,6 +123,9 @@ class StrictServer:
             prompt = self._prompt(request.body)
         except Refused as refused:
             self.refused.append(str(refused))
+            if self.known is not None and isinstance(refused, UnknownField):
+                detail = [{"type": "extra_forbidden", "loc": ["body", str(refused)], "msg": "Extra inputs are not permitted"}]
+                return whole({"object": "error", "message": {"detail": detail}, "type": "invalid_request_error"}, 422)
             return whole({"error": {"message": str(refused), "type": "BadRequestError", "param": None, "code": 400}}, 400)
         self.prompts.append(prompt)
         return self._answer(request)
@@ -92,6 +136,8 @@ class StrictServer:
         ]
         if not self.vision and any(part["type"] == "image_url" for part in parts):
             raise Refused("/models/phi-3-mini is not a multimodal model")
+        if self.known is not None:
+            _check_fields(body, self.known)
         prompt = render(self.template, body, lists=self.lists)
         used, asked = len(prompt) // 4, body.get("max_tokens") or 0
         if used + asked > self.window:
@@ -101,14 +147,24 @@ class StrictServer:
             )
         return prompt
 
+    def _reply(self, body: dict[str, Any]) -> dict[str, Any]:
+        if self.call is None or any(one["role"] == "tool" or "Result of" in str(one) for one in body["messages"]):
+            return self.reply
+        if body.get("tools"):
+            function = {"name": self.call["name"], "arguments": json.dumps(self.call["arguments"])}
+            call = {"index": 0, "id": "aB3dE5gH9", "type": "function", "function": function}
+            return {"role": "assistant", "content": None, "tool_calls": [call]}
+        return {"role": "assistant", "content": f"<tool_call>\n{json.dumps(self.call)}\n</tool_call>"}
+
     def _answer(self, request: UpstreamRequest) -> UpstreamResponse:
-        reason = "tool_calls" if self.reply.get("tool_calls") else "stop"
+        reply = self._reply(request.body)
+        reason = "tool_calls" if reply.get("tool_calls") else "stop"
         head = {"id": "chatcmpl-1", "created": 1, "model": request.body["model"]}
         if not request.streams:
-            choice = {"index": 0, "message": self.reply, "finish_reason": reason}
+            choice = {"index": 0, "message": reply, "finish_reason": reason}
             return whole({**head, "object": "chat.completion", "choices": [choice]})
         chunks: list[dict[str, Any]] = [
-            {**head, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": self.reply, "finish_reason": None}]},
+            {**head, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": reply, "finish_reason": None}]},
             {**head, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
         ]
         lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]

@@ -70,11 +70,16 @@ async def grow(ctx: kit.Context) -> str:
 for tool in (add, picture, weather, fail, slow, process, die, grow):
     server.add_tool(tool)
 
-if __name__ == "__main__":
+
+def serve(of: Any) -> None:
     if sys.argv[1] == "stdio":
-        server.run("stdio")
-    elif hasattr(server, "settings") and hasattr(server.settings, "port"):
-        server.settings.port = int(sys.argv[2])
-        server.run("streamable-http")
+        of.run("stdio")
+    elif hasattr(of, "settings") and hasattr(of.settings, "port"):
+        of.settings.port = int(sys.argv[2])
+        of.run("streamable-http")
     else:
-        server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
+        of.run("streamable-http", host="127.0.0.1", port=int(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    serve(server)

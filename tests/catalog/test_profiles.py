@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.counted import lines_run
 from toolglot.catalog.model_names import bare_name, billions
 from toolglot.catalog.profiles import _profile, profile
 from toolglot.catalog.rows import matching, patterns, read_rows
 from toolglot.errors import CallerError
+from toolglot.evaluation.counted import lines_run
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ SPELLINGS = [
     ("anthropic/claude-opus-5-5", "claude-5", None),
     ("openai/gpt-4o-mini-2024-07-18", "gpt-4o", None),
     ("gpt-4-0613", "gpt-4", None),
-    ("openai/gpt-5.6-luna", "gpt-5.6-luna", None),
+    ("openai/gpt-5.6-luna", "gpt-5.6", None),
     ("groq/openai/gpt-oss-120b", "gpt-oss", 120.0),
     ("o3-mini", "o3", None),
     ("gemini/gemini-2.5-flash-lite", "gemini-2.5", None),
@@ -66,7 +66,7 @@ SPELLINGS = [
     ("deepseek-ai/DeepSeek-R1-0528", "deepseek-r1-0528", None),
     ("deepseek.r1-v1:0", "deepseek-r1", None),
     ("moonshotai/Kimi-K2-Instruct-0905", "kimi-k2-0905", None),
-    ("moonshot/kimi-k2.5", "kimi-k2-0905", None),
+    ("moonshot/kimi-k2.5", "kimi-k2.5", None),
     ("zai-org/GLM-4.5-Air", "glm-4.5", None),
     ("THUDM/glm-4-9b-chat", "glm-4", 9.0),
     ("NousResearch/Hermes-3-Llama-3.1-8B", "hermes-3", 8.0),

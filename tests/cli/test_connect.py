@@ -168,3 +168,9 @@ def test_lines_of_env_and_yaml() -> None:
 
 def test_merging_is_deep() -> None:
     assert merged({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": 9}, "d": {"e": 1}}) == {"a": {"b": 9, "c": 2}, "d": {"e": 1}}
+
+
+def test_an_agent_without_a_settings_file() -> None:
+    ran = CliRunner().invoke(command, ["copilot", "-m", "x"])
+    assert ran.exit_code == 2
+    assert "toolglot launch copilot" in ran.stderr

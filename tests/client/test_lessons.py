@@ -39,6 +39,11 @@ MOST = "max_tokens: 128000 > 64000, which is the maximum allowed number of outpu
         (400, "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000", Lesson(window=200000), 11760),
         (400, MOST, Lesson(max_output=64000), None),
         (404, "No endpoints found that support image input", Lesson(frozenset({"image"})), None),
+        (400, "Unrecognized request arguments supplied: store, user", Lesson(unknown=frozenset({"store", "user"})), None),
+        (400, "Unknown parameter: 'store'.", Lesson(unknown=frozenset({"store"})), None),
+        (400, "property 'store' is unsupported", Lesson(unknown=frozenset({"store"})), None),
+        (422, '{"detail":[{"type":"extra_forbidden","loc":["body","store"]}]}', Lesson(unknown=frozenset({"store"})), None),
+        (400, "store: Extra inputs are not permitted", Lesson(unknown=frozenset({"store"})), None),
     ],
 )
 def test_what_an_error_teaches(status: int, message: str, lesson: Lesson, left: int | None) -> None:

@@ -19,6 +19,7 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "require
 WEATHER = Tool("get_weather", "Weather now", SCHEMA)
 CLOCK = Tool("get_time")
 HELLO = Message("user", (Text("hello"),))
+PROGRAM = {"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}
 FULL: Body = {
     "model": "claude",
     "max_tokens": 500,
@@ -32,7 +33,7 @@ FULL: Body = {
                 {"type": "redacted_thinking", "data": "zzz"},
                 {"type": "text", "text": "Checking."},
                 {"type": "tool_use", "id": "toolu_a", "name": "get_weather", "input": {"city": "Paris"}},
-                {"type": "tool_use", "id": "toolu_b", "name": "get_time", "input": {}, "caller": {"type": "direct"}},
+                {"type": "tool_use", "id": "toolu_b", "name": "get_time", "input": {}, "caller": PROGRAM},
                 {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"query": "x"}},
                 {"type": "web_search_tool_result", "tool_use_id": "srv", "content": []},
             ],
@@ -112,7 +113,7 @@ def test_a_full_request_means_what_it_says() -> None:
     assert turn.parts[0] == Reasoning("Two lookups.", {"anthropic": {"signature": "Eq0B"}})
     assert turn.parts[1] == Reasoning("", {"anthropic": {"redacted_thinking": "zzz"}})
     assert turn.parts[3] == ToolCall("toolu_a", "get_weather", '{"city":"Paris"}')
-    assert turn.parts[4] == ToolCall("toolu_b", "get_time", extra={"anthropic": {"caller": {"type": "direct"}}})
+    assert turn.parts[4] == ToolCall("toolu_b", "get_time", extra={"anthropic": {"caller": PROGRAM}})
     assert isinstance(turn.parts[5], Opaque)
     first, second = results.parts
     assert isinstance(first, ToolResult)

@@ -134,6 +134,8 @@ def read(data: bytes) -> Reply:
     return fold(events)
 
 
+DIRECT = {"type": "direct"}  # what a reply must say of a call, and a request need not
+
 WHOLE = Reply(
     "msg_1",
     "claude",
@@ -142,7 +144,9 @@ WHOLE = Reply(
         Reasoning("", {"anthropic": {"redacted_thinking": "d"}}),
         Reasoning("unsigned"),
         Text("hi\n\u2028", extra={"anthropic": {"citations": [{"type": "page_location"}, {"type": "x"}]}}),
-        ToolCall("a", "f", '{"x":1}', extra={"anthropic": {"caller": {"type": "direct"}}}),
+        ToolCall(
+            "a", "f", '{"x":1}', extra={"anthropic": {"caller": {"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}}}
+        ),
         ToolCall("b", "g"),
         Opaque("anthropic", {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": 1}}),
         Opaque("anthropic", {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}),
@@ -235,7 +239,7 @@ def test_a_client_of_ours_keeps_a_neighbours_state_and_gives_it_back(part: Any) 
         assert [type(kept) for kept in answer.parts] == [Text, type(part)]
         notes: list[str] = []
         again = WIRE.write_messages((Message("assistant", answer.parts),), notes, Quirks())
-        whole = [{key: value for key, value in block.items() if value is not None} for block in body["content"]]
+        whole = [{key: value for key, value in block.items() if value not in (None, DIRECT)} for block in body["content"]]
         assert again[0]["content"] == whole
         assert WIRE.read_messages(again)[0].parts == reply.parts
         assert WIRE.write_reply(answer, ResponseContext(), notes)["content"] == body["content"]

@@ -55,9 +55,23 @@ SERVER = Tool("openrouter:web", kind="server", extra={"openai-chat": {"type": "o
 CUSTOM = Tool("sql", kind="custom")
 CUSTOM_CALL = ToolCall("a", "sql", '{"input":"x"}', custom=True)
 
+EXPLICIT = {"mode": "explicit"}
 CASES = {
     "max_tokens_key": Case(
         Request("m", max_tokens=5), {"max_tokens_key": "max_tokens"}, {"max_completion_tokens": 5}, {"max_tokens": 5}
+    ),
+    "family_keys": Case(
+        Request("m", extra={"openai": {"store": False, "metadata": {"a": "b"}}}),
+        {"family_keys": ("metadata",)},
+        {"store": False, "metadata": {"a": "b"}},
+        {"metadata": {"a": "b"}},
+        ["request: the server does not support store; left out"],
+    ),
+    "cache_breakpoints": Case(
+        turn("user", Text("a", extra={"anthropic": {"cache_control": {"type": "ephemeral"}}})),
+        {"cache_breakpoints": ("m",)},
+        {"messages": [{"role": "user", "content": "a"}]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "a", "prompt_cache_breakpoint": EXPLICIT}]}]},
     ),
     "developer_role": Case(
         turn("developer", Text("a")),

@@ -48,6 +48,15 @@ class McpServer:
             self._tools = found
         return self._tools
 
+    async def is_alive(self) -> bool:
+        """Whether it still answers."""
+        try:
+            async with asyncio.timeout(self._list_timeout):
+                await self._connection.session.list_tools()
+        except Exception:  # noqa: BLE001  (the mcp package raises many kinds)
+            return False
+        return True
+
     async def _read(self) -> tuple[Runnable, ...]:
         session, timeout = self._connection.session, self._timeout
         try:

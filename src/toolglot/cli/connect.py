@@ -53,6 +53,8 @@ def command(agent: str, model: str | None, gateway: str, as_json: bool, **flags:
             done = _undo(row, force=flags["force"])
             click.echo(encode({"undone": done}) if as_json else "\n".join(done))
             return
+        if not row.settings:
+            raise CallerError(f"{row.title} has no file for these settings: use `toolglot launch {agent}`")
         client = GatewayClient(gateway)
         name = _model(client, row, model, force=flags["force"])
         shown = client.key if flags["is_written"] else f"${KEY_VARIABLE}"

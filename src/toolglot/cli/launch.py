@@ -61,7 +61,7 @@ _CONFIG = "toolglot.toml"
 @click.option("--dry-run", is_flag=True, help="Print the command and the environment, and start nothing.")
 @click.option("--json", "as_json", is_flag=True, help="With --dry-run, or without AGENT: print JSON.")
 def command(agent: str | None, arguments: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Run a coding agent with any model: claude, codex, gemini, opencode, qwen, goose, aider.
+    """Run a coding agent with any model: claude, codex, gemini, opencode, qwen, goose, aider, pi, copilot, cline.
 
     ARGUMENTS after `--` go to the agent. If no gateway runs, one is started on a free port and ends with the agent. The agent
     gets its settings as environment variables and temporary files; your own files are not changed. Its log is printed by

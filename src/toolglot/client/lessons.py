@@ -1,4 +1,4 @@
-"""What a server's errors taught about a model: what its template refuses, its window, its most output, that it sees no images.
+"""What a server's errors taught about a model: what its template refuses, its window, its most output, images, unknown fields.
 
 A request that fails for one of these reasons is sent once more, corrected; later ones are right from the start. An error is
 recognized by the server's own message. Whatever these rows do not match stays an error.
@@ -67,6 +67,19 @@ _NUMBERS: tuple[str, ...] = (
     # Groq
     r"`max_(?:completion_)?tokens` must be less than or equal to `(?P<most>\d+)`",
 )
+# A field of the request that the server rejects.
+_UNKNOWN: tuple[str, ...] = (
+    # OpenAI
+    r"unrecognized request arguments? supplied: (?P<fields>[a-z_, ]+)",
+    r"unknown parameter: '(?P<fields>[a-z_]+)'",
+    # Groq
+    r"property '(?P<fields>[a-z_]+)' is unsupported",
+    # Mistral, and other servers with pydantic
+    r'"extra_forbidden",\s*"loc":\s*\["body",\s*"(?P<fields>[a-z_]+)"\]',
+    # Anthropic
+    r"^(?P<fields>[a-z_]+): extra inputs are not permitted",
+)
+_UNKNOWN_PATTERNS = tuple(map(re.compile, _UNKNOWN))
 _REFUSED_PATTERNS = tuple((what, re.compile(pattern)) for what, pattern in _REFUSED)
 _NUMBER_PATTERNS = tuple(map(re.compile, _NUMBERS))
 
@@ -75,11 +88,12 @@ class Lesson(msgspec.Struct, frozen=True):
     refuses: frozenset[str] = frozenset()
     window: int | None = None
     max_output: int | None = None
+    unknown: frozenset[str] = frozenset()  # fields of a request
 
     def __or__(self, other: Lesson) -> Lesson:
         """The later one, `other`, wins in numbers."""
         window, most = other.window or self.window, other.max_output or self.max_output
-        return Lesson(self.refuses | other.refuses, window, most)
+        return Lesson(self.refuses | other.refuses, window, most, self.unknown | other.unknown)
 
     def applied(self, profile: Profile) -> Profile:
         refuses = tuple(dict.fromkeys((*profile.refuses, *sorted(self.refuses - {"image"}))))
@@ -96,10 +110,26 @@ def lesson_in(error: UpstreamError) -> tuple[Lesson, int | None] | None:
     refused = frozenset(what for what, pattern in _REFUSED_PATTERNS if pattern.search(message))
     found = next((match.groupdict() for pattern in _NUMBER_PATTERNS if (match := pattern.search(message))), {})
     window, prompt, most = (int(found[key][:12]) if found.get(key) else None for key in ("window", "prompt", "most"))
-    if not refused and window is None and most is None:
+    unknown = frozenset(
+        name
+        for pattern in _UNKNOWN_PATTERNS
+        for match in pattern.finditer(message)
+        for name in match["fields"].replace(",", " ").split()
+    )
+    if not refused and not unknown and window is None and most is None:
         return None
     left = window - prompt if window is not None and prompt is not None else None
-    return Lesson(refused, window, most), left
+    return Lesson(refused, window, most, unknown), left
+
+
+def without_fields(request: Request, fields: frozenset[str], notes: list[str]) -> Request:
+    """Without those that only pass through here."""
+    left_out = {key for values in request.extra.values() for key in fields & values.keys()}
+    if not left_out:
+        return request
+    notes.append(f"request: the server rejects {', '.join(sorted(left_out))}; left out")
+    extra = {name: {key: value for key, value in values.items() if key not in fields} for name, values in request.extra.items()}
+    return msgspec.structs.replace(request, extra=extra)
 
 
 def with_tokens_left(request: Request, left: int | None) -> Request:
@@ -123,6 +153,11 @@ class Lessons:
         if lesson is None or self._clock() >= until:
             return route
         return msgspec.structs.replace(route, profile=lesson.applied(route.profile))
+
+    def unknown(self, route: Route) -> frozenset[str]:
+        """The fields that the server rejects."""
+        until, lesson = self._entries.get((route.provider.base_url, route.model), (0.0, None))
+        return lesson.unknown if lesson is not None and self._clock() < until else frozenset()
 
     def add(self, route: Route, lesson: Lesson) -> None:
         key = (route.provider.base_url, route.model)

@@ -14,12 +14,12 @@ import msgspec
 
 from toolglot.client.worker import in_worker
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
-from toolglot.core.fold import fold, unfold_part
-from toolglot.core.messages import Message, Opaque, Part, Text, ToolCall, ToolResult
+from toolglot.core.fold import fold, merge_extra, unfold_part
+from toolglot.core.messages import Extra, Message, Opaque, Part, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Stop, Usage, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool
-from toolglot.core.vendor_tools import TOOL_SEARCH, ServerCall
+from toolglot.core.vendor_tools import TOOL_SEARCH, Body, ServerCall
 from toolglot.errors import ToolglotError, UpstreamError
 from toolglot.io.json_codec import preview
 from toolglot.pipeline.request.plan import Plan
@@ -100,6 +100,7 @@ class ServedResponse:
         self._blocks = 0
         self._client_calls = 0
         self._loaded: tuple[str, ...] = ()
+        self._done: list[ServerCall] = []
         self._used: dict[str, int] = {}
         self._usage: Usage | None = None
         self._decisions: tuple[Decision, ...] = ()
@@ -184,6 +185,7 @@ class ServedResponse:
         if not calls:
             return [self._with_earlier(last)]
         done = list(await asyncio.gather(*map(self._run, calls, range(len(calls)))))
+        self._done += done
         events = [event for one in done for event in self._shown(one)]
         self._usage = add_usage(self._usage, last.usage)
         self._decisions += last.decisions
@@ -204,9 +206,22 @@ class ServedResponse:
         stop = end.stop
         if stop.reason == "calls" and not self._client_calls:  # the only calls were cut short
             stop = Stop("stop", stop.raw)
-        return msgspec.structs.replace(
-            end, stop=stop, usage=add_usage(self._usage, end.usage), notes=notes, decisions=decisions
-        )
+        usage = add_usage(self._usage, end.usage)
+        end = msgspec.structs.replace(end, stop=stop, usage=usage, notes=notes, decisions=decisions)
+        return self._with_reports(end)
+
+    def _with_reports(self, end: Finish) -> Finish:
+        """With what the client's API reports of these calls at the end of a reply."""
+        usage, extra = end.usage or Usage(), end.extra
+        for name in sorted({*self._served.kinds.values()}):
+            wire = find_wire(name)
+            calls = tuple(one for one in self._done if self._served.kinds.get(one.call.full_name) == name)
+            if wire is None or wire.vendor_tools is None or not calls:
+                continue
+            extra = merge_extra(extra, _fields(name, wire.vendor_tools.reply_fields(calls)))
+            more = merge_extra(usage.extra, _fields(name, wire.vendor_tools.usage_fields(calls)))
+            usage = msgspec.structs.replace(usage, extra=more)
+        return msgspec.structs.replace(end, usage=usage if end.usage or usage.extra else None, extra=extra)
 
     async def _next_round(self, parts: tuple[Part, ...], done: list[ServerCall]) -> None:
         results = tuple(ToolResult(one.call.id, one.call.full_name, (Text(one.text),), one.failed) for one in done)
@@ -246,6 +261,10 @@ class ServedResponse:
             events += unfold_part(self._blocks, Opaque(wire.name, block))
             self._blocks += 1
         return events
+
+
+def _fields(wire: str, fields: Body) -> Extra:
+    return {wire: fields} if fields else {}
 
 
 def _without(served: Served) -> Served:

@@ -17,7 +17,7 @@ from toolglot.client.call_retry import Retried, may_be_quotes, may_retry, no_cal
 from toolglot.client.detect import detect
 from toolglot.client.exchange import HttpRequest, Stream, build_http_request, fetch_events, new_call_id, open_stream
 from toolglot.client.keys import without_key
-from toolglot.client.lessons import Lessons, lesson_in, with_tokens_left
+from toolglot.client.lessons import Lessons, lesson_in, with_tokens_left, without_fields
 from toolglot.client.mode_stats import ModeStats, was_good
 from toolglot.client.retry import Policy as RetryPolicy
 from toolglot.client.retry import with_retries
@@ -118,7 +118,7 @@ class Session(msgspec.Struct, frozen=True):
         wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in kinds} if kinds else {}
         runs = await definitions(wanted, notes) if wanted else {}
         served = await run(partial(serve, request, route, runs))
-        if not served.kinds:
+        if not (served.kinds or served.notes or notes):
             return await prepare(served.request)
         return ServedResponse(
             prepare, request, partial(serve, route=route, runs=runs), served, tools=wanted, notes=tuple(notes)
@@ -141,7 +141,10 @@ class Session(msgspec.Struct, frozen=True):
         self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False
     ) -> HttpRequest:
         """Plan a request and write its bytes."""
+        notes: list[str] = []
         route = self.lessons.applied(target.route)
+        if rejected := self.lessons.unknown(target.route):
+            request = without_fields(request, rejected, notes)
         stream = request.stream and route.profile.supports_streaming
         request = msgspec.structs.replace(request, model=route.model, stream=stream, stream_usage=stream)
         mode_counts: Mapping[str, ModeCount] = {}
@@ -158,6 +161,8 @@ class Session(msgspec.Struct, frozen=True):
             weak_forms=target.weak_forms,
             loop_limit=target.loop_limit,
         )
+        if notes:
+            plan = msgspec.structs.replace(plan, notes=(*notes, *plan.notes))
         return build_http_request(plan, self.transport, target.headers, self.limits)
 
     def remember(self, plan: Plan, target: Target, calls: int, decisions: list[Decision]) -> None:

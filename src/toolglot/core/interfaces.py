@@ -70,6 +70,8 @@ class Quirks(msgspec.Struct, frozen=True, omit_defaults=True):
     top_k: bool = False
     reasoning_key: str | None = None  # key for unsigned reasoning in an assistant message of the history
     cache_control: bool = False  # accepts Anthropic's cache_control on tools and parts
+    family_keys: tuple[str, ...] | None = None  # OpenAI's keys besides the wire's own that it accepts; None: all
+    cache_breakpoints: tuple[str, ...] = ()  # starts of the names of models that accept prompt_cache_breakpoint
     seed_key: str = "seed"
     call_id_length: int | None = None  # ids must have exactly this many letters and digits
     server_tools: tuple[str, ...] = ()  # type prefixes of the server tools that this provider runs
@@ -109,7 +111,7 @@ class Conversations(msgspec.Struct, frozen=True):
     instructions: str  # key of the system prompt, which is not stored
     not_found: tuple[int, str]  # status and error code, where the response before is unknown
     deleted: Callable[[str], Body]  # the answer to a deletion
-    input: str | None = None  # key of what a stored response is an answer to, where clients ask for it
+    input: str | None = None  # key of its input in a stored response; where the API has it, it also sends such as a stream
 
 
 class ServedModels(msgspec.Struct, frozen=True):

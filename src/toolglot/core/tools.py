@@ -24,6 +24,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     members: tuple[str, ...] = ()  # of a server tool: the names of its calls, if it stands for several tools
     declared_in: str | None = None  # the wire whose message block declares it, if it is not in the request's `tools`
     deferred: bool = False  # the model gets it only when a tool search found it
+    examples: tuple[dict[str, Any], ...] = ()  # arguments; APIs without them get them in the description
 
     @property
     def full_name(self) -> str:
@@ -60,6 +61,23 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
     mode: Literal["auto", "none", "required"] = "auto"
     names: tuple[str, ...] = ()
     extra: Extra = {}  # a choice that only one wire has (a server tool): other wires use `mode`
+
+
+def describe_examples(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    """With the examples in the descriptions, where there are any. Cached."""
+    return cached_for_toolset(tools, "described examples", _described) or tools
+
+
+def _described(tools: tuple[Tool, ...], _: str) -> Toolset | None:
+    return Toolset(map(describe_example, tools)) if any(tool.examples for tool in tools) else None
+
+
+def describe_example(tool: Tool) -> Tool:
+    if not tool.examples:
+        return tool
+    shown = "\n".join(msgspec.json.encode(example).decode() for example in tool.examples)
+    description = "\n".join(filter(None, (tool.description, "Examples of arguments:", shown)))
+    return msgspec.structs.replace(tool, description=description, examples=())
 
 
 def custom_as_function(tool: Tool) -> Tool:

@@ -30,6 +30,14 @@ class ServerCall(msgspec.Struct, frozen=True):
     loaded: tuple[Tool, ...] = ()  # of a tool search
 
 
+def _nothing(calls: tuple[ServerCall, ...]) -> Body:
+    return {}
+
+
+def _no_summary(block: Body) -> None:
+    return None
+
+
 class VendorTools(msgspec.Struct, frozen=True):
     """The functions of one wire. A block is an item or a part that only this wire has."""
 
@@ -39,6 +47,9 @@ class VendorTools(msgspec.Struct, frozen=True):
     read: Callable[[Body], tuple[ToolCall | ToolResult, ...]]  # a block; nothing, if it is neither call nor result
     loaded: Callable[[Body], tuple[str, ...]]  # the full names of the tools that a block loads
     tool_search: Body | None = None  # the API's own tool search, as a tool
+    reply_fields: Callable[[tuple[ServerCall, ...]], Body] = _nothing  # what the end of the reply reports of all calls
+    usage_fields: Callable[[tuple[ServerCall, ...]], Body] = _nothing
+    summary: Callable[[Body], str | None] = _no_summary  # the text of a block that stands for all messages before it
 
 
 def loaded_text(names: tuple[str, ...]) -> str:

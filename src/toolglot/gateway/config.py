@@ -24,6 +24,7 @@ from toolglot.client.keys import Secret, find_key
 from toolglot.errors import CallerError
 from toolglot.gateway import wildcards
 from toolglot.gateway.budgets import Budget
+from toolglot.gateway.configured_tools import ServerToolRow, ToolSource, read_source
 from toolglot.gateway.request_log import Format, Level, LogSettings
 from toolglot.gateway.upstream import Upstream, as_upstream
 from toolglot.gateway.upstream_network import NETWORK_KEYS, read_network
@@ -33,7 +34,7 @@ from toolglot.pipeline.response.validate_calls import Calls
 from toolglot.renamed import CONFIG_KEYS
 
 T = TypeVar("T")
-_TABLES = ("server", "key", "upstream", "route", "model", "price", "budget")
+_TABLES = ("server", "key", "upstream", "route", "model", "price", "budget", "server_tool")
 SECRETS = ("keys", "admin_keys", "api_key", "nonce_secret", "state", "hash", "key_password", "proxy")
 _STATE_SCHEMES = ("redis://", "rediss://", "unix://")
 _SHORTEST_KEY = 16  # characters
@@ -44,12 +45,22 @@ _SIZE_KEYS = (
     "max_header",
     "max_depth",
     "max_tools",
+    "max_batch_rows",
+    "batch_rows",
     "max_concurrent",
     "log_file_size",
 )
 _MAX_WORKERS = 256
 _MAX_RECORDS = 10_000
-_TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
+_TIME_KEYS = (
+    "ping",
+    "websocket_idle",
+    "client_timeout",
+    "queue_timeout",
+    "connect_timeout",
+    "first_byte_timeout",
+    "idle_timeout",
+)
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 KEY_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -84,7 +95,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
-    store: str = MEMORY  # of the Responses API: memory, or a file
+    store: str = MEMORY  # of Responses and Interactions: memory, or a file
     nonce_secret: str = ""  # of the nonces in prompts; several machines need the same one; "": made at start
     max_store: int = 256 * 1024 * 1024  # bytes of stored responses
     state: str = ""  # address of a Redis that several gateways share
@@ -92,11 +103,14 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_header: int = 64 * 1024  # bytes of a request's header
     max_depth: int = 128  # of nested JSON in a request
     max_tools: int = 1024  # of one request
+    max_batch_rows: int = 50_000  # requests of one batch
+    batch_rows: int = 8  # requests of one batch that run at the same time
     max_concurrent: int = 256  # concurrent requests per key
     max_connections: int = 0  # to one upstream host; 0: enough for max_concurrent requests of every key
     rate: float = 0.0  # requests per second and key
     burst: int = 0  # requests at once; 0: twice the rate
     ping: float = 15.0  # silence on a stream before a keep-alive
+    websocket_idle: float = 900.0  # a WebSocket without a request is closed after this time
     client_timeout: float = 60.0  # to send its request, or to read the response
     queue_timeout: float = 10.0  # for a free connection to an upstream
     cooldown: float = 30.0  # a target that failed three times in a row comes last for this time; 0: never
@@ -187,6 +201,7 @@ class Config(msgspec.Struct, frozen=True):
     nonce_secret: Secret | None = None
     prices: tuple[Price, ...] = ()  # of the user
     budgets: tuple[Budget, ...] = ()
+    server_tools: tuple[ToolSource, ...] = ()
 
     @property
     def connections(self) -> int:
@@ -252,7 +267,8 @@ class _ConfigReader:
         budgets = self._rows("budget", Budget)
         for at, budget in enumerate(budgets):
             self._check_budget(at, budget)
-        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices), tuple(budgets))
+        tools = self._server_tools()
+        return Config(server, keys, upstreams, tuple(routes), nonce_secret, tuple(prices), tuple(budgets), tools)
 
     # -- rows
 
@@ -397,6 +413,18 @@ class _ConfigReader:
         if not (budget.dollars or budget.tokens):
             raise self._error("needs dollars or tokens", "budget", at, "")
 
+    def _server_tools(self) -> tuple[ToolSource, ...]:
+        rows = self._rows("server_tool", ServerToolRow)
+        sources: dict[str, ToolSource] = {}
+        for at, row in enumerate(rows):
+            if row.name in sources:
+                raise self._error(f"duplicate server tool {row.name!r}", "server_tool", at, "name")
+            try:
+                sources[row.name] = read_source(row, self._environ)
+            except CallerError as error:
+                raise self._error(error.problem, "server_tool", at, _key_of(error, row)) from None
+        return tuple(sources.values())
+
     def _check_route(self, at: int, route: RouteRow, upstreams: dict[str, Upstream]) -> None:
         if not route.model:
             raise self._error('must not be empty; "*" matches every model', "route", at, "model")
@@ -414,6 +442,11 @@ class _ConfigReader:
             raise self._error("must be 0 (off), or 2 or more", "route", at, "loop_limit")
         if route.ask != "auto":
             self._with_line("route", at, "ask", lambda: read_mode(route.ask, upstreams[name].row))
+
+
+def _key_of(error: CallerError, row: ServerToolRow) -> str:
+    """The key that an error is about; what is found in a file is an error of `file`."""
+    return error.where if error.where in row.__struct_fields__ else "file" if row.file else "mcp"
 
 
 def _type_problem(error: msgspec.ValidationError, key: str, value: Any, of: Any) -> str:

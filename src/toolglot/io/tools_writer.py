@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from toolglot.core.interfaces import Notes, Quirks
-from toolglot.core.tools import Choice, Tool, Toolset, cached_for_toolset, custom_as_function
+from toolglot.core.tools import Choice, Tool, Toolset, cached_for_toolset, custom_as_function, describe_example
 from toolglot.io.json_codec import encode
 
 Body = dict[str, Any]
@@ -26,9 +26,12 @@ def tools_writer(
     *,
     custom_tools: bool = False,
     deferred_tools: bool = False,
+    examples: bool = False,
     arrange: Callable[[list[tuple[Tool, Body]]], list[Body]] = write_each,
 ) -> WriteTools:
-    """A wire's `write_tools`. `custom_tools`, `deferred_tools`: the wire has them. `arrange`: how the tools are grouped.
+    """A wire's `write_tools`. `custom_tools`, `deferred_tools`, `examples`: the wire has them.
+
+    `arrange`: how the tools are grouped.
 
     A Toolset becomes JSON that is ready to be sent. It is encoded once, however often it is sent.
     """
@@ -48,7 +51,7 @@ def tools_writer(
                 notes.append(f"tool {tool.name}: a custom tool is sent as a function with one string")
             if tool.deferred and not deferred_tools:
                 notes.append(f"tool {tool.name}: {wire} has no deferred tools; sent with the others")
-            written.append((tool, write_tool(tool, notes, quirks)))
+            written.append((tool, write_tool(tool if examples else describe_example(tool), notes, quirks)))
         return arrange(written)
 
     def make(tools: tuple[Tool, ...], key: tuple[object, Quirks]) -> tuple[Any, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolglot.core.interfaces import Quirks, ServedModels
+from toolglot.core.messages import Extra
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.io.request_validation import Body
@@ -45,6 +46,17 @@ def split_extra(rest: Body, wire: str) -> dict[str, Body]:
     """The unknown keys of a body: those of both wires, and those of this one."""
     both = {key: rest.pop(key) for key in list(rest) if key in FAMILY_KEYS}
     return {name: obj for name, obj in ((FAMILY, both), (wire, rest)) if obj}
+
+
+def accepted_extra(extra: Extra, notes: list[str], quirks: Quirks) -> Extra:
+    """Without OpenAI's keys that this server rejects."""
+    fields = extra.get(FAMILY)
+    if not fields or quirks.family_keys is None:
+        return extra
+    kept = {key: value for key, value in fields.items() if key in quirks.family_keys}
+    if left := sorted(fields.keys() - kept.keys()):
+        notes.append(f"request: the server does not support {', '.join(left)}; left out")
+    return {**extra, FAMILY: kept}
 
 
 def put_choice(request: Request, written: Any, body: Body, notes: list[str], quirks: Quirks) -> None:

@@ -17,7 +17,7 @@ from toolglot.catalog.profiles import UNKNOWN
 from toolglot.core.messages import Message, Text, ToolCall
 from toolglot.core.reply import Decision
 from toolglot.core.request import Request
-from toolglot.core.tools import Choice, Tool
+from toolglot.core.tools import Choice, Tool, describe_examples
 from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
 from toolglot.grammars.nonce import NONCE_DIALECTS, conversation_nonce
@@ -110,6 +110,8 @@ def fit_request(
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
     if loop_limit:
         request = end_tool_loops(request, loop_limit, fitting.notes)
+    if tool_mode.kind != "native" and (described := describe_examples(request.tools)) is not request.tools:
+        request = msgspec.structs.replace(request, tools=described)
     kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
     if not route.provider.billing_line:
         request = _without_billing_line(request, fitting)

@@ -30,6 +30,7 @@ from toolglot.pipeline.request.vendor_tools import (
 _LISTED = 2000  # characters of tool names in the search tool's description
 _LIMIT = 5  # tools by one search, unless the model wants another number
 _MAX_QUERY = 2000  # characters
+_OWN_OPTIONS = frozenset({"type", "name", "max_uses", "cache_control", "defer_loading", "allowed_callers"})
 _SEARCH_SCHEMA = {
     "type": "object",
     "properties": {
@@ -71,6 +72,7 @@ def serve(request: Request, route: Route, runs: Mapping[str, Tool], loaded: tupl
         kinds[kind] = _wire_name(tool)
         limits[kind] = _max_uses(tool)
         if kind != TOOL_SEARCH:
+            notes += _options_left_out(kind, tool)
             tools.append(msgspec.structs.replace(runs[kind], name=kind, namespace=None))
     deferred: list[Tool] = []
     if not searched:
@@ -101,6 +103,13 @@ def _max_uses(tool: Tool) -> int:
     """Anthropic's `max_uses`; 0: no limit."""
     most = next(iter(tool.extra.values()), {}).get("max_uses")
     return most if isinstance(most, int) and most > 0 else 0
+
+
+def _options_left_out(kind: str, tool: Tool) -> list[str]:
+    """Such as a list of domains: a tool that runs here does not have it."""
+    options = next(iter(tool.extra.values()), {})
+    left = sorted(name for name, value in options.items() if name not in _OWN_OPTIONS and value not in (None, {}, []))
+    return [f"server tool {kind}: {', '.join(left)} left out, because it runs here"] if left else []
 
 
 def _chosen(choice: Choice | None) -> tuple[str, ...]:

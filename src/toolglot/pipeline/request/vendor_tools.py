@@ -18,6 +18,7 @@ from toolglot.core.vendor_tools import SERVER_KINDS, TOOL_SEARCH, ServerCall, lo
 from toolglot.wires import find_wire
 
 _NOTHING: frozenset[str] = frozenset()
+_SUMMARY = "Summary of the conversation up to here:"
 
 
 def is_own(tool: Tool, wire: str, quirks: Quirks) -> bool:
@@ -57,6 +58,7 @@ def plain_request(request: Request, target: Wire, quirks: Quirks, kinds: frozens
     if cached_for_toolset(tools, "server tools", _has_server_tools):
         tools = plain_tools(tools, target, quirks)
     if _have_blocks(messages):
+        messages = _compacted(messages, target.name)
         messages = _Plain(target, kinds, request.tools, translate=searches(request.tools, target, quirks)).messages(messages)
     if tools is request.tools and messages is request.messages:
         return request
@@ -181,6 +183,26 @@ class _Plain:
     def _end(self, message: Message, kept: list[Part], role: Role) -> None:
         if kept:
             self._written.append(msgspec.structs.replace(message, role=role, parts=tuple(kept)))
+
+
+def _compacted(messages: tuple[Message, ...], target: str) -> tuple[Message, ...]:
+    """From the last summary on, as its vendor's server reads it; the summary is the user's."""
+    for at in range(len(messages) - 1, -1, -1):
+        parts = messages[at].parts
+        for place in range(len(parts) - 1, -1, -1):
+            if text := _summary(parts[place], target):
+                system = [one for one in messages[:at] if one.role in ("system", "developer")]
+                summary = Message("user", (Text(f"{_SUMMARY}\n{text}"),))
+                rest = msgspec.structs.replace(messages[at], parts=parts[place + 1 :])
+                return (*system, summary, *((rest,) if rest.parts else ()), *messages[at + 1 :])
+    return messages
+
+
+def _summary(part: Part, target: str) -> str | None:
+    if type(part) is not Opaque or part.wire == target:
+        return None
+    wire = find_wire(part.wire)
+    return wire.vendor_tools.summary(part.block) if wire is not None and wire.vendor_tools is not None else None
 
 
 def _have_blocks(messages: tuple[Message, ...]) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra, Media, Opaque, Part, Reasoning, Text, ToolCall, ToolResult
+from toolglot.io.cache_marks import as_cache_control
 from toolglot.io.json_codec import dumps, loads_object
 from toolglot.io.media import media_from_url
 from toolglot.io.request_validation import (
@@ -24,12 +25,11 @@ from toolglot.io.request_validation import (
     wrong_type,
 )
 from toolglot.wires.anthropic.reasoning import read_redacted, read_thinking, take_kept, write_kept
-from toolglot.wires.anthropic.shapes import WIRE, rest_of
+from toolglot.wires.anthropic.shapes import WIRE, call_rest, rest_of
 
 _TEXT = frozenset({"type", "text"})
 _IMAGE = frozenset({"type", "source"})
 _DOCUMENT = frozenset({"type", "source", "title"})
-_CALL = frozenset({"type", "id", "name", "input"})
 _RESULT = frozenset({"type", "tool_use_id", "content", "is_error"})
 
 _MAY_KEEP = frozenset({Text, ToolCall})  # may have a signature block next to them
@@ -92,7 +92,7 @@ def _read_source(kind: Any, source: Body, name: str | None, extra: Extra) -> Med
 def _read_call(obj: Body) -> ToolCall:
     call_id, name = require_string(obj.get("id"), "id"), require_string(obj.get("name"), "name")
     arguments = _read_input(obj.get("input"))
-    return ToolCall(call_id, name, arguments, extra=rest_of(obj, _CALL)) if len(obj) > 4 else ToolCall(call_id, name, arguments)
+    return ToolCall(call_id, name, arguments, extra=call_rest(obj)) if len(obj) > 4 else ToolCall(call_id, name, arguments)
 
 
 def _read_input(given: Any) -> str:
@@ -141,7 +141,7 @@ def write_blocks(parts: tuple[Part, ...], notes: list[str], quirks: Quirks) -> l
 def _write_text(part: Text, notes: list[str], quirks: Quirks) -> Body | None:
     obj: Body = {"type": "text", "text": part.text}
     if part.extra:
-        obj.update(wire_extra(part.extra, WIRE, "text", notes))
+        obj.update(wire_extra(as_cache_control(part.extra, WIRE), WIRE, "text", notes))
     if part.text and not part.text.isspace():
         return obj
     if part.text:
@@ -192,7 +192,7 @@ def _write_media(media: Media, notes: list[str], quirks: Quirks) -> Body | None:
         else:
             obj["title"] = media.name
     if media.extra:
-        obj.update(wire_extra(media.extra, WIRE, media.kind, notes))
+        obj.update(wire_extra(as_cache_control(media.extra, WIRE), WIRE, media.kind, notes))
     return obj
 
 

@@ -9,7 +9,7 @@ from toolglot.errors import UpstreamError
 from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.wires.anthropic.parts import write_call
 from toolglot.wires.anthropic.reasoning import take_state_blocks, write_shown
-from toolglot.wires.anthropic.shapes import ERROR_TYPES, WIRE, stop_fields, write_whole_usage
+from toolglot.wires.anthropic.shapes import DIRECT, ERROR_TYPES, WIRE, stop_fields, write_whole_usage
 
 
 def write_reply(reply: Reply, context: ResponseContext, notes: list[str]) -> Body:
@@ -50,7 +50,7 @@ def _write_with_state(part: Text | ToolCall, notes: list[str]) -> list[Body]:
     empty = isinstance(part, Text) and not part.text
     beside, extra = take_state_blocks(part.extra, "alone" if empty else "next")
     if isinstance(part, ToolCall):
-        return [*beside, write_call(part, extra, notes)]
+        return [*beside, {"caller": DIRECT, **write_call(part, extra, notes)}]
     if empty:
         return beside
     fields = wire_extra(extra, WIRE, "text", notes) if extra else {}

@@ -89,6 +89,10 @@ _EMPTY_USAGE: Body = dict.fromkeys(
     ("cache_creation", "inference_geo", "output_tokens_details", "server_tool_use", "service_tier")
 )
 
+DIRECT = {"type": "direct"}  # the caller of a call that no program made; replies must name it
+_CALL = frozenset({"type", "id", "name", "input"})
+_MODELS_CALL = _CALL | {"caller"}
+
 _USAGE_KEYS = frozenset(
     {
         "input_tokens",
@@ -141,6 +145,11 @@ def write_usage(usage: Usage | None) -> Body:
 
 def write_whole_usage(usage: Usage | None) -> Body:
     return {**_EMPTY_USAGE, **write_usage(usage)}
+
+
+def call_rest(obj: Body) -> Extra:
+    """The other fields of a tool_use. That the model itself made the call is what every API means without saying it."""
+    return rest_of(obj, _MODELS_CALL if obj.get("caller") == DIRECT else _CALL)
 
 
 def rest_of(obj: Body, known: frozenset[str]) -> Extra:

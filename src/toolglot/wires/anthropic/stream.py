@@ -19,11 +19,10 @@ from toolglot.io.sse_delta_cache import DeltaCache, EmitText
 from toolglot.io.stream_reader import read_whole_reply
 from toolglot.io.streamed_call import StreamedCall
 from toolglot.wires.anthropic.reasoning import belongs_to_next
-from toolglot.wires.anthropic.shapes import REASON_IN, WIRE, read_usage, rest_of
+from toolglot.wires.anthropic.shapes import REASON_IN, WIRE, call_rest, read_usage, rest_of
 
 _MESSAGE_KEYS = frozenset({"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"})
 _DELTA_KEYS = frozenset({"type", "delta", "usage", "stop_reason", "stop_sequence"})
-_CALL_KEYS = frozenset({"type", "id", "name", "input"})
 
 # For a delta without a type.
 _KIND_OF_KEY = {
@@ -108,7 +107,7 @@ class MessageChunks:
         name = non_empty_string(obj.get("name")) or ""
         call_id = identifier(obj.get("id")) or f"{name}_{self.blocks.calls}"
         arguments = dumps(obj.get("input") or {})
-        self.blocks.part(ToolCall(call_id, name, arguments, sealed=False, extra=rest_of(obj, _CALL_KEYS)))
+        self.blocks.part(ToolCall(call_id, name, arguments, sealed=False, extra=call_rest(obj)))
 
     def _message_delta(self, chunk: Body) -> None:
         delta = chunk.get("delta")
@@ -319,7 +318,7 @@ class _Call:
     def __init__(self, chunks: MessageChunks, obj: Body) -> None:
         self._given = obj.get("input")
         name, call_id = non_empty_string(obj.get("name")) or "", identifier(obj.get("id"))
-        self._call = StreamedCall(chunks.blocks, name, call_id, extra=rest_of(obj, _CALL_KEYS))
+        self._call = StreamedCall(chunks.blocks, name, call_id, extra=call_rest(obj))
         self.emitters: dict[str, EmitText] = {"input_json_delta": self._call.feed}
 
     @property

@@ -20,7 +20,7 @@ from toolglot.io.request_validation import (
 from toolglot.io.tools_writer import choice_is_supported, supported_strict, tools_writer
 from toolglot.wires.anthropic.shapes import TOOLSETS, WIRE, rest_of
 
-_TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict", "defer_loading"})
+_TOOL_KEYS = frozenset({"type", "name", "description", "input_schema", "strict", "defer_loading", "input_examples"})
 _CHOICE_KEYS = frozenset({"type", "name", "disable_parallel_tool_use"})
 
 _MODE_IN = {"auto": "auto", "any": "required", "required": "required", "none": "none"}
@@ -45,7 +45,12 @@ def _read_tool(obj: Body) -> Tool:
         optional(require_boolean, obj.get("strict"), "strict"),
         extra=rest_of(obj, _TOOL_KEYS),
         deferred=obj.get("defer_loading") is True,
+        examples=_read_examples(obj.get("input_examples")),
     )
+
+
+def _read_examples(value: Any) -> tuple[Body, ...]:
+    return tuple(example for example in value if isinstance(example, dict)) if isinstance(value, list) else ()
 
 
 def declared_tools(block: Body) -> tuple[Tool, ...]:
@@ -70,6 +75,8 @@ def _write_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body:
         obj["strict"] = strict
     if tool.deferred:
         obj["defer_loading"] = True
+    if tool.examples:
+        obj["input_examples"] = list(tool.examples)
     if tool.extra:
         obj.update(wire_extra(tool.extra, WIRE, f"tool {tool.name}", notes))
     return obj
@@ -82,7 +89,7 @@ def _write_schema(schema: Body | None) -> Body:
     return schema if "type" in schema else {"type": "object", **schema}
 
 
-write_tools = tools_writer(WIRE, _write_tool, deferred_tools=True)
+write_tools = tools_writer(WIRE, _write_tool, deferred_tools=True, examples=True)
 
 
 # -- tool choice; the same object also limits parallel calls

@@ -21,10 +21,15 @@ class _Text(_Shape, tag_field="type", tag="text"):
         return Text(self.text)
 
 
+class _Direct(_Shape):
+    type: Literal["direct"]
+
+
 class _Use(_Shape, tag_field="type", tag="tool_use"):
     id: str
     name: str
     input: dict[str, Any]
+    caller: _Direct | None = None
 
     def read(self) -> ToolCall:
         return ToolCall(self.id, self.name, dumps(self.input))

@@ -22,7 +22,7 @@ from toolglot.core.vendor_tools import (
 from toolglot.io.json_codec import dumps, loads_object
 from toolglot.io.request_validation import Body
 from toolglot.io.search_results import found_pages
-from toolglot.wires.anthropic.shapes import WIRE
+from toolglot.wires.anthropic.shapes import DIRECT, WIRE
 
 _PREFIX = "srvtoolu_"
 _SEARCH_NAME = "tool_search_tool_bm25"
@@ -123,7 +123,7 @@ def _write(done: ServerCall) -> list[Body]:
         {"type": f"{_result_type(kind)}_error", "error_code": "unavailable"} if done.failed else _content(kind, given, done)
     )
     return [
-        {"type": "server_tool_use", "id": use_id, "name": name, "input": given},
+        {"type": "server_tool_use", "id": use_id, "name": name, "input": given, "caller": DIRECT},
         {"type": _result_type(kind), "tool_use_id": use_id, "content": content},
     ]
 
@@ -221,4 +221,14 @@ def _loaded(block: Body) -> tuple[str, ...]:
     return tuple(one["tool_name"] for one in listed if isinstance(one, dict) and isinstance(one.get("tool_name"), str))
 
 
-VENDOR_TOOLS = VendorTools(_kind, _as_function, _write, _read, _loaded, _SEARCH)
+def _summary(block: Body) -> str | None:
+    content = block.get("content") if block.get("type") == "compaction" else None
+    return content if isinstance(content, str) and content else None
+
+
+def _usage_fields(calls: tuple[ServerCall, ...]) -> Body:
+    counts = {f"{kind}_requests": sum(one.call.name == kind for one in calls) for kind in (WEB_SEARCH, WEB_FETCH)}
+    return {"server_tool_use": counts} if any(counts.values()) else {}
+
+
+VENDOR_TOOLS = VendorTools(_kind, _as_function, _write, _read, _loaded, _SEARCH, usage_fields=_usage_fields, summary=_summary)

@@ -16,7 +16,7 @@ from toolglot.io.request_validation import Body, no_place_in_reply, wire_extra
 from toolglot.io.sse import encode_sse
 from toolglot.wires.anthropic.reasoning import redacted, take_signed, take_state_blocks, write_signature, write_state_block
 from toolglot.wires.anthropic.reply import write_error
-from toolglot.wires.anthropic.shapes import WIRE, stop_fields, write_usage
+from toolglot.wires.anthropic.shapes import DIRECT, WIRE, stop_fields, write_usage
 
 # kind of block -> how its content begins, and how a delta's does
 _PLAIN: dict[str, tuple[Body, bytes]] = {
@@ -73,7 +73,7 @@ class MessagesWriter(SequentialWriter):
         if event.kind != "call":
             return b""
         beside, extra = take_state_blocks(event.extra) if event.extra else ((), {})
-        call: Body = {"type": "tool_use", "id": event.call_id or "", "name": event.full_name, "input": {}}
+        call: Body = {"type": "tool_use", "id": event.call_id or "", "name": event.full_name, "input": {}, "caller": DIRECT}
         if extra:
             call.update(wire_extra(extra, WIRE, f"call {event.call_id}", self._notes))
         return b"".join(map(self._whole, beside)) + self._begin(call, _INPUT)

@@ -8,6 +8,7 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.request import Output, Request, Thinking
 from toolglot.core.tools import Tool
+from toolglot.io.cache_marks import breakpoints_for
 from toolglot.io.request_validation import (
     Body,
     optional,
@@ -29,7 +30,7 @@ from toolglot.wires.openai_chat.tools import (
     write_choice,
     write_tools,
 )
-from toolglot.wires.openai_common import EFFORT_IN, EFFORT_OUT, FAMILY, put_choice, split_extra
+from toolglot.wires.openai_common import EFFORT_IN, EFFORT_OUT, FAMILY, accepted_extra, put_choice, split_extra
 
 
 def read_request(body: Body) -> Request:
@@ -109,6 +110,7 @@ _OUTPUT: dict[str, Callable[[Any, str], Any]] = {
 
 
 def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
+    quirks = breakpoints_for(request.model, quirks) if quirks.cache_breakpoints else quirks
     body: Body = {"model": request.model, "messages": write_messages(request.messages, notes, quirks)}
     written = write_tools(_sent_tools(request, notes, quirks), notes, quirks) if request.tools else []
     if written:
@@ -117,7 +119,7 @@ def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
         put_choice(request, chosen, body, notes, quirks)
     elif request.parallel is not None or (request.choice and request.choice.mode == "required"):
         notes.append("tool_choice, parallel: there are no tools to choose from; left out")
-    kept = wire_extra(request.extra, WIRE, "request", notes, FAMILY) if request.extra else {}
+    kept = wire_extra(accepted_extra(request.extra, notes, quirks), WIRE, "request", notes, FAMILY) if request.extra else {}
     _put_stream(request, kept, body, quirks)
     table = {**OPTION_KEYS, "max_tokens": quirks.max_tokens_key, "seed": quirks.seed_key}
     if quirks.top_k:

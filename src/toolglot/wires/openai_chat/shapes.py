@@ -7,6 +7,7 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Extra
 from toolglot.core.reply import Stop, StopReason, Usage
+from toolglot.io.cache_marks import as_breakpoint
 from toolglot.io.reply_values import token_count
 from toolglot.io.request_validation import wire_extra
 from toolglot.wires.openai_common import FAMILY
@@ -81,6 +82,7 @@ _DETAILS = {
 
 def chat_extra(extra: Extra, where: str, notes: list[str], quirks: Quirks) -> dict[str, Any]:
     """The fields of `extra` for this wire, and Anthropic's cache_control if the server accepts it."""
+    extra = as_breakpoint(extra, WIRE, quirks)
     cache = extra.get("anthropic", {}).get("cache_control") if quirks.cache_control else None
     if cache is None:
         return wire_extra(extra, WIRE, where, notes, FAMILY)

@@ -8,6 +8,7 @@ import msgspec
 
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Media, Opaque, Part, Text
+from toolglot.io.cache_marks import as_breakpoint
 from toolglot.io.media import data_url, media_from_url
 from toolglot.io.request_validation import (
     Body,
@@ -100,7 +101,7 @@ def _read_file(obj: Body) -> Media:
 
 def write_content(parts: list[Part], notes: list[str], quirks: Quirks) -> Any:
     """Content for the model."""
-    listed = [obj for part in parts if (obj := _write_part(part, notes)) is not None]
+    listed = [obj for part in parts if (obj := _write_part(part, notes, quirks)) is not None]
     if not quirks.text_parts and all(obj.get("type") == "input_text" for obj in listed):
         return "\n".join(obj["text"] for obj in listed)
     return listed
@@ -113,18 +114,19 @@ def write_result(parts: list[Part], notes: list[str], quirks: Quirks) -> Any:
     return write_content(parts, notes, quirks) or ""
 
 
-def _write_part(part: Part, notes: list[str]) -> Body | None:
+def _write_part(part: Part, notes: list[str], quirks: Quirks) -> Body | None:
     if isinstance(part, Text):
-        return {"type": "input_text", "text": part.text, **(wire_extra(part.extra, WIRE, "text", notes) if part.extra else {})}
+        extra = as_breakpoint(part.extra, WIRE, quirks) if part.extra else {}
+        return {"type": "input_text", "text": part.text, **(wire_extra(extra, WIRE, "text", notes) if extra else {})}
     if isinstance(part, Media):
-        return _write_media(part, notes)
+        return _write_media(part, notes, quirks)
     if isinstance(part, Opaque):
         return wire_block(part, WIRE, notes)
     return None
 
 
-def _write_media(media: Media, notes: list[str]) -> Body | None:
-    fields = wire_extra(media.extra, WIRE, media.kind, notes) if media.extra else {}
+def _write_media(media: Media, notes: list[str], quirks: Quirks) -> Body | None:
+    fields = wire_extra(as_breakpoint(media.extra, WIRE, quirks), WIRE, media.kind, notes) if media.extra else {}
     if media.kind == "image":
         return {"type": "input_image", "image_url": data_url(media), "detail": "auto", **fields}
     if media.kind == "audio":

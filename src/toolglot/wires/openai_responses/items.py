@@ -12,6 +12,7 @@ from toolglot.io.json_codec import dumps, loads_object
 from toolglot.io.request_validation import Body, not_one_of, require_list, require_string, wire_block, wire_extra, wrong_type
 from toolglot.wires.openai_responses.content import read_content, write_result
 from toolglot.wires.openai_responses.shapes import WIRE, item_state
+from toolglot.wires.openai_responses.vendor_tools import without_sealed
 
 CALLS = {"function_call": False, "custom_tool_call": True}
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
@@ -201,5 +202,6 @@ def write_output(result: ToolResult, custom: bool, notes: list[str], quirks: Qui
 
 
 def write_opaque(part: Opaque, notes: list[str]) -> list[Body]:
+    """For a request."""
     block = wire_block(part, WIRE, notes)
-    return [] if block is None else [block]
+    return [] if block is None else [without_sealed(block)]

@@ -14,10 +14,10 @@ from toolglot.core.neighbour_state import NEIGHBOUR_STATE, unsigned
 from toolglot.core.reply import Decision, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
-from toolglot.io.request_validation import Body, wire_extra
+from toolglot.io.request_validation import Body, wire_block, wire_extra
 from toolglot.wires.openai_common import FAMILY
 from toolglot.wires.openai_responses.content import PART_KEYS, write_output_text
-from toolglot.wires.openai_responses.items import write_call, write_opaque, write_reasoning
+from toolglot.wires.openai_responses.items import write_call, write_reasoning
 from toolglot.wires.openai_responses.request import leading_instructions, write_text, write_thinking
 from toolglot.wires.openai_responses.shapes import (
     ERROR_CODE_OF_STATUS,
@@ -114,7 +114,7 @@ def write_item(part: Part, item_id: str, notes: list[str], client_tools: frozens
                 extras["encrypted_content"] = sealed
             return write_reasoning(text, {**extras, "id": item_id})
         case Opaque():
-            return next(iter(write_opaque(part, notes)), None)
+            return wire_block(part, WIRE, notes)
         case Media(kind="image", data=str(data)):
             return {"id": item_id, "type": "image_generation_call", "status": "completed", "result": data}
         case _:

@@ -7,6 +7,7 @@ from typing import Any
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Output, Request, Thinking
+from toolglot.io.cache_marks import breakpoints_for
 from toolglot.io.request_validation import (
     Body,
     optional,
@@ -136,6 +137,7 @@ def _read_format(more: Body) -> Output | None:
 
 
 def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
+    quirks = breakpoints_for(request.model, quirks) if quirks.cache_breakpoints else quirks
     body: Body = {"model": request.model}
     messages = request.messages
     instructions = leading_instructions(messages, notes)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from toolglot.core.envelope import seal, unseal
 from toolglot.core.interfaces import Quirks
 from toolglot.core.messages import Text, ToolCall, ToolResult
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool
 from toolglot.core.vendor_tools import (
     CODE_EXECUTION,
+    SERVER_KINDS,
     TOOL_SEARCH,
     WEB_FETCH,
     WEB_SEARCH,
@@ -25,6 +27,7 @@ from toolglot.wires.openai_responses.shapes import WIRE
 from toolglot.wires.openai_responses.tools import declared_tools, write_tools
 
 _QUIRKS = Quirks()
+_SEALED, _SERVED = "encrypted_content", "served"
 
 
 # -- tools that the server runs
@@ -63,12 +66,32 @@ def _write_web_search(done: ServerCall, given: Body, status: str) -> list[Body]:
     query = next((value for value in given.values() if isinstance(value, str)), "")
     sources = [{"type": "url", "url": url} for url, _ in found_pages(done.text)]
     action = {"type": "search", "query": query, "queries": [query], "sources": sources}
-    return [{"type": "web_search_call", "id": f"ws_{done.call.id}", "status": status, "action": action}]
+    return [_search_item(done, action, status)]
 
 
 def _write_web_fetch(done: ServerCall, given: Body, status: str) -> list[Body]:
-    action = {"type": "open_page", "url": given.get("url")}
-    return [{"type": "web_search_call", "id": f"ws_{done.call.id}", "status": status, "action": action}]
+    return [_search_item(done, {"type": "open_page", "url": given.get("url")}, status)]
+
+
+def _search_item(done: ServerCall, action: Body, status: str) -> Body:
+    """The API's item has no place for the result. Sealed in a key of ours, it comes back in the history."""
+    kept = {"name": done.call.name, "arguments": done.call.arguments_json, "text": done.text, "failed": done.failed}
+    item = {"type": "web_search_call", "id": f"ws_{done.call.id}", "status": status, "action": action}
+    return {**item, _SEALED: seal({_SERVED: kept}, but=WIRE)}
+
+
+def _read_search(block: Body) -> tuple[ToolCall | ToolResult, ...]:
+    kept = (unseal(block.get(_SEALED)) or {}).get(_SERVED, {})
+    name, arguments, text, call_id = kept.get("name"), kept.get("arguments"), kept.get("text"), block.get("id")
+    if name not in SERVER_KINDS or not (isinstance(arguments, str) and isinstance(text, str) and isinstance(call_id, str)):
+        return ()
+    call_id = call_id.removeprefix("ws_")
+    return ToolCall(call_id, name, arguments), ToolResult(call_id, name, (Text(text),), kept.get("failed") is True)
+
+
+def without_sealed(block: Body) -> Body:
+    """An item as the vendor's server takes it."""
+    return {key: value for key, value in block.items() if key != _SEALED} if block.get("type") == "web_search_call" else block
 
 
 def _write_code(done: ServerCall, given: Body, status: str) -> list[Body]:
@@ -190,6 +213,8 @@ def _read(block: Body) -> tuple[ToolCall | ToolResult, ...]:
     kind, call_id = str(block.get("type")), block.get("call_id")
     if kind == "code_interpreter_call" and isinstance(block.get("id"), str):
         return _read_code(block, block["id"].removeprefix("ci_"))
+    if kind == "web_search_call":
+        return _read_search(block)
     if kind in _TOOL_OF_CALL:
         return _read_call(_TOOL_OF_CALL[kind], block, call_id if isinstance(call_id, str) else "")
     name = _TOOL_OF_OUTPUT.get(kind)
