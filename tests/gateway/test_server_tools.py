@@ -261,6 +261,22 @@ def tools_config_environ(play_env: str) -> Any:
     return made
 
 
+@STREAM
+def test_interactions_have_a_search_as_steps(stream: bool) -> None:
+    async def work() -> None:
+        play = asks("web_search", query="otter food")
+        async with upstream_server(play) as up, serving(tools_config(up, more='tool = "search"')) as gateway:
+            body = {"model": "openai-chat/m", "input": "What?", "tools": [{"type": "google_search"}], "stream": stream}
+            status, answer, _ = await gateway.ask("POST", "/v1beta/interactions", body)
+            assert status == 200
+            shown = answer.decode() if stream else json.dumps(answer)
+            assert shown.index("google_search_call") < shown.index("google_search_result") < shown.index(ANSWER[:3])
+            assert "otter food" in shown
+            assert "15 %" in last_result(up)
+
+    run(work())
+
+
 # -- together with the client's tools
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.laws.dialect_cases import ALL, Case, cases
+from tests.laws.dialect_cases import ALL, ROOT, Case, cases
 from toolglot import StreamExtractor, extract
 from toolglot.core.event_order import first_order_error
 from toolglot.dialects import dialect_names
+from toolglot.evaluation.dialect_cases import SHARED_TOOLS
 from toolglot.evaluation.dialect_laws import LAWS
 
 
@@ -19,6 +21,10 @@ from toolglot.evaluation.dialect_laws import LAWS
 @pytest.mark.parametrize("dialect", dialect_names())
 def test_every_dialect_keeps_the_law(dialect: str, law: str) -> None:
     assert list(LAWS[law].failures(dialect, cases(dialect))) == []
+
+
+def test_the_shared_tools_are_those_of_the_fixtures() -> None:
+    assert json.loads((ROOT / "tools.json").read_text(encoding="utf-8")) == [*SHARED_TOOLS]
 
 
 @settings(max_examples=400)

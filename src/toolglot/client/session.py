@@ -143,7 +143,8 @@ class Session(msgspec.Struct, frozen=True):
         """Plan a request and write its bytes."""
         notes: list[str] = []
         route = self.lessons.applied(target.route)
-        request = without_fields(request, self.lessons.unknown(target.route), notes)
+        if rejected := self.lessons.unknown(target.route):
+            request = without_fields(request, rejected, notes)
         stream = request.stream and route.profile.supports_streaming
         request = msgspec.structs.replace(request, model=route.model, stream=stream, stream_usage=stream)
         mode_counts: Mapping[str, ModeCount] = {}

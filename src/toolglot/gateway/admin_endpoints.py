@@ -14,7 +14,6 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.budgets import report_budget
 from toolglot.gateway.chat_endpoints import EndpointCall
-from toolglot.gateway.http_exchange import websocket_not_supported, wrong_method
 from toolglot.gateway.overview import Deleted
 from toolglot.gateway.retention import delete_shared
 from toolglot.gateway.sharing import find_shared_record
@@ -80,10 +79,10 @@ async def delete_records(call: EndpointCall) -> None:
 # -- stored responses
 
 
-async def responses_websocket(call: EndpointCall) -> None:
-    """Codex tries a WebSocket first. 426 makes it fall back to HTTP."""
-    is_upgrade = b"upgrade" in call.exchange.headers
-    raise websocket_not_supported() if is_upgrade else wrong_method(call.exchange.path, ["POST"])
+async def is_stored(call: EndpointCall) -> bool:
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    body = await in_worker(partial(call.gateway.store.body, *where)) if shared is None else await shared.body(*where)
+    return body is not None
 
 
 async def stored_response(call: EndpointCall) -> None:

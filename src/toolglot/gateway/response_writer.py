@@ -127,7 +127,7 @@ class ResponseWriter:
     async def stream(self, writer: Writer, notes: list[str], out: ClientStream, before_end: BeforeEnd | None = None) -> None:
         """Sends events as they arrive. `before_end` runs when the reply is complete, before its last events are sent."""
         async for batch in self._response:
-            events = await self._prepare(batch)
+            events = self._prepared(batch) if type(batch[-1]) is Delta else await self._prepare(batch)  # most end in a delta
             if before_end is not None and type(events[-1]) in (Finish, Fault):
                 await before_end()
             if len(events) == 1:
