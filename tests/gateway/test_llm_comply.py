@@ -20,12 +20,13 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "open-responses": ("/v1", "gpt-5"),
     "openai-chat": ("/v1", "gpt-5"),
     "anthropic": ("/v1", "claude-sonnet-4-5", "--auth-header", "x-api-key", "--no-bearer"),
+    "google-interactions": ("", "gemini-2.5-pro", "--auth-header", "x-goog-api-key", "--no-bearer"),
     "google-genai": ("", "gemini-2.5-pro", "--auth-header", "x-goog-api-key", "--no-bearer"),
 }
 WIRES = ("openai-chat", "anthropic", "gemini")
 
 # case -> why it does not pass
-NO_COMPACT = "POST /v1/responses/compact is not supported"
+NO_COMPACT = "POST /v1/responses/compact is not supported yet"
 MISSING = {"compact-response": NO_COMPACT, "compact-missing-model": NO_COMPACT}
 
 
