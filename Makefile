@@ -63,7 +63,7 @@ hosts: $(VENV)/.test  # the integrations in the real packages, each in its own e
 	TOOLGLOT_HOSTS=1 $(BIN)/python -m pytest tests/integrations
 
 agents: $(VENV)/.test  # coding agents of other makers against the gateway: 3 GB the first time; writes docs/reference/agents.md
-	$(BIN)/python -m tests.agents.run
+	$(BIN)/python -m tests.real_agents.run
 
 N ?= 100000
 CORPUS ?= .fuzz

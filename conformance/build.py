@@ -59,9 +59,8 @@ def _value(given: Any) -> Any:
 
 def value_rows() -> Iterator[Row]:
     """Hard values in each dialect: exactly this call, or none at all."""
-    from tests.laws.hard_values import PLAIN, TOOLS, call, markup, rendered  # noqa: PLC0415
-
     from toolglot.dialects import dialect_names  # noqa: PLC0415
+    from toolglot.evaluation.hard_values import PLAIN, TOOLS, call, markup, rendered  # noqa: PLC0415
 
     tools = chat_tools([{"name": one.name, "description": one.description, "schema": one.schema} for one in TOOLS])
     for dialect in dialect_names():

@@ -1,4 +1,4 @@
-"""One request in the form of five APIs, and what each can't carry. Needs no model."""
+"""One request in the form of six APIs, and what each can't carry. Needs no model."""
 
 import json
 
@@ -11,7 +11,7 @@ REQUEST = {
     "seed": 7,
 }
 
-for api in ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama"):
+for api in ("openai-chat", "openai-responses", "anthropic", "gemini", "gemini-interactions", "ollama"):
     notes: list[str] = []
     request = toolglot.convert(REQUEST, "openai-chat", api, notes=notes)
     print(f"{api}: {', '.join(request)} ({len(json.dumps(request))} characters)")

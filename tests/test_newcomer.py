@@ -130,7 +130,8 @@ def test_the_lines_that_install_it(line: str, tmp_path: Path) -> None:
     clone, environment = tmp_path / "toolglot", tmp_path / "env"
     subprocess.run(["git", "clone", "--quiet", "--local", str(ROOT), str(clone)], check=True)  # noqa: S607
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
-    variables = {"PATH": f"{environment}/bin{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
+    network = {name: value for name, value in os.environ.items() if name.startswith(("SSL_", "UV_", "PIP_"))}
+    variables = {**network, "PATH": f"{environment}/bin{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
     done = subprocess.run(
         ["bash", "-c", line],  # noqa: S607
         cwd=clone,

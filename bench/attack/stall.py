@@ -75,9 +75,9 @@ def main(file: str, arguments: list[str]) -> int:
 
     lifespan: Any = App._lifespan
 
-    async def watched(app: App, receive: Any, send: Any) -> None:
+    async def watched(app: App, *arguments: Any) -> None:
         watch(asyncio.get_running_loop(), Reading(Path(file)))
-        await lifespan(app, receive, send)
+        await lifespan(app, *arguments)
 
     App._lifespan = watched  # type: ignore[method-assign]
     sys.argv = ["toolglot", *arguments]

@@ -95,6 +95,15 @@ def near_calls(text: str) -> Callable[[Gateway], Any]:
     return attack
 
 
+def near_calls_of_the_user(text: str) -> Callable[[Gateway], Any]:
+    async def attack(gateway: Gateway) -> str:
+        """The same in the user's message; the model writes a call without a marker, so it is compared with that, too."""
+        _texts(gateway, '{"name": "f", "arguments": {"a": "b"}}')
+        return await _both(gateway, chat(text * (300_000 // len(text)), tools=[_TOOL]))
+
+    return attack
+
+
 def long_reply(text: str) -> Callable[[Gateway], Any]:
     async def attack(gateway: Gateway) -> str:
         _texts(gateway, text * (1_000_000 // len(text)))
@@ -165,6 +174,25 @@ async def retried_with_a_history(gateway: Gateway) -> str:
     return RIGHT if answer.status == 200 and b"rejected" in answer.body else f"{answer.status} {answer.body[:200]!r}"
 
 
+async def long_descriptions(gateway: Gateway) -> str:
+    """1,000 tools with 20 KB of words each, for a search and for a server that gets them all."""
+    words = " ".join(f"word{at}" for at in range(2_500))
+    tools = [
+        {"type": "function", "function": {**_TOOL["function"], "name": f"f{at}", "description": words}} for at in range(1_000)
+    ]
+    for more in ({}, {"defer_loading": True}):
+        last = {"type": "tool_search"} if more else tools[0]
+        sent = {
+            "model": "m",
+            "input": "hi",
+            "tools": [*({**one["function"], "type": "function", **more} for one in tools), last],
+        }
+        answer = await gateway.ask("POST", "/v1/responses", sent)
+        if answer.status not in (200, 400):
+            return f"{answer.status} {answer.body[:200]!r}"
+    return RIGHT
+
+
 async def stored_text(gateway: Gateway) -> str:
     """A stored response with 20 MB of input in one message."""
     answer = await gateway.ask("POST", "/v1/responses", {"model": "m", "input": 'a "word" \\ ' * 1_700_000})
@@ -182,6 +210,7 @@ ATTACKS = [
     ("24 MB in one message", long_text),
     ("5,000 tool results", many_results),
     *((f"a result of 600 KB: {text!r}", near_calls(text)) for text in (*_NEAR_CALLS, "word ")),
+    *((f"a message of 300 KB: {text!r}", near_calls_of_the_user(text)) for text in (*_NEAR_CALLS, "word ")),
     *((f"a reply of 1 MB: {text!r}", long_reply(text)) for text in (*_NEAR_CALLS, "word ")),
     ("5,000 calls", many_calls),
     ("2,000 calls in the text", many_written_calls),
@@ -190,6 +219,7 @@ ATTACKS = [
     ("the items of 80,000 stored messages", items_of_a_stored_history),
     ("tokens of 60,000 messages, counted by the upstream", counted_by_the_upstream),
     ("a call retried with a history of 40,000 messages", retried_with_a_history),
+    ("1,000 tools with long descriptions", long_descriptions),
     ("a stored text of 20 MB", stored_text),
     ("a long text in the playground", playground),
 ]

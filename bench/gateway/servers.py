@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,17 +163,20 @@ def _serving(
     raise RuntimeError(f"{name} does not answer; see {OUT / f'{name}.log'}")
 
 
-def floor(stack: ExitStack, behind: Server, core: int | None) -> Server:
-    command = [sys.executable, str(HERE / "floor.py")]
+def floor(stack: ExitStack, behind: Server, core: int | None, *, under: Sequence[str] = ()) -> Server:
+    """`under`: a program that runs it, as valgrind does."""
+    command = [*under, sys.executable, str(HERE / "floor.py")]
     return _serving(stack, "floor", core, lambda port: [*command, str(port), str(behind.port)], path="/", wait=30)
 
 
-def toolglot(stack: ExitStack, behind: Server, core: int | None, server: str = "", more: str = "") -> Server:
+def toolglot(
+    stack: ExitStack, behind: Server, core: int | None, server: str = "", more: str = "", *, under: Sequence[str] = ()
+) -> Server:
     def command(port: int) -> list[str]:
         file = OUT / f"toolglot-{port}.toml"  # its own: a gateway takes up what its file says, and another run may go on beside
         stack.callback(file.unlink, missing_ok=True)
         file.write_text(TOML.format(port=port, upstream=behind.port, server=server) + more, encoding="utf-8")
-        return [sys.executable, "-c", _TOOLGLOT, "serve", "--config", str(file)]
+        return [*under, sys.executable, "-c", _TOOLGLOT, "serve", "--config", str(file)]
 
     return _serving(stack, "toolglot", core, command, path="/healthz", wait=30)
 

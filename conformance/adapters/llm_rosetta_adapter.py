@@ -9,11 +9,13 @@ from llm_rosetta import ConversionPipeline
 from loop import Body, UnsupportedError, serve
 
 _NAMES = {"openai-chat": "openai_chat", "openai-responses": "openai_responses", "anthropic": "anthropic", "gemini": "google"}
+_NAMES["gemini-interactions"] = "google_interactions"
 _ASK = "Go on."
 _REQUESTS: dict[str, Body] = {  # what the client asked, for the conversion of the response
     "openai-chat": {"model": "m", "messages": [{"role": "user", "content": _ASK}]},
     "openai-responses": {"model": "m", "input": _ASK},
     "anthropic": {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": _ASK}]},
+    "gemini-interactions": {"model": "m", "input": _ASK},
     "gemini": {"model": "m", "contents": [{"role": "user", "parts": [{"text": _ASK}]}]},
 }
 

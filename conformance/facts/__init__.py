@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.facts import anthropic, gemini, ollama, openai_chat, openai_responses
+from conformance.facts import anthropic, gemini, gemini_interactions, ollama, openai_chat, openai_responses
 
 Body = dict[str, Any]
 Facts = dict[str, Any]
@@ -19,6 +19,7 @@ _APIS: dict[str, Any] = {
     "openai-responses": openai_responses,
     "anthropic": anthropic,
     "gemini": gemini,
+    "gemini-interactions": gemini_interactions,
     "ollama": ollama,
 }
 WIRES = tuple(_APIS)

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.counted import lines_run
 from toolglot.catalog.model_names import bare_name, billions
 from toolglot.catalog.profiles import _profile, profile
 from toolglot.catalog.rows import matching, patterns, read_rows
 from toolglot.errors import CallerError
+from toolglot.evaluation.counted import lines_run
 
 
 @pytest.fixture(autouse=True)

@@ -95,6 +95,12 @@ def test_fixes_refusals_and_errors_are_shown(ask: Asked, tmp_path: Path) -> None
     assert done.exit_code == 0
 
 
+def test_notes_are_shown_with_verbose_only(ask: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ask_command, "demo_note", lambda model: f"note: {model} is small")
+    assert ask("Hi", answers=[text_reply("Hello.")]).output == "Hello.\n"
+    assert "note: openai/gpt-5 is small" in ask("Hi", "-v", answers=[text_reply("Hello.")]).stderr
+
+
 def test_colours_only_where_they_are_wanted(ask: Asked, tools: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")

@@ -17,6 +17,7 @@ import toolglot
 from tests.client.detecting import one_note, profile_from
 from tests.client.discovery_server import recorded
 from toolglot.catalog.profile import Profile
+from toolglot.core.plugins import plugins
 from toolglot.dialects import all_dialects, find_dialect
 from toolglot.pipeline.response.scanned_dialects import _all_dialects
 
@@ -62,6 +63,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 def _forget() -> None:
+    plugins.cache_clear()
     find_dialect.cache_clear()
     all_dialects.cache_clear()
     _all_dialects.cache_clear()
@@ -117,7 +119,8 @@ def test_without_it_they_are_text() -> None:
 @pytest.mark.usefixtures("installed")
 def test_a_package_that_can_not_be_loaded_does_not_stop_the_others(caplog: pytest.LogCaptureFixture) -> None:
     assert [one.name for one in all_dialects()][-1] == "zorblax"
-    assert "dialect broken can't be loaded" in caplog.text
+    assert "dialects broken of zorblax-plugin 1.0 can't be loaded" in caplog.text
+    assert "dialects none of zorblax-plugin 1.0 can't be loaded: it is not a Dialect but list" in caplog.text
     with pytest.raises(ModuleNotFoundError):
         toolglot.extract("x", dialect="broken")
     with pytest.raises(toolglot.CallerError, match="no dialect 'none'"):

@@ -209,3 +209,18 @@ def test_a_response_leaves_even_if_the_disk_is_full(stream: bool, tmp_path: Any)
             assert "disk is full" in str(record["notes"])
 
     run(work())
+
+
+def test_a_flood_of_rejected_calls_is_recorded_in_part() -> None:
+    flood = "\n".join(f'<tool_call>{{"name": "f{at}", "arguments": {{}}}}</tool_call>' for at in range(1500))
+
+    async def work() -> None:
+        async with upstream_server(in_turn(text(flood))) as up, serving(config(up, route="retries = 0")) as gateway:
+            assert (await gateway.ask("POST", "/v1/chat/completions", question("openai-chat", "openai-chat/m")))[0] == 200
+            [record] = gateway.gateway.records.recent()
+            assert "500 more decisions are not recorded" in record.notes
+            assert len(record.decisions) == len(record.calls) == 100
+            _, metrics, _ = await gateway.ask("GET", "/metrics")
+            assert 'code="rejected_unknown_tool",model="m"} 1000.0' in str(metrics)
+
+    run(work())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,11 @@ def test_a_spent_budget_is_an_error_of_each_api(wire: str) -> None:
             assert sorted(spent.values()) == [pytest.approx(0.03), pytest.approx(0.06)]
             _, report, _ = await gateway.ask("GET", "/toolglot/usage", authorization=f"Bearer {ONE}")
             assert [row["dollars"] for row in report["budgets"]] == [0.06]
+            _, metrics, _ = await gateway.ask("GET", "/metrics", authorization=f"Bearer {TWO}")
+            costs = re.findall(
+                rb'^toolglot_cost_dollars_total{key="(key [0-9a-f]+)",model="m"} ([0-9.]+)$', metrics, re.MULTILINE
+            )
+            assert sorted(costs) == sorted((name.encode(), str(round(one, 2)).encode()) for name, one in spent.items())
 
     run(work())
 

@@ -111,6 +111,17 @@ def test_an_agent_is_routed_by_its_name() -> None:
     run(work())
 
 
+def test_an_interaction_in_the_background_is_complete_when_it_is_answered() -> None:
+    async def work() -> None:
+        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
+            _, body, _ = await gateway.ask("POST", PATH, {"model": f"{NAME}/m", "input": "Hi", "background": True})
+            assert "background" not in up.requests[-1].body
+            _, stored, _ = await gateway.ask("GET", f"{PATH}/{body['id']}")
+            assert (stored, stored["status"]) == (body, "completed")
+
+    run(work())
+
+
 def test_paths_without_a_version_and_unknown_ones() -> None:
     async def work() -> None:
         async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up)) as gateway:

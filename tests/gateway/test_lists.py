@@ -180,13 +180,13 @@ def test_head_and_get_on_the_root(method: str) -> None:
     run(work())
 
 
-def test_a_websocket_is_rejected_with_426() -> None:
+def test_another_upgrade_is_rejected_with_426() -> None:
     async def work() -> None:
         async with serving(config("http://127.0.0.1:9")) as gateway:
-            head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n"
-            tried = await gateway.raw(head + b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZQ==\r\n\r\n")
+            head = b"GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n"
+            tried = await gateway.raw(head)
             assert tried.startswith(b"HTTP/1.1 426 ")
-            assert b"\r\nupgrade: HTTP/1.1\r\nconnection: upgrade\r\n" in tried
+            assert b"\r\nupgrade: websocket\r\nconnection: upgrade\r\n" in tried
 
     run(work())
 
@@ -284,7 +284,7 @@ def test_metrics() -> None:
             assert 'toolglot_call_success_ratio{model="m"} 0.5' in lines
             refused = 'toolglot_calls_total{code="rejected_unknown_tool",dialect="native",model="m",outcome="refused"} '
             assert refused + f"{len(WIRES)}.0" in lines
-            assert 'toolglot_tokens_total{kind="input",model="m"} ' + f"{10 * len(WIRES)}.0" in lines
+            assert 'toolglot_tokens_total{key="anyone",kind="input",model="m"} ' + f"{10 * len(WIRES)}.0" in lines
             assert 'toolglot_first_token_seconds_count{model="m",wire="ollama"} 1.0' in lines
             assert "toolglot_running_requests 0.0" in lines
 

@@ -311,7 +311,7 @@ def test_cost_is_in_the_request_the_history_the_metrics_and_the_usage() -> None:
             assert [row["cost"] for row in live["rows"]] == [pytest.approx(0.03)] * 2
             [row] = live["history"]["models"]["m"]
             assert row[1 + live["history"]["columns"].index("cost")] == pytest.approx(0.06)
-            assert b'toolglot_cost_dollars_total{model="m"} 0.06' in (await gateway.ask("GET", "/metrics"))[1]
+            assert b'toolglot_cost_dollars_total{key="anyone",model="m"} 0.06' in (await gateway.ask("GET", "/metrics"))[1]
             _, report, _ = await gateway.ask("GET", "/toolglot/usage")
             assert report["usage"][0]["cost"] == pytest.approx(0.06)
 

@@ -350,7 +350,10 @@ def test_setup_has_commands_for_each_client_and_a_test_request() -> None:
                 assert "{" not in shown or client in {"Codex", "opencode", "Python", "JavaScript", "curl"}, client
             await page.click("#agents button:text-is('Codex')")
             await page.locator("#commands button").first.click()
-            assert await page.evaluate("navigator.clipboard.readText()") == f"toolglot launch codex -m {MODEL}"
+            expected = f"toolglot launch codex -m {MODEL} --gateway {gateway.url}"
+            assert await page.evaluate("navigator.clipboard.readText()") == expected
+            written = await page.inner_text("#commands .command:nth-child(2) pre")
+            assert written == f"toolglot connect codex -m {MODEL} --gateway {gateway.url} --write"
             await page.click("#test")
             await page.wait_for_selector("#tested pre")
             assert "a valid call" in await page.inner_text("#tested")

@@ -12,8 +12,8 @@ from tests.gateway.scripts import in_turn, text
 from tests.gateway.upstream_server import upstream_server
 from toolglot.gateway.overview import Deleted
 from toolglot.gateway.records import Record, Records
-from toolglot.gateway.retention import delete_old, delete_shared, kept_for
-from toolglot.gateway.shared_state import RECORDS, LocalState
+from toolglot.gateway.retention import delete_old, delete_shared
+from toolglot.gateway.shared_state import RECORDS, LocalState, kept_for
 from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.store import Store
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.counted import lines_run
 from tests.laws.dialect_cases import Case, cases, shared_tools
 from toolglot import CallerError, Extraction, StreamExtractor, dialect_from_template, extract
 from toolglot.core.messages import ToolCall
 from toolglot.dialects import find_dialect
+from toolglot.evaluation.counted import lines_run
 from toolglot.grammars.dialect import Dialect
 from toolglot.pipeline.response.scanned_dialects import scanner_for
 from toolglot.pipeline.response.tool_call_scanner import ToolCallScanner

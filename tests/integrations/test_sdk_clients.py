@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import anthropic
+import httpx
 import httpx2
+import ollama
 import openai
 import pytest
 from google import genai
@@ -16,6 +18,7 @@ from google.genai import types as google
 
 import toolglot.integrations.anthropic
 import toolglot.integrations.google_genai
+import toolglot.integrations.ollama
 import toolglot.integrations.openai
 from toolglot import Decision
 from toolglot.core.fold import unfold
@@ -253,6 +256,127 @@ def test_asynchronously(stream: bool) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_anthropic_asynchronously(stream: bool) -> None:
+    async def work() -> list[str]:
+        async with toolglot.integrations.anthropic.async_client(transport=Server("anthropic", Text(TEXT)).transport) as http:
+            client = anthropic.AsyncAnthropic(api_key="test", base_url="http://test", http_client=http)
+            asked: Any = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "Weather?"}]}
+            asked["tools"] = [{"name": "get_weather", "input_schema": SCHEMA}]
+            if not stream:
+                return [block.type for block in (await client.messages.create(**asked)).content]
+            async with client.messages.stream(**asked) as events:
+                return [block.type for block in (await events.get_final_message()).content]
+
+    assert asyncio.run(work())[-1] == "tool_use"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_google_genai_asynchronously(stream: bool) -> None:
+    async def work() -> list[Any]:
+        async with toolglot.integrations.google_genai.async_client(transport=Server("gemini", Text(TEXT)).transport) as http:
+            options = google.HttpOptions(base_url="http://test", httpx_async_client=http)
+            models = genai.Client(api_key="test", http_options=options).aio.models
+            declared = google.FunctionDeclaration(name="get_weather", parameters_json_schema=SCHEMA)
+            off = google.AutomaticFunctionCallingConfig(disable=True)
+            tools: Any = [google.Tool(function_declarations=[declared])]
+            asked: Any = {"model": "m", "contents": "Weather?"}
+            asked["config"] = google.GenerateContentConfig(tools=tools, automatic_function_calling=off)
+            if stream:
+                chunks = [chunk async for chunk in await models.generate_content_stream(**asked)]
+            else:
+                chunks = [await models.generate_content(**asked)]
+            return [call for chunk in chunks for call in chunk.function_calls or ()]
+
+    assert [(call.name, call.args) for call in asyncio.run(work())] == [("get_weather", {"city": "Paris"})]
+
+
+def test_google_genai_runs_the_function_that_was_called_in_text() -> None:
+    """Its own loop: the call is made, and its result goes back."""
+    ran: list[str] = []
+
+    def get_weather(city: str) -> str:
+        """The weather in a city."""
+        ran.append(city)
+        return "18 degrees"
+
+    server, last = Server("gemini", Text(TEXT)), Server("gemini", Text("18 degrees."))
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return (last if ran else server)._answer(request)
+
+    with toolglot.integrations.google_genai.client(transport=httpx2.MockTransport(answer)) as http:
+        client = genai.Client(api_key="test", http_options=google.HttpOptions(base_url="http://test", httpx_client=http))
+        config = google.GenerateContentConfig(tools=[get_weather])
+        assert client.models.generate_content(model="m", contents="Weather?", config=config).text == "18 degrees."
+    assert ran == ["Paris"]
+
+
+def ollama_client(wired: Server, **options: Any) -> ollama.Client:
+    """The package runs on httpx, as our server does on httpx2: the same interface."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        wired.requests.append(body)
+        data = wired.streamed if body.get("stream") else wired.whole
+        kind = "application/x-ndjson" if body.get("stream") else "application/json"
+        return httpx.Response(200, headers={"content-type": kind}, content=data)
+
+    transport = toolglot.integrations.ollama.transport(inner=httpx.MockTransport(answer), **options)
+    return ollama.Client("http://test", transport=transport)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_ollama_takes_a_transport(stream: bool) -> None:
+    client = ollama_client(Server("ollama", Text(TEXT)))
+    tools: Any = [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}]
+    asked: Any = {"model": "m", "messages": [{"role": "user", "content": "Weather in Paris?"}], "tools": tools}
+    replies: Any = client.chat(**asked, stream=True) if stream else [client.chat(**asked)]
+    messages = [reply.message for reply in replies]
+    assert "".join(message.content or "" for message in messages).strip() == "Let me look."
+    [call] = [call.function for message in messages for call in message.tool_calls or ()]
+    assert (call.name, call.arguments) == ("get_weather", {"city": "Paris"})
+
+
+def test_ollama_asynchronously() -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=Server("ollama", Text(TEXT)).whole)
+
+    async def work() -> Any:
+        transport = toolglot.integrations.ollama.async_transport(inner=httpx.MockTransport(answer))
+        client = ollama.AsyncClient("http://test", transport=transport)
+        tools: Any = [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}]
+        return await client.chat("m", [{"role": "user", "content": "Weather in Paris?"}], tools=tools)
+
+    assert [call.function.name for call in asyncio.run(work()).message.tool_calls] == ["get_weather"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wire", [*WIRES])
+def test_tools_go_into_the_prompt_of_a_model_without_native_tools(wire: str, stream: bool) -> None:
+    server = Server(wire, Text(TEXT))
+    with MAKE[wire](transport=server.transport, ask="dialect:hermes") as http:
+        text, calls, _ = ASK[wire](http, stream=stream)
+    assert (text.strip(), [name for name, _ in calls]) == ("Let me look.", ["get_weather"])
+    [sent] = server.requests
+    assert not sent.get("tools")
+    assert "get_weather" in json.dumps(sent)
+    assert bool(sent.get("stream")) == (stream and wire != "gemini"), "nothing else is changed"
+
+
+def test_auto_puts_them_there_by_what_is_known_about_the_model() -> None:
+    for model, prompted in (("gpt-4o", False), ("smollm2-135m", True)):
+        server = Server("openai-chat", Text(TEXT))
+        with toolglot.integrations.openai.client(transport=server.transport, ask="auto") as http:
+            client = openai.OpenAI(api_key="test", base_url="http://test/v1", http_client=http)
+            tools: Any = [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}]
+            asked: Any = [{"role": "user", "content": "Weather in Paris?"}]
+            found = client.chat.completions.create(model=model, messages=asked, tools=tools, temperature=0.5)
+        assert found.choices[0].message.tool_calls
+        assert ("tools" not in server.requests[0]) == prompted
+        assert server.requests[0]["temperature"] == 0.5
+
+
 def test_leaving_a_stream_closes_the_servers_response() -> None:
     server = Server("openai-chat", Text(TEXT * 50))
     with toolglot.integrations.openai.client(transport=server.transport) as http:
@@ -267,3 +391,6 @@ def test_leaving_a_stream_closes_the_servers_response() -> None:
 def test_a_wrong_option_is_an_error_at_once() -> None:
     with pytest.raises(toolglot.CallerError, match="policy"):
         toolglot.integrations.openai.client(policy="lax")  # type: ignore[arg-type]
+    for ask in ("dialect:nope", "constrained", "prompted"):
+        with pytest.raises(toolglot.CallerError):
+            toolglot.integrations.openai.client(ask=ask)

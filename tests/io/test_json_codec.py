@@ -5,15 +5,18 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import Any
 
+import msgspec
 import pytest
 
 from toolglot.io.json_codec import (
     JSON_ERRORS,
     decode,
+    decode_in_parts,
     decode_lenient,
     decode_values,
     dumps,
     encode,
+    encode_in_parts,
     loads_object,
     preview,
     replace_surrogate_escapes,
@@ -123,3 +126,15 @@ def test_preview_is_short_and_never_raises() -> None:
 )
 def test_lone_surrogate_escapes_are_replaced(text: bytes, decoded: str) -> None:
     assert decode(replace_surrogate_escapes(text)) == decoded
+
+
+def test_long_lists_are_decoded_and_encoded_in_parts() -> None:
+    values = [{"at": at, "text": "é\u2028" * 40} for at in range(7000)]
+    data = encode(values)
+    assert len(data) > 512 * 1024
+    assert decode_in_parts(data) == decode_in_parts(msgspec.Raw(data)) == values
+    assert encode_in_parts({"a": values, "b": "x"}) == encode({"a": values, "b": "x"})
+    with pytest.raises(JSON_ERRORS):
+        decode_in_parts(data[:-1])
+    with pytest.raises(JSON_ERRORS):
+        decode_in_parts(data.replace("é".encode(), b"\xff\xff", 1))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.counted import lines_run
 from toolglot.core.events import Delta, Event
+from toolglot.evaluation.counted import lines_run
 from toolglot.wires import find_wire
 
 # raw JSON between the start and the end of a chunk; some look like other strings in it, or make it invalid

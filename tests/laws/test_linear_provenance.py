@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.counted import lines_run
 from toolglot import extract
+from toolglot.evaluation.counted import lines_run
 from toolglot.pipeline.response.extract import toolset
 
 CALL = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'

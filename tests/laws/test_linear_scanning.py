@@ -11,13 +11,13 @@ from functools import partial
 
 import pytest
 
-from tests.counted import lines_run
 from tests.for_each import for_each
 from tests.laws.dialect_cases import shared_tools
 from toolglot import StreamExtractor, parse_arguments
 from toolglot.core.messages import ToolCall
-from toolglot.dialects import dialect_names, find_dialect
+from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
+from toolglot.evaluation.counted import lines_run
 from toolglot.io.json_codec import dumps
 from toolglot.pipeline.response.scanned_dialects import scanner_for
 from toolglot.pipeline.response.tool_call_scanner import ToolCallScanner
@@ -60,21 +60,6 @@ def clean(dialect: str, size: int) -> str:
     assert found is not None
     query = (SOURCE * (size // len(SOURCE) + 1))[:size]
     return found.render_calls((ToolCall("search_0", "search", dumps({"query": query})),))
-
-
-@pytest.mark.parametrize("named", [True, False], ids=["named", "auto"])
-@pytest.mark.parametrize("dialect", dialect_names())
-def test_a_call_twice_as_long_is_twice_the_work(dialect: str, named: bool) -> None:
-    how = dialect if named else "auto"
-    texts = [clean(dialect, SIZE * times) for times in (1, 2, 4)]
-    for size in CUTS:
-        characters = [scanned(text, how, size).examined for text in texts]
-        assert characters[1] <= STEADY * characters[0]
-        assert characters[2] <= STEADY * characters[1]
-        assert characters[2] <= 16 * len(texts[2])  # a handful of regions share an opener
-    lines = [lines_run(partial(extracted, text, how, 4)) for text in texts]
-    assert lines[1] <= STEADY * lines[0]
-    assert lines[2] <= STEADY * lines[1]
 
 
 # -- near misses

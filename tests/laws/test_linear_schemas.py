@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.counted import lines_run
 from toolglot.core.budget import STEPS, Budget
 from toolglot.core.messages import ToolCall
 from toolglot.core.tools import Tool, Toolset
+from toolglot.evaluation.counted import lines_run
 from toolglot.pipeline.response.call_validator import Verdict, validate_call
 from toolglot.schema.coerce_text import property_names, property_schema, typed_value
 from toolglot.schema.fitting.fit import fit_schema

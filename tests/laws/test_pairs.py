@@ -1,4 +1,4 @@
-"""The 25 translations, whole and streamed: from every wire to every wire, nothing is lost but what is declared."""
+"""The 36 translations, whole and streamed: from every wire to every wire, nothing is lost but what is declared."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.counted import lines_run
 from tests.for_each import for_each
 from tests.laws.dialect_cases import ALL, Case, shared_tools
 from tests.laws.test_linear_scanning import SIZE, STEADY, clean, pieces
@@ -19,6 +18,7 @@ from toolglot.core.event_order import first_order_error
 from toolglot.core.events import Event
 from toolglot.core.messages import ToolCall
 from toolglot.dialects import dialect_names, find_dialect
+from toolglot.evaluation.counted import lines_run
 
 CUTS = (1, 3, 11)
 
@@ -40,7 +40,7 @@ def passed(case: Case, dialect: str, size: int) -> tuple[list[Event], Extraction
     extractor = StreamExtractor(
         case.toolset,
         dialect=dialect,
-        policy=case.policy,  # type: ignore[arg-type]
+        policy=case.policy,
         calls="pass",
         starts_in_reasoning=case.starts_in_reasoning,
     )
@@ -70,7 +70,7 @@ def test_pass_seals_no_more_calls_than_hold(dialect: str, case: Case) -> None:
         case.text,
         case.toolset,
         dialect=dialect,
-        policy=case.policy,  # type: ignore[arg-type]
+        policy=case.policy,
         starts_in_reasoning=case.starts_in_reasoning,
     )
     _, result = passed(case, dialect, 3)

@@ -31,6 +31,8 @@ MEANT = [
     f"Let me look.\n{JSON}",
     f"I'll call it now: {EXPRESSION}",
     f"<think>Rome, then.</think>{TAG}",
+    f"<think>Rome, then.</think>{JSON}",
+    f"<think>Rome, then.</think>{EXPRESSION}",
     f"<think>Rome, then.\n{TAG}",
     f"```\n{TAG}\n```",
     f"The file doesn't exist. For example, you could write this?\n\n{TAG}",

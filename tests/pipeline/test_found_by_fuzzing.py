@@ -15,6 +15,7 @@ TOOLS = [
 ]
 CLOSER_IN_REASONING = '{"name": "search", "arguments": {"query": "a"}}\n<think>I look.\n"b"}} [c]</think>'
 OTHER_SUFFIX = "<tool_call:6124c7>search<arg_key:6124c7>query</arg_key:e><arg_value:e>x</arg_value:6124c7></tool_call:6124c7>"
+OBJECT_AS_NAME = '<think>I look.<invoke name={"name": "search"}></think>'
 REJECTED_IN_REASONING = '<think>I look.\n<tool_call>\n{"name": \n</tool_call></think>'
 
 
@@ -27,7 +28,7 @@ def parsed(text: str, size: int, **options: Any) -> Extraction:
 
 
 @pytest.mark.parametrize("calls", ["hold", "pass"])
-@pytest.mark.parametrize("text", [CLOSER_IN_REASONING, OTHER_SUFFIX, REJECTED_IN_REASONING])
+@pytest.mark.parametrize("text", [CLOSER_IN_REASONING, OTHER_SUFFIX, OBJECT_AS_NAME, REJECTED_IN_REASONING])
 def test_however_the_text_is_cut_the_result_is_the_same(text: str, calls: str) -> None:
     whole = parsed(text, len(text), calls=calls)
     for size in range(1, 9):

@@ -53,6 +53,8 @@ ESCAPES: dict[str, Callable[[str], str]] = {
     "html": html.escape,
     "html in json": lambda text: json.dumps({"page": f"<p>{html.escape(text)}</p>"}),
     "indented": lambda text: "Notes:\n" + textwrap.indent(text, "    "),
+    "json in a sentence": lambda text: f"The page: {json.dumps(text)}, and so on.",
+    "html of json in a sentence": lambda text: html.escape(f"The page: {json.dumps({'body': text})}, and so on."),
     "in a sentence": lambda text: f"He wrote {text} and left.",
 }
 
@@ -192,3 +194,11 @@ def test_a_checkpoints_own_format_is_scanned_for_too() -> None:
     found = extract(text, TOOLS, dialect=dialect, messages=planted)
     assert (found.calls, [decision.code for decision in found.decisions]) == ([], ["quoted_input"])
     assert len(extract(text, TOOLS, dialect=dialect, messages=given_result("Fine.")).calls) == 1
+
+
+@pytest.mark.parametrize("escape", ["json in a sentence", "html of json in a sentence"])
+@pytest.mark.parametrize("dialect", ["react", "tool_code"])
+def test_a_form_that_begins_a_line_is_found_in_a_string_too(dialect: str, escape: str) -> None:
+    result = ESCAPES[escape](written(dialect, ARGUMENTS))
+    assert extract(HERMES, TOOLS).calls
+    assert extract(HERMES, TOOLS, messages=given_result(result)).calls == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolglot import extract
+from toolglot import StreamExtractor, extract
 
 TOOLS = [
     {"name": "find", "parameters": {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}},
@@ -48,3 +48,23 @@ def test_the_closing_tag_of_a_lost_opener_is_not_text(weak: str, closer: str) ->
 
 def test_the_closing_tag_of_something_else_is_text() -> None:
     assert calls('Like this\n<code>\nfind(q="x")</code>') == 0
+
+
+@pytest.mark.parametrize("tag", ["thinking", "reasoning"])
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize("dialect", ["auto", "hermes"])
+def test_a_call_in_reasoning_tags_counts_only_at_their_end(tag: str, size: int, dialect: str) -> None:
+    texts = {
+        f"<{tag}>\nI look.\n{MARKED}\n</{tag}>\nThe answer is 4.": 0,
+        f"Hm.\n<{tag}>I look.\n{MARKED}\nThen I go on.\n</{tag}>": 0,
+        f"<{tag}>I look.\n{MARKED}</{tag}>\n": 1,
+        f"<{tag}>I look.\n{MARKED}": 1,
+        f"<{tag}>I look.</{tag}>\n{MARKED}\nI found it.": 1,
+        f"I close my <{tag}> first.\n{MARKED}\nI found it.": 1,  # not at the start of a line
+    }
+    for text, count in texts.items():
+        extractor = StreamExtractor(TOOLS, dialect=dialect)
+        for at in range(0, len(text), size):
+            extractor.feed(text[at : at + size])
+        extractor.close()
+        assert len(extractor.result().calls) == count, text

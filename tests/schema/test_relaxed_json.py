@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.counted import lines_run
+from toolglot.evaluation.counted import lines_run
 from toolglot.schema.fixes import FIXES
 from toolglot.schema.loose_json import MAX_DEPTH
 from toolglot.schema.relaxed_json import MAX_SIZE, read_object, read_relaxed

@@ -11,7 +11,6 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.counted import lines_run
 from tests.cutting import cut
 from tests.wires.chat_pieces import END, PARTIAL, chunk, stream
 from tests.wires.test_openai_chat import FULL
@@ -23,6 +22,7 @@ from toolglot.core.interfaces import Quirks, ResponseContext
 from toolglot.core.names import sanitize_names
 from toolglot.core.request import Request
 from toolglot.errors import CallerError
+from toolglot.evaluation.counted import lines_run
 from toolglot.wires.openai_chat import WIRE
 
 STRANGE: list[Any] = [

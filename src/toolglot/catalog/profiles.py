@@ -14,6 +14,7 @@ from toolglot.catalog.profile import Profile
 from toolglot.catalog.providers import providers, unknown
 from toolglot.catalog.rows import FIELDS, Facts, OnServer, Patterns, Row, matching, patterns, read_rows
 from toolglot.catalog.user_rows import Stamp, stamps, user_rows
+from toolglot.core.plugins import loaded, report
 from toolglot.errors import CallerError
 
 # the kind of server behind a provider; providers that are not listed are `hosted`
@@ -54,9 +55,23 @@ def server_kind(provider: str) -> str:
 def catalog() -> Catalog:
     """The rows of models.toml, loaded on first use."""
     tables = tomllib.loads(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"))
-    rows = read_rows(tables["model"], "models.toml")
+    rows = read_rows(tables["model"], "models.toml") + plugin_rows()
     unknown_row = msgspec.convert(tables["unknown"], Row)
     return Catalog(rows, patterns(rows), unknown_row, tables["sources"])
+
+
+@cache
+def plugin_rows() -> tuple[Row, ...]:
+    """The rows of the entry points `toolglot.models`: each a list of rows as dicts. They come after ours, so equal ones win."""
+    found: list[Row] = []
+    for plugin, rows in loaded("toolglot.models"):
+        try:
+            read = read_rows(rows, plugin.value)
+        except CallerError as error:
+            report(plugin, error)
+            continue
+        found += [row if row.source else msgspec.structs.replace(row, source=plugin.package) for row in read]
+    return tuple(found)
 
 
 def profile(model: str, provider: str | None = None) -> Profile:

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from toolglot.core.interfaces import Quirks
+from toolglot.core.plugins import loaded, report
 from toolglot.errors import CallerError
 
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
@@ -45,9 +46,29 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def providers() -> dict[str, Provider]:
-    """All rows, by name."""
+    """All rows, by name: ours, and those of other packages under other names."""
     rows = tomllib.loads(Path(__file__).with_name("providers.toml").read_text(encoding="utf-8"))
-    return {name: msgspec.convert({**row, "name": name}, Provider) for name, row in rows.items()}
+    ours = {name: msgspec.convert({**row, "name": name}, Provider) for name, row in rows.items()}
+    return plugin_providers() | ours
+
+
+@cache
+def plugin_providers() -> dict[str, Provider]:
+    """The rows of the entry points `toolglot.providers`: the name is the provider's, the object its row as a dict."""
+    found = {}
+    for plugin, row in loaded("toolglot.providers"):
+        try:
+            found[plugin.name] = read_provider(plugin.name, row)
+        except CallerError as error:
+            report(plugin, error)
+    return found
+
+
+def read_provider(name: str, row: object) -> Provider:
+    try:
+        return msgspec.convert({**row, "name": name}, Provider)  # type: ignore[dict-item]
+    except (msgspec.ValidationError, TypeError) as error:
+        raise CallerError(str(error), f"provider {name}") from None
 
 
 def provider(name: str) -> Provider:

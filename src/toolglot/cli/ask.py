@@ -114,7 +114,7 @@ def command(
             return
         if prompt is None and as_json:
             raise CallerError("a chat can't be printed as JSON; give a question", "--json")
-        for note in (demo_note(options["model"]), unapproved(agent, options)):
+        for note in (demo_note(options["model"]) if verbose or prompt is None else "", unapproved(agent, options)):
             if note:
                 click.echo(note, err=True)
         if prompt is None:

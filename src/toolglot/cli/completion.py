@@ -36,9 +36,9 @@ def _apis() -> Iterable[str]:
 
 
 def _dialects() -> Iterable[str]:
-    from toolglot.dialects import dialect_names  # noqa: PLC0415
+    from toolglot.dialects import known_dialects  # noqa: PLC0415
 
-    return dialect_names()
+    return known_dialects()
 
 
 def _agents() -> Iterable[str]:

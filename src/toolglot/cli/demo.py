@@ -57,7 +57,7 @@ EXIT_CODES = "Exit codes: 0 success, 1 failure (a question without a call), 2 us
 
 
 @click.command("demo", epilog=EXIT_CODES)
-@click.option("--pairs", is_flag=True, help="Instead, translate one conversation between all 25 pairs of APIs, and check each.")
+@click.option("--pairs", is_flag=True, help="Instead, translate one conversation between all 36 pairs of APIs, and check each.")
 @click.option(
     "-m",
     "--model",

@@ -43,9 +43,11 @@ REQUEST: dict[str, Any] = {
 }
 WANTED = [("get_weather", {"city": "Rome"}), ("get_time", {})]
 
+_WIDTH = max(map(len, NAMES)) + 1
+
 
 def run(as_json: bool) -> None:
-    """Translate and check requests and streamed replies for all 25 pairs. Exits with 1 if a pair loses a call or a result.
+    """Translate and check requests and streamed replies for all pairs of APIs. Exits with 1 if a pair loses a call or a result.
 
     Nothing is sent anywhere: the reply is a recorded Anthropic stream.
     """
@@ -79,18 +81,18 @@ def _pair(source: str, target: str, recorded: bytes) -> str:
 
 
 def _show(results_by_pair: dict[str, dict[str, str]], right: int, seconds: float, recorded: bytes) -> None:
-    click.secho("One request with two tools, on five APIs", bold=True)
+    click.secho("One request with two tools, on each API", bold=True)
     for wire in NAMES:
         body = convert(REQUEST, "openai-chat", wire)
-        click.echo(f"  {wire:17} {len(encode(body)):5} bytes   {_first_tool(body)}")
+        click.echo(f"  {wire:{_WIDTH}} {len(encode(body)):5} bytes   {_first_tool(body)}")
     click.secho("\nA recorded Anthropic stream, as an OpenAI Chat client would see it", bold=True)
     for line in b"".join(convert_stream([recorded], "anthropic", "openai-chat")).decode().splitlines():
         if '"tool_calls"' in line or '"content":"' in line or "DONE" in line:
             click.echo("  " + (line if len(line) < 160 else f"{line[:72]} ... {line[-80:]}"))
     click.secho("\nFrom each API (down) to each (across): request, results and streamed calls", bold=True)
-    click.echo(" " * 19 + "  ".join(f"{wire:16}" for wire in NAMES))
+    click.echo(" " * (_WIDTH + 2) + "  ".join(f"{wire:{_WIDTH}}" for wire in NAMES))
     for source, row in results_by_pair.items():
-        click.echo(f"  {source:17}" + "  ".join(f"{pair:16.16}" for pair in row.values()))
+        click.echo(f"  {source:{_WIDTH}}" + "  ".join(f"{pair:{_WIDTH}.{_WIDTH}}" for pair in row.values()))
     click.echo(f"\n{right} of {len(NAMES) ** 2} pairs right, in {seconds * 1000:.0f} ms of CPU time.")
     click.echo("Next: toolglot convert --help")
 

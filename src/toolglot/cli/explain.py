@@ -35,6 +35,7 @@ Examples:
 Exit codes: 0 success, 1 failure, 2 usage error (or no such run).
 """
 GATEWAY = "http://127.0.0.1:8484"
+KEY = "TOOLGLOT_KEY"  # the variable with its API key
 _LONG = 300
 _NO_ACCESS = (401, 403)
 
@@ -47,9 +48,7 @@ _NO_ACCESS = (401, 403)
 @click.option(
     "--gateway", metavar="URL", default=GATEWAY, show_default=True, help="The gateway to ask, if RUN is a request id."
 )
-@click.option(
-    "--key-env", metavar="NAME", default="TOOLGLOT_KEY", show_default=True, help="The variable with the gateway's API key."
-)
+@click.option("--key-env", metavar="NAME", default=KEY, show_default=True, help="The variable with the gateway's API key.")
 @click.option("--list", "only_list", is_flag=True, help="Only list the runs.")
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -177,7 +176,18 @@ def _decision(decision: Decision) -> str:
     return f"{click.style(decision.code, fg=colour(decision.code))}  {plain(decision.message, _LONG)}"
 
 
-# -- a request of a gateway
+# -- a request of a gateway, and a code
+
+
+async def explain_request(request_id: str, gateway: str) -> str:
+    """A request of a running gateway, without colours."""
+    request = await _fetch(request_id, gateway, os.environ.get(KEY, ""))
+    return click.unstyle("\n".join(_request_lines(request)))
+
+
+def explain_code(code: str) -> str:
+    """What a reason code means; empty for anything else."""
+    return _sentence(code)
 
 
 def _fetch_request(request_id: str, gateway: str, key_variable: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ COMMANDS = {
     "chat": "Chat with a model in the terminal; it may use tools.",
     "check": "Validate a configuration, and reach each upstream and model that it names.",
     "connect": "Print or write the lasting settings of a coding agent for the gateway, or undo them.",
+    "dialect": "Check a dialect of your own: run all laws on it, and print what fails.",
     "doctor": "Say what is wrong with this machine, a model or an agent, and what to do.",
     "eval": "Ask a model questions with known answers, and measure its calls with and without toolglot.",
     "explain": "Show why each call of a recorded run was rescued, fixed or rejected, or why there was none.",
@@ -30,12 +31,14 @@ COMMANDS = {
     "keys": "Add, list and remove named API keys of the gateway; only hashes are stored.",
     "launch": "Run a coding agent (Claude Code, Codex, Gemini CLI, opencode, ...) with any model.",
     "logs": "Print the requests of a gateway: follow, and filter by model, tool, status and reason.",
+    "mcp": "Offer extract, validate, convert and explain as MCP tools, over standard input and output.",
     "models": "Show what is known about a model, how toolglot asks it, and where each fact comes from.",
     "parse": "Extract the calls from a model's text, and show why each was accepted, fixed or rejected.",
+    "plugins": "List the dialects, wires, providers and model rows that installed packages add.",
     "probe": "Ask a running server a few tool questions in each tool mode: what works, and what is wrong.",
     "usage": "Print requests, tokens and cost per key, model and day, and the budgets, of a running gateway.",
     "version": "Print the version of toolglot and Python, and which extras are installed.",
-    "serve": "Run the gateway: clients of five APIs in front, any model behind, every call validated.",
+    "serve": "Run the gateway: clients of six APIs in front, any model behind, every call validated.",
     "demo": "Start the gateway with the embedded model, and run a client with two tools against it.",
 }
 

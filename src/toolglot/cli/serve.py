@@ -49,7 +49,7 @@ Point a client at it (NAME is a model that matches a route above; any other name
 @click.option("--log-file", type=click.Path(), help="Also write the log to this file as JSON, for `toolglot logs`.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address and the routes as JSON, on one line.")
 def command(path: Path | None, as_json: bool, **options: Any) -> None:
-    """Run the gateway: clients of five APIs in front, any model behind. Every tool call is validated.
+    """Run the gateway: clients of six APIs in front, any model behind. Every tool call is validated.
 
     Without a configuration it serves the embedded models by name, and the models of Ollama, llama.cpp, LM Studio and vLLM
     servers that answer on their default ports on this machine.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import msgspec
 
 from toolglot.client.exchange import new_call_id
+from toolglot.client.worker import in_worker
 from toolglot.core.events import Finish
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.reply import Decision, Reply, Usage, add_usage
@@ -70,7 +72,7 @@ async def retry_calls(
     attempts = 0
     while rejected and attempts < limit:
         mark = secrets.token_hex(4) if may_be_quotes(rejected) else ""
-        request = _with_feedback(request, reply, rejected, mark)
+        request = await in_worker(partial(_with_feedback, request, reply, rejected, mark))
         attempts += 1
         try:
             reply = await send(request, mark)
@@ -85,7 +87,7 @@ async def retry_calls(
         decisions += reply.decisions
         decisions += [Decision("retried_call", f"{call.full_name}: made in a retry.", call) for call in new]
         missing = max(0, len(rejected) - len(new))
-        again = rejections(reply.decisions)
+        again = rejections(reply.decisions)[:MAX_CALLS]
         if missing and not again:  # the model gave up: the first reasons remain
             rejected = rejected[-missing:]
             break

@@ -124,7 +124,7 @@ def lesson_in(error: UpstreamError) -> tuple[Lesson, int | None] | None:
 
 def without_fields(request: Request, fields: frozenset[str], notes: list[str]) -> Request:
     """Without those that only pass through here."""
-    left_out = {key for values in request.extra.values() for key in fields & values.keys()} if fields else ()
+    left_out = {key for values in request.extra.values() for key in fields & values.keys()}
     if not left_out:
         return request
     notes.append(f"request: the server rejects {', '.join(sorted(left_out))}; left out")

@@ -48,6 +48,8 @@ _RETRIES = RetryPolicy()
 _MOST_LESSONS = 4  # of one request
 _HEAVY = 64 * 1024  # characters; shorter calls are validated within milliseconds
 _LONG = 8 * 1024  # characters; to search so many for calls takes some 50 ms at worst
+_SHORTEST_CALL = 8  # characters; `f(a="b")`
+_ENDS = frozenset(")}]>")
 _MANY = 200  # events or messages
 _LARGE = 3000  # objects and lists in the schemas of all tools
 _LONG_REQUEST = 256 * 1024  # characters of text; a shorter request is written within milliseconds
@@ -141,7 +143,8 @@ class Session(msgspec.Struct, frozen=True):
         """Plan a request and write its bytes."""
         notes: list[str] = []
         route = self.lessons.applied(target.route)
-        request = without_fields(request, self.lessons.unknown(target.route), notes)
+        if rejected := self.lessons.unknown(target.route):
+            request = without_fields(request, rejected, notes)
         stream = request.stream and route.profile.supports_streaming
         request = msgspec.structs.replace(request, model=route.model, stream=stream, stream_usage=stream)
         mode_counts: Mapping[str, ModeCount] = {}
@@ -191,7 +194,7 @@ class Response:
         self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
-        self._is_large = _are_large(self.plan.tools) or _have_long_results(self.plan.given)
+        self._is_large = _are_large(self.plan.tools) or _are_long(self.plan.given, _LONG)
         self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
@@ -292,12 +295,12 @@ class Response:
     async def _processed(self, events: list[Event]) -> list[Event]:
         """As `_process`, in a worker thread if it may take long.
 
-        That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or may come
-        from a long tool result.
+        That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or may
+        stand in a long conversation.
         """
         is_held, length = self._buffered > 0, _length(events)
         self._buffered += length
-        is_heavy = self._buffered > _HEAVY or (self._is_large and (is_held or len(events) > 1))
+        is_heavy = self._buffered > _HEAVY or (self._is_large and (is_held or len(events) > 1 or _may_be_a_call(events)))
         is_heavy = length > _LONG or len(events) > _MANY or (is_heavy and self._pipeline.may_validate(events))
         is_heavy = is_heavy or self._may_replan
         batch = await in_worker(partial(self._process, events)) if is_heavy else self._process(events)
@@ -338,15 +341,18 @@ class Response:
         calls = self._pipeline.sent.calls
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.sent.decisions)
-        self.rejected = rejections(last.decisions)
+        run = in_worker if len(last.decisions) > _MANY else _here
+        self.rejected = await run(partial(rejections, last.decisions))
         if not self._retries or not may_retry(last, self._request):
             return [last]
-        missing = (*self.rejected, *may_be_quotes(last.decisions))[:MAX_CALLS] or no_call(last.decisions)
+        quotes = await run(partial(may_be_quotes, last.decisions))
+        missing = (*self.rejected, *quotes)[:MAX_CALLS] or no_call(last.decisions)
         if self._request.parallel is False:  # one call is enough
             missing = () if calls else missing[:1]
         if not missing:
             return [last]
-        retried = await retry_calls(self._send_again, self._request, fold(self._emitted), missing, self._retries)
+        reply = await in_worker(partial(fold, self._emitted))
+        retried = await retry_calls(self._send_again, self._request, reply, missing, self._retries)
         self.retried, self.rejected = retried.attempts, rejections(retried.rejected)
         return self._with_retried(last, retried)
 
@@ -359,7 +365,7 @@ class Response:
         if mark and response.plan.tool_mode.kind != "constrained":
             response.require_mark(mark)
         await response.begin()
-        return fold([event async for batch in response for event in batch])
+        return await in_worker(partial(fold, [event async for batch in response for event in batch]))
 
     def _with_retried(self, last: Finish, retried: Retried) -> list[Event]:
         events: list[Event] = []
@@ -385,7 +391,7 @@ def _is_large(request: Request) -> bool:
     return len(request.messages) > _MANY or _are_large(request.tools) or _are_long(request.messages)
 
 
-def _are_long(messages: tuple[Message, ...]) -> bool:
+def _are_long(messages: tuple[Message, ...], most: int = _LONG_REQUEST) -> bool:
     length = 0
     for message in messages:
         for part in message.parts:
@@ -393,33 +399,32 @@ def _are_long(messages: tuple[Message, ...]) -> bool:
                 length += len(part.text)
             elif type(part) is ToolResult:
                 length += sum(len(inner.text) for inner in part.parts if type(inner) is Text)
-    return length > _LONG_REQUEST
+        if length > most:
+            return True
+    return False
 
 
 def _are_large(tools: tuple[Tool, ...]) -> bool:
-    """Whether fitting or compiling their schemas takes long, if it was not done before."""
+    """Whether fitting or compiling their schemas, or searching them, takes long, if it was not done before."""
     return bool(tools) and cached_for_toolset(tools, "are large", _count_schemas)
 
 
-def _have_long_results(messages: tuple[Message, ...]) -> bool:
-    length = 0
-    for message in messages:
-        if message.role == "tool":
-            for result in message.parts:
-                for part in result.parts if type(result) is ToolResult else ():
-                    length += len(part.text) if type(part) is Text else 0
-    return length > _LONG
+def _may_be_a_call(events: list[Event]) -> bool:
+    """Whether the one delta is long enough for a whole call, and has a sign with which one ends."""
+    return any(type(one) is Delta and len(one.text) >= _SHORTEST_CALL and not _ENDS.isdisjoint(one.text) for one in events)
 
 
 def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:
     left: list[Any] = [tool.schema for tool in tools]
-    count = 0
-    while left and count <= _LARGE:
+    count, length = 0, sum(len(tool.description or "") for tool in tools)
+    while left and count <= _LARGE and length <= _LONG_REQUEST:
         node = left.pop()
-        if isinstance(node, (dict, list)):
+        if isinstance(node, str):
+            length += len(node)
+        elif isinstance(node, (dict, list)):
             count += 1
             left.extend(node.values() if isinstance(node, dict) else node)
-    return count > _LARGE
+    return count > _LARGE or length > _LONG_REQUEST
 
 
 def _length(events: list[Event]) -> int:

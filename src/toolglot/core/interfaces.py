@@ -111,7 +111,7 @@ class Conversations(msgspec.Struct, frozen=True):
     instructions: str  # key of the system prompt, which is not stored
     not_found: tuple[int, str]  # status and error code, where the response before is unknown
     deleted: Callable[[str], Body]  # the answer to a deletion
-    input: str | None = None  # key of what a stored response is an answer to, where clients ask for it
+    input: str | None = None  # key of its input in a stored response; where the API has it, it also sends such as a stream
 
 
 class ServedModels(msgspec.Struct, frozen=True):

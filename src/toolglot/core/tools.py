@@ -65,9 +65,11 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def describe_examples(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
     """With the examples in the descriptions, where there are any. Cached."""
-    if not any(tool.examples for tool in tools):
-        return tools
-    return cached_for_toolset(tools, "described examples", lambda tools, _: Toolset(map(describe_example, tools)))
+    return cached_for_toolset(tools, "described examples", _described) or tools
+
+
+def _described(tools: tuple[Tool, ...], _: str) -> Toolset | None:
+    return Toolset(map(describe_example, tools)) if any(tool.examples for tool in tools) else None
 
 
 def describe_example(tool: Tool) -> Tool:

@@ -12,8 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from toolglot.core.log import log
-from toolglot.core.plugins import entry_point_names, from_entry_points
+from toolglot.core.plugins import from_entry_points, loaded, plugins, report
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.response_template import dialect_from_template
 from toolglot.io.json_codec import encode
@@ -34,6 +33,7 @@ BEST_KNOWN = (
 )
 
 
+_REGISTERED: dict[str, Dialect] = {}
 _MAX_TEMPLATES = 256
 _TEMPLATES: dict[str, Dialect] = {}  # of servers, by name; the oldest first
 
@@ -44,13 +44,28 @@ def dialect_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__"))
 
 
+def known_dialects() -> list[str]:
+    """The names of all that can be used, sorted: built in, registered, or of an installed package."""
+    added = (plugin.name for plugin in plugins() if plugin.group == "toolglot.dialects")
+    return sorted({*dialect_names(), *_REGISTERED, *added})
+
+
 @cache
 def find_dialect(name: str) -> Dialect | None:
+    if name in _REGISTERED:
+        return _REGISTERED[name]
     if name in dialect_names():
         found = import_module(f"toolglot.dialects.{name}").DIALECT
     else:
         found = _TEMPLATES.get(name) or from_entry_points("toolglot.dialects", name)
     return found if isinstance(found, Dialect) else None
+
+
+def register(dialect: Dialect) -> None:
+    """Make a dialect known for this process, under its name, before any text is scanned."""
+    _REGISTERED[dialect.name] = dialect
+    find_dialect.cache_clear()
+    all_dialects.cache_clear()
 
 
 def add_template(template: dict[str, Any]) -> str:
@@ -67,10 +82,13 @@ def add_template(template: dict[str, Any]) -> str:
 @cache
 def all_dialects() -> tuple[Dialect, ...]:
     """Built-in dialects and those that other packages add. A package that can't be imported does not stop the others."""
-    found = [find_dialect(name) for name in dialect_names()]
-    for name in entry_point_names("toolglot.dialects"):
-        try:
-            found.append(find_dialect(name) if name not in dialect_names() else None)
-        except Exception as error:  # noqa: BLE001  (it is another package's code)
-            log.warning("dialect %s can't be loaded: %s", name, error)
+    names = dict.fromkeys([*dialect_names(), *_REGISTERED])
+    found = [find_dialect(name) for name in names]
+    for plugin, dialect in loaded("toolglot.dialects"):
+        if plugin.name in names:
+            continue
+        if isinstance(dialect, Dialect):
+            found.append(dialect)
+        else:
+            report(plugin, f"it is not a Dialect but {type(dialect).__name__}")
     return tuple(one for one in found if one is not None)

@@ -1,1 +1,1 @@
-"""The HTTP gateway: clients of five APIs in, upstreams of five APIs out. Every tool call is validated in between."""
+"""The HTTP gateway: clients of six APIs in, upstreams of six APIs out. Every tool call is validated in between."""

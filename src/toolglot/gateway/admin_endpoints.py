@@ -14,7 +14,6 @@ from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.budgets import report_budget
 from toolglot.gateway.chat_endpoints import EndpointCall
-from toolglot.gateway.http_exchange import websocket_not_supported, wrong_method
 from toolglot.gateway.overview import Deleted
 from toolglot.gateway.retention import delete_shared
 from toolglot.gateway.sharing import find_shared_record
@@ -80,28 +79,27 @@ async def delete_records(call: EndpointCall) -> None:
 # -- stored responses
 
 
-async def responses_websocket(call: EndpointCall) -> None:
-    """Codex tries a WebSocket first. 426 makes it fall back to HTTP."""
-    is_upgrade = b"upgrade" in call.exchange.headers
-    raise websocket_not_supported() if is_upgrade else wrong_method(call.exchange.path, ["POST"])
+async def is_stored(call: EndpointCall) -> bool:
+    where, shared = (call.path_params["id"], call.owner), call.gateway.shared_store
+    body = await in_worker(partial(call.gateway.store.body, *where)) if shared is None else await shared.body(*where)
+    return body is not None
 
 
 async def stored_response(call: EndpointCall) -> None:
-    """Query: `stream=true` sends it as a stream again, from its start; `include_input=true` adds what it is an answer to."""
+    """Query, where the API has it: `stream=true` sends it as a stream again, `include_input=true` adds its input."""
     body, wire = await _stored(call), call.frontend.wire
-    if call.exchange.query_value("stream") == "true":
+    key = wire.conversations.input if wire.conversations is not None else None
+    if key is not None and call.exchange.query_value("stream") == "true":
         await _replay(call, body)
         return
-    conversations = wire.conversations
-    if conversations is not None and conversations.input and call.exchange.query_value("include_input") == "true":
-        messages = await _new_messages(call, decode(body).get(conversations.previous))
-        steps = wire.write_messages(messages, [], Quirks())
-        body = encode({**decode(body), conversations.input: steps})
+    if key is not None and call.exchange.query_value("include_input") == "true":
+        messages = await _new_messages(call, body)
+        body = encode({**decode(body), key: wire.write_messages(messages, [], Quirks())})
     await call.exchange.respond(200, body)
 
 
 async def _replay(call: EndpointCall, body: bytes) -> None:
-    if call.exchange.query_value("last_event_id") or call.exchange.query_value("starting_after"):
+    if call.exchange.query_value("last_event_id"):
         raise UpstreamError("a stream can't be resumed: it is sent again from its start", 400, "invalid_request_error")
     wire = call.frontend.wire
     writer = wire.writer(ResponseContext(), [])
@@ -109,8 +107,10 @@ async def _replay(call: EndpointCall, body: bytes) -> None:
     await call.exchange.respond(200, data, media_type=wire.media_type.encode())
 
 
-async def _new_messages(call: EndpointCall, previous: object) -> tuple[Message, ...]:
+async def _new_messages(call: EndpointCall, body: bytes) -> tuple[Message, ...]:
     """The messages of the request, without those of the conversation before."""
+    conversations = call.frontend.wire.conversations
+    previous = decode(body).get(conversations.previous) if conversations is not None else None
     known = await _history(call, previous) if isinstance(previous, str) else ()
     return (await _history(call, call.path_params["id"]) or ())[len(known or ()) : -1]
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from toolglot.client.transport import request_owner, request_sent
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
-from toolglot.gateway.auth import LOCAL, authenticate, check_admin
+from toolglot.gateway.auth import LOCAL, Caller, authenticate, check_admin, check_known
 from toolglot.gateway.budgets import check_budgets
 from toolglot.gateway.chat_endpoints import EndpointCall
+from toolglot.gateway.config import Config
 from toolglot.gateway.cors import allow_origin, is_preflight, respond_to_preflight
-from toolglot.gateway.endpoints import find_endpoint, frontend_for
+from toolglot.gateway.endpoints import Endpoint, find_endpoint, frontend_for
 from toolglot.gateway.frontends import Frontend, frontend_from_headers
 from toolglot.gateway.http_exchange import (
     ClientDisconnected,
@@ -26,6 +27,7 @@ from toolglot.gateway.http_exchange import (
     header_text,
     retry_headers,
 )
+from toolglot.gateway.internal_exchange import InternalExchange
 from toolglot.gateway.records import CLIENT_CLOSED, Record
 from toolglot.gateway.state import Gateway, log
 
@@ -41,6 +43,7 @@ class App:
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
         self._idle_timer = IdleTimer()
+        gateway.handle = self._http
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
         """Returns the coroutine instead of being one: that would be resumed for each chunk, too."""
@@ -66,23 +69,22 @@ class App:
             record.wire = frontend.wire.name
             record.traceparent = exchange.header(b"traceparent")[:64]
             record.client = _client_name(exchange)
-            server = live.config.server
-            caller = LOCAL if endpoint.open else authenticate(exchange, live.config)
-            if endpoint.admin:
-                check_admin(caller)
+            caller = _caller(exchange, endpoint, live.config)
             record.owner = caller.owner
             request_owner.set(caller.owner)
+            call = EndpointCall(gateway, live, exchange, frontend, caller, record, path_params)
             request_sent.set(record)
             if endpoint.recorded and live.config.budgets:
-                budgets = [budget for budget in live.config.budgets if budget.is_for(caller.owner)]
-                if budgets:
-                    check_budgets(budgets, await gateway.overview.spent(caller.owner), record.began)
-            limits = (caller.owner, server.max_concurrent, server.rate, server.burst)
+                await self._check_budgets(call)
+            server = live.config.server
+            limits = (caller.owner, server.max_concurrent, server.rate if exchange.rated else 0.0, server.burst)
             shared = _UNLIMITED
             if endpoint.limited and not gateway.shared.is_local:
                 shared = await gateway.shared.take_slot(*limits)
             with shared, gateway.gate.slot(*limits) if endpoint.limited else _UNLIMITED:
-                await endpoint.handler(EndpointCall(gateway, live, exchange, frontend, caller, record, path_params))
+                await endpoint.handler(call)
+            if exchange.later is not None:
+                await exchange.later()
         except asyncio.CancelledError:
             if not exchange.disconnected:
                 raise
@@ -93,13 +95,18 @@ class App:
             await self._fail(exchange, frontend, record, as_upstream_error(error), param=getattr(error, "where", ""))
         except Exception as error:  # noqa: BLE001  (the client always gets a response; the log has the traceback)
             log.exception("internal error")
-            internal = UpstreamError("internal error in the gateway", 500, type(error).__name__)
-            await self._fail(exchange, frontend, record, internal)
+            fault = UpstreamError("internal error in the gateway", 500, type(error).__name__)
+            await self._fail(exchange, frontend, record, fault)
         finally:
             exchange.close()
-            if endpoint is not None and endpoint.recorded:
+            if endpoint is not None and endpoint.recorded and not exchange.unrecorded:
                 record.seconds = record.elapsed()
                 gateway.records.add(record)
+
+    async def _check_budgets(self, call: EndpointCall) -> None:
+        budgets = [budget for budget in call.live.config.budgets if budget.is_for(call.owner)]
+        if budgets:
+            check_budgets(budgets, await self.gateway.overview.spent(call.owner), call.record.began)
 
     async def _fail(
         self, exchange: HttpExchange, frontend: Frontend | None, record: Record, error: UpstreamError, param: str = ""
@@ -111,6 +118,8 @@ class App:
         status, body = frontend.wire.write_error(error)
         _add_request_details(body, exchange.request_id, param)
         record.status, record.code, record.error = status, error.code or "", error.message
+        if isinstance(exchange, InternalExchange):
+            exchange.failed(error, by_upstream=bool(record.upstream))
         if exchange.started:
             return
         headers = retry_headers(error)
@@ -141,6 +150,15 @@ class App:
                 await self.gateway.aclose()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def _caller(exchange: HttpExchange, endpoint: Endpoint, config: Config) -> Caller:
+    if isinstance(exchange, InternalExchange):
+        return check_known(exchange.caller, config)
+    caller = LOCAL if endpoint.open else authenticate(exchange, config)
+    if endpoint.admin:
+        check_admin(caller)
+    return caller
 
 
 def _client_name(exchange: HttpExchange) -> str:

@@ -47,6 +47,13 @@ def authenticate(exchange: HttpExchange, config: Config) -> Caller:
     return Caller(found.owner, found.is_admin)
 
 
+def check_known(caller: Caller, config: Config) -> Caller:
+    """Of an internal request: its key may have been removed since."""
+    if config.keys and not any(key.owner == caller.owner for key in config.keys):
+        raise UpstreamError("the API key of this request is not valid any more", 401, "invalid_api_key")
+    return caller
+
+
 def check_admin(caller: Caller) -> None:
     if not caller.is_admin:
         raise UpstreamError("this needs one of the admin_keys in [server]", 403, "admin_only")

@@ -12,8 +12,10 @@ import msgspec
 from toolglot.catalog.prices import cost
 from toolglot.client.session import Session
 from toolglot.client.worker import in_worker
+from toolglot.core.fold import unfold
 from toolglot.core.interfaces import Conversations, ResponseContext, Writer
 from toolglot.core.messages import Message
+from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
 from toolglot.errors import CallerError, UpstreamError
@@ -22,6 +24,8 @@ from toolglot.gateway.body_structure import check_structure
 from toolglot.gateway.budgets import estimated_usage
 from toolglot.gateway.frontends import CHAT, GEMINI, OLLAMA, Frontend, JsonArrayWriter
 from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.internal_exchange import InternalExchange
+from toolglot.gateway.recent_threads import RecentThreads
 from toolglot.gateway.records import Record
 from toolglot.gateway.response_writer import ClientStream, ResponseWriter, response_headers, start_stream
 from toolglot.gateway.routing import MAX_NAME, Candidate
@@ -55,10 +59,17 @@ class EndpointCall(msgspec.Struct, frozen=True):
     def owner(self) -> str:
         return self.caller.owner
 
+    @property
+    def recent(self) -> RecentThreads | None:
+        """Of the WebSocket that the request came on."""
+        return self.exchange.recent if isinstance(self.exchange, InternalExchange) else None
+
     def estimate_usage(self, candidate: Candidate, sent: int, received: int = 0) -> None:
         """Where the upstream did not report it, and a budget needs it: of a request of so many bytes and its response."""
         record, config = self.record, self.live.config
-        if record.input is not None or not any(budget.is_for(self.owner) for budget in config.budgets):
+        if record.input is not None or not config.budgets:
+            return
+        if not any(budget.is_for(self.owner) for budget in config.budgets):
             return
         usage = estimated_usage(sent, received)
         record.input, record.output = usage.input, usage.output
@@ -117,9 +128,10 @@ def _request(call: EndpointCall, body: bytes, **overrides: Any) -> Request:
 # -- the chat endpoint
 
 
-async def chat(call: EndpointCall) -> None:
+async def chat(call: EndpointCall, body: bytes | None = None) -> None:
     server = call.live.config.server
-    body = await call.exchange.body(server.max_body, server.client_timeout)
+    if body is None:
+        body = await call.exchange.body(server.max_body, server.client_timeout)
     overrides: dict[str, Any] = {}
     if "verb" in call.path_params:
         streams = call.path_params["verb"] == "streamGenerateContent"
@@ -131,7 +143,10 @@ async def chat(call: EndpointCall) -> None:
     if call.frontend is OLLAMA and not request.messages:
         await _load_model(call, request)
         return
-    thread = stored_thread(call, body)
+    thread = await stored_thread(call, body)
+    if thread is not None and thread.is_warm_up:
+        await _warm_up(call, request, thread)
+        return
     upstream_request = await thread.with_history(request) if thread is not None else request
     if not upstream_request.messages and thread is None:  # a stored conversation may be the upstream's
         raise CallerError("is missing or empty", call.frontend.server.messages_key)
@@ -148,11 +163,10 @@ async def chat(call: EndpointCall) -> None:
         raise
     _record_candidate(call.record, opened.candidate)
     call.record.tool_mode, call.record.tried = opened.response.plan.tool_mode.name, opened.failed
-    kept_thread = thread if thread is not None and thread.stores else None
+    kept_thread = thread if thread is not None and thread.is_kept else None
     content, prices = server.record, call.live.config.prices
     keep_events = content or kept_thread is not None
-    response_id, created = call.frontend.server.id_prefix + call.exchange.id, int(call.record.began)
-    context = ResponseContext(response_id, request.model, created, request.stream_usage, request)
+    context = response_context(call, request)
     response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
     try:
         await (_stream if request.stream else _whole)(call, context, opened, response, kept_thread)
@@ -175,6 +189,19 @@ async def _load_model(call: EndpointCall, request: Request) -> None:
     await call.exchange.json(last)
 
 
+async def _warm_up(call: EndpointCall, request: Request, thread: StoredThread) -> None:
+    """`generate: false` on a WebSocket: the client wants to continue from this input. Nothing is sent upstream."""
+    await thread.with_history(request)
+    call.live.routing.candidates(request.model)
+    context = response_context(call, request)
+    reply = Reply(context.id, request.model, (), Stop("stop"), Usage(0, 0))
+    await thread.save_reply(reply, context)
+    call.record.status = 200
+    writer = call.frontend.wire.writer(context, [])
+    events = b"".join([writer.feed(event) for event in unfold(reply)]) + writer.close()
+    await call.exchange.respond(200, events, media_type=call.frontend.wire.media_type.encode())
+
+
 def _session(call: EndpointCall) -> Session:
     """A session that copies the upstream's rate-limit headers for clients of the same vendor."""
     session, prefix = call.live.session, call.frontend.server.rate_limit_prefix
@@ -191,6 +218,11 @@ def _client(call: EndpointCall) -> Client:
         if value:
             headers[name.decode()] = value[:_MAX_FORWARDED_HEADER].decode("latin-1")
     return Client(call.frontend.wire.name, headers)
+
+
+def response_context(call: EndpointCall, request: Request) -> ResponseContext:
+    response_id, created = call.frontend.server.id_prefix + call.exchange.id, int(call.record.began)
+    return ResponseContext(response_id, request.model, created, request.stream_usage, request)
 
 
 async def _whole(
@@ -234,54 +266,85 @@ class _ThreadFields(Protocol):
     instructions: Any
     previous: str | None
     store: bool | None
+    generate: bool | None  # on a WebSocket
 
 
 @cache
 def _thread_fields(conversations: Conversations) -> type[_ThreadFields]:
     """The fields of a request, under the keys of its wire."""
-    fields = [("instructions", Any, None), ("previous", str | None, None), ("store", bool | None, None)]
+    flags = [("store", bool | None, None), ("generate", bool | None, None)]
+    fields = [("instructions", Any, None), ("previous", str | None, None), *flags]
     keys = {"instructions": conversations.instructions, "previous": conversations.previous}
     return cast(type[_ThreadFields], msgspec.defstruct("ThreadFields", fields, rename=keys))
 
 
-def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
+async def stored_thread(call: EndpointCall, body: bytes) -> StoredThread | None:
     conversations = call.frontend.wire.conversations
-    return None if conversations is None else StoredThread(call, body, conversations)
+    if conversations is None:
+        return None
+    read = partial(StoredThread, call, body, conversations)
+    return await in_worker(read) if len(body) > _LARGE_BODY else read()
 
 
 class StoredThread:
     """A conversation that the gateway stores, on a wire that has such: its history, and the new messages."""
 
     def __init__(self, call: EndpointCall, body: bytes, conversations: Conversations) -> None:
-        self._call = call
+        self._call, self._recent, self._size = call, call.recent, len(body)
         self._conversations = conversations
         try:
             self._fields: _ThreadFields = msgspec.json.decode(body, type=_thread_fields(conversations))
         except JSON_ERRORS as error:
             raise CallerError(str(error)) from None
         self._new_messages: tuple[Message, ...] = ()
-        self._is_small = len(body) < _LARGE_BODY
 
     @property
     def stores(self) -> bool:
         return self._fields.store is not False
 
+    @property
+    def is_kept(self) -> bool:
+        """Stored, or known on its WebSocket."""
+        return self._recent is not None or self.stores
+
+    @property
+    def is_warm_up(self) -> bool:
+        return self._fields.generate is False and self._recent is not None
+
     async def with_history(self, request: Request) -> Request:
         """The request with all earlier messages. Instructions of earlier requests do not apply, as in the vendors' APIs."""
+        request = self._without_background(request)
         leading = 1 if self._fields.instructions else 0
         self._new_messages = request.messages[leading:]
         previous = self._fields.previous
         if not previous:
             return request
-        where, shared_store = (previous, self._call.owner), self._call.gateway.shared_store
-        if shared_store is not None:
-            history = await shared_store.history(*where)
-        else:
-            history = await in_worker(partial(self._call.gateway.store.history, *where))
+        history = await self._history(previous)
         if history is None:
             status, code = self._conversations.not_found
             raise UpstreamError(f"{self._conversations.previous}: {previous[:100]!r} not found", status, code)
         return await in_worker(partial(self._joined, request, request.messages[:leading], history))
+
+    def _without_background(self, request: Request) -> Request:
+        """The gateway itself runs responses in the background."""
+        wire = self._call.frontend.wire.name
+        fields = request.extra.get(wire, {})
+        if self._recent is None and "background" not in fields:
+            return request
+        fields = {key: value for key, value in fields.items() if key not in ("background", "generate")}
+        return msgspec.structs.replace(request, extra={**request.extra, wire: fields})
+
+    async def _history(self, previous: str) -> tuple[Message, ...] | None:
+        """The messages that this WebSocket knows, after those of the stored response before them."""
+        recent, stored_id = self._recent.history(previous) if self._recent is not None else ((), previous)
+        if stored_id is None:
+            return recent
+        where, shared_store = (stored_id, self._call.owner), self._call.gateway.shared_store
+        if shared_store is not None:
+            stored = await shared_store.history(*where)
+        else:
+            stored = await in_worker(partial(self._call.gateway.store.history, *where))
+        return None if stored is None else (*stored, *recent)
 
     def _joined(self, request: Request, instructions: tuple[Message, ...], history: tuple[Message, ...]) -> Request:
         wire = self._call.frontend.wire.name
@@ -292,12 +355,35 @@ class StoredThread:
 
     async def save(self, response: ResponseWriter, context: ResponseContext) -> None:
         """Runs before the end of the response is sent: the client may continue the conversation right after it."""
-        store, shared_store = self._call.gateway.store, self._call.gateway.shared_store
-        is_small = self._is_small and response.characters < _LARGE_BODY and len(self._new_messages) < _MANY_MESSAGES
-        make_row = partial(self._row, response, context)
-        row = make_row() if is_small else await in_worker(make_row)
-        if row is None:
+        is_small = self._is_small(response.characters)
+        reply = response.reply() if is_small else await in_worker(response.reply)
+        await self.save_reply(reply, context, is_small=is_small)
+
+    def _is_small(self, characters: int) -> bool:
+        return self._size < _LARGE_BODY and characters < _LARGE_BODY and len(self._new_messages) < _MANY_MESSAGES
+
+    async def save_reply(self, reply: Reply, context: ResponseContext, *, is_small: bool = True) -> None:
+        """Nothing, if the response is not complete."""
+        if reply.error is not None:
             return
+        messages = (*self._new_messages, Message("assistant", reply.parts)) if reply.parts else self._new_messages
+        await self._keep(self._fields.previous or None, messages, reply, context, is_small)
+
+    async def save_compacted(self, summary: Message, reply: Reply, context: ResponseContext) -> None:
+        """A conversation that continues from this response has the summary alone."""
+        await self._keep(None, (summary,), reply, context, is_small=True)
+
+    async def _keep(
+        self, previous: str | None, messages: tuple[Message, ...], reply: Reply, context: ResponseContext, is_small: bool
+    ) -> None:
+        if self._recent is not None:
+            self._recent.add(context.id or "", previous, messages, self._size)
+        if not self.stores:
+            return
+        store, shared_store = self._call.gateway.store, self._call.gateway.shared_store
+        write = partial(self._written, reply, context)
+        body = write() if is_small else await in_worker(write)
+        row = (context.id or "", self._call.owner, previous, messages, body)
         try:
             if shared_store is not None:
                 await shared_store.add(*row)
@@ -309,13 +395,5 @@ class StoredThread:
             log.error("%s: %s", self._call.exchange.request_id, error)
             self._call.record.notes.append(str(error))
 
-    def _row(
-        self, response: ResponseWriter, context: ResponseContext
-    ) -> tuple[str, str, str | None, tuple[Message, ...], bytes] | None:
-        """What the store keeps; None if the response is not complete."""
-        reply = response.reply()
-        if reply.error is not None:
-            return None
-        messages = (*self._new_messages, Message("assistant", reply.parts))
-        body = encode(self._call.frontend.wire.write_reply(reply, context, []))
-        return context.id or "", self._call.owner, self._fields.previous or None, messages, body
+    def _written(self, reply: Reply, context: ResponseContext) -> bytes:
+        return encode(self._call.frontend.wire.write_reply(reply, context, []))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from toolglot.errors import UpstreamError
 
 _RETRY_AFTER = 1.0  # seconds
+LIMIT_CODES = frozenset({"too_many_at_once", "rate_limit_exceeded"})
 
 
 def too_many_at_once(max_concurrent: int) -> UpstreamError:

@@ -45,12 +45,22 @@ _SIZE_KEYS = (
     "max_header",
     "max_depth",
     "max_tools",
+    "max_batch_rows",
+    "batch_rows",
     "max_concurrent",
     "log_file_size",
 )
 _MAX_WORKERS = 256
 _MAX_RECORDS = 10_000
-_TIME_KEYS = ("ping", "client_timeout", "queue_timeout", "connect_timeout", "first_byte_timeout", "idle_timeout")
+_TIME_KEYS = (
+    "ping",
+    "websocket_idle",
+    "client_timeout",
+    "queue_timeout",
+    "connect_timeout",
+    "first_byte_timeout",
+    "idle_timeout",
+)
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+")
 KEY_NAME = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -85,7 +95,7 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     otel: bool | None = None  # OpenTelemetry; None: if the environment sets it up
     detect: bool = True  # query servers for what their models support
     schemas: Schemas = "reject"  # of a tool, with a keyword that can't be compiled
-    store: str = MEMORY  # of the Responses API: memory, or a file
+    store: str = MEMORY  # of Responses and Interactions: memory, or a file
     nonce_secret: str = ""  # of the nonces in prompts; several machines need the same one; "": made at start
     max_store: int = 256 * 1024 * 1024  # bytes of stored responses
     state: str = ""  # address of a Redis that several gateways share
@@ -93,11 +103,14 @@ class Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_header: int = 64 * 1024  # bytes of a request's header
     max_depth: int = 128  # of nested JSON in a request
     max_tools: int = 1024  # of one request
+    max_batch_rows: int = 50_000  # requests of one batch
+    batch_rows: int = 8  # requests of one batch that run at the same time
     max_concurrent: int = 256  # concurrent requests per key
     max_connections: int = 0  # to one upstream host; 0: enough for max_concurrent requests of every key
     rate: float = 0.0  # requests per second and key
     burst: int = 0  # requests at once; 0: twice the rate
     ping: float = 15.0  # silence on a stream before a keep-alive
+    websocket_idle: float = 900.0  # a WebSocket without a request is closed after this time
     client_timeout: float = 60.0  # to send its request, or to read the response
     queue_timeout: float = 10.0  # for a free connection to an upstream
     cooldown: float = 30.0  # a target that failed three times in a row comes last for this time; 0: never

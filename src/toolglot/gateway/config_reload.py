@@ -23,6 +23,7 @@ FIXED = (
     "store",
     "max_store",
     "max_header",
+    "batch_rows",
     "max_records",
     "retention",
     "state",

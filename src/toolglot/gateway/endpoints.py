@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from toolglot.errors import UpstreamError
-from toolglot.gateway import admin_endpoints, model_check, model_endpoints, tokens
+from toolglot.gateway import admin_endpoints, model_check, model_endpoints, responses_endpoints, tokens
+from toolglot.gateway.batches import anthropic_batches, openai_batches
 from toolglot.gateway.chat_endpoints import EndpointCall, chat
+from toolglot.gateway.compaction import compact
 from toolglot.gateway.frontends import (
     ANTHROPIC,
     CHAT,
@@ -23,6 +25,7 @@ from toolglot.gateway.frontends import (
 from toolglot.gateway.http_exchange import HttpExchange, wrong_method
 from toolglot.gateway.page import page
 from toolglot.gateway.pass_through import forward
+from toolglot.gateway.responses_websocket import responses_websocket
 from toolglot.wires.gemini.shapes import METHODS as GEMINI_METHODS
 
 Handler = Callable[[EndpointCall], Awaitable[None]]
@@ -58,9 +61,17 @@ def _of_every_wire() -> list[tuple[str, str, Endpoint]]:
 
 EXACT: dict[tuple[str, str], Endpoint] = {
     **{(method, path): endpoint for method, path, endpoint in _of_every_wire() if "(" not in path},
-    ("GET", "/v1/responses"): Endpoint(admin_endpoints.responses_websocket, RESPONSES),
+    ("POST", "/v1/responses"): Endpoint(responses_endpoints.create, RESPONSES, recorded=True, limited=True),
+    ("GET", "/v1/responses"): Endpoint(responses_websocket, RESPONSES),
+    ("POST", "/v1/responses/compact"): Endpoint(compact, RESPONSES, recorded=True, limited=True),
     ("POST", "/v1/responses/input_tokens"): Endpoint(tokens.count_responses, RESPONSES, limited=True),
     ("POST", "/v1/messages/count_tokens"): Endpoint(tokens.count_anthropic, ANTHROPIC, limited=True),
+    ("POST", "/v1/messages/batches"): Endpoint(anthropic_batches.create, ANTHROPIC, limited=True),
+    ("GET", "/v1/messages/batches"): Endpoint(anthropic_batches.list_all, ANTHROPIC),
+    ("POST", "/v1/batches"): Endpoint(openai_batches.create, CHAT, limited=True),
+    ("GET", "/v1/batches"): Endpoint(openai_batches.list_all, CHAT),
+    ("POST", "/v1/files"): Endpoint(openai_batches.upload, CHAT, limited=True, shared=True),
+    ("GET", "/v1/files"): Endpoint(openai_batches.list_files, CHAT, shared=True),
     ("POST", "/v1/embeddings"): Endpoint(forward, CHAT, recorded=True, limited=True),
     ("POST", "/v1/completions"): Endpoint(forward, CHAT, recorded=True, limited=True),
     ("POST", "/api/generate"): Endpoint(forward, OLLAMA, recorded=True, limited=True),
@@ -89,11 +100,23 @@ EXACT: dict[tuple[str, str], Endpoint] = {
 PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
     (method, re.compile(pattern), endpoint)
     for method, pattern, endpoint in (
+        ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.retrieve, RESPONSES)),
+        ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.delete, RESPONSES)),
+        ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(responses_endpoints.cancel, RESPONSES)),
+        ("GET", r"/v1/messages/batches/(?P<id>[^/]+)", Endpoint(anthropic_batches.retrieve, ANTHROPIC)),
+        ("GET", r"/v1/messages/batches/(?P<id>[^/]+)/results", Endpoint(anthropic_batches.results, ANTHROPIC)),
+        ("POST", r"/v1/messages/batches/(?P<id>[^/]+)/cancel", Endpoint(anthropic_batches.cancel, ANTHROPIC)),
+        ("DELETE", r"/v1/messages/batches/(?P<id>[^/]+)", Endpoint(anthropic_batches.delete, ANTHROPIC)),
+        ("GET", r"/v1/batches/(?P<id>[^/]+)", Endpoint(openai_batches.retrieve, CHAT)),
+        ("POST", r"/v1/batches/(?P<id>[^/]+)/cancel", Endpoint(openai_batches.cancel, CHAT)),
+        ("GET", r"/v1/files/(?P<id>[^/]+)", Endpoint(openai_batches.show_file, CHAT, shared=True)),
+        ("DELETE", r"/v1/files/(?P<id>[^/]+)", Endpoint(openai_batches.delete_file, CHAT, shared=True)),
+        ("GET", r"/v1/files/(?P<id>[^/]+)/content", Endpoint(openai_batches.file_content, CHAT, shared=True)),
         *((method, path, endpoint) for method, path, endpoint in _of_every_wire() if "(" in path),
         ("POST", _VERSION + r"/models/(?P<model>.+):countTokens", Endpoint(tokens.count_gemini, GEMINI, limited=True)),
         ("GET", r"/toolglot/page/(?P<name>[a-z]+\.(?:js|css))", Endpoint(page.show, CHAT, open=True)),
         ("GET", r"/toolglot/decisions/(?P<id>[^/]+)", Endpoint(admin_endpoints.decisions, CHAT)),
-        ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(admin_endpoints.input_items, RESPONSES)),
+        ("GET", r"/v1/responses/(?P<id>[^/]+)/input_items", Endpoint(responses_endpoints.input_items, RESPONSES)),
         ("GET", r"/toolglot/check/(?P<model>.+)", Endpoint(model_check.check_endpoint, CHAT)),
         ("GET", r"/v1/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, CHAT, shared=True)),
         ("GET", r"(?:/v1beta|)/models/(?P<model>.+)", Endpoint(model_endpoints.show_model, GEMINI)),
@@ -101,7 +124,7 @@ PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
 ]
 
 # clients whose base URL ends before the version
-_WITHOUT_VERSION = re.compile(r"/(?:chat/completions|completions|embeddings|(?:responses|messages)(?:/.*)?)")
+_WITHOUT_VERSION = re.compile(r"/(?:chat/completions|completions|embeddings|(?:responses|messages|batches|files)(?:/.*)?)")
 
 # methods of Gemini's API that the gateway does not support
 _UNSUPPORTED_VERB = re.compile(_VERSION + r"/models/(?P<model>.+):(?P<verb>[A-Za-z]+)")

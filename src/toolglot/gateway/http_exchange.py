@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, MutableMapping
 from os import urandom
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs
 
 from toolglot.errors import UpstreamError
@@ -18,8 +18,26 @@ Send = Callable[[MutableMapping[str, Any]], Coroutine[Any, Any, None]]
 Headers = Iterable[tuple[bytes, bytes]]
 
 JSON = b"application/json"
+TAKE_OVER = "toolglot.take_over"  # ASGI extension: the connection of a request that asks for another protocol
 _MAX_HEADER_TEXT = 4000  # characters in a header that toolglot writes
 _CHECK_INTERVAL = 0.05  # seconds
+
+
+class Duplex(Protocol):
+    """A connection in another protocol than HTTP."""
+
+    async def receive(self) -> bytes:
+        """The next bytes; b"" once the client or the server ends."""
+
+    async def send(self, data: bytes) -> None:
+        """Waits while the client does not read."""
+
+    def end_sending(self) -> None:
+        """Nothing more follows."""
+
+    @property
+    def is_stopping(self) -> bool:
+        """The server shuts down."""
 
 
 class ClientDisconnected(Exception):  # noqa: N818
@@ -52,6 +70,8 @@ class IdleTimer:
 
 
 class HttpExchange:
+    rated = True  # counts towards the rate of its key
+
     __slots__ = (
         "_body_deadline",
         "_body_timed_out",
@@ -68,13 +88,17 @@ class HttpExchange:
         "ended",
         "headers",
         "id",
+        "later",
         "method",
         "path",
         "query",
         "rate_limit_headers",
         "request_id",
         "request_id_header",
+        "scheme",
         "started",
+        "take_over",
+        "unrecorded",
     )
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, idle_timer: IdleTimer) -> None:
@@ -92,6 +116,10 @@ class HttpExchange:
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])  # names in lower case; the last duplicate wins
         self.query: bytes = scope["query_string"]
         self.client_host: str = (scope["client"] or ("",))[0]
+        self.scheme: str = scope.get("scheme", "http")
+        self.take_over: Callable[[], Duplex] | None = scope.get("extensions", {}).get(TAKE_OVER)
+        self.later: Callable[[], Awaitable[None]] | None = None  # what needs no slot among the requests of its key
+        self.unrecorded = False  # another request has the record
         self.disconnected = False
         self.started = False  # the response headers are sent
         self.ended = False
@@ -246,15 +274,4 @@ def wrong_method(path: str, methods: Collection[str]) -> RejectedRequestError:
     allowed = ", ".join(sorted({*methods} | ({"HEAD"} if "GET" in methods else set())))
     return RejectedRequestError(
         f"{path[:200]} supports only {allowed}", 405, "method_not_allowed", (b"allow", allowed.encode())
-    )
-
-
-def websocket_not_supported() -> RejectedRequestError:
-    return RejectedRequestError(
-        "WebSockets are not supported: use POST /v1/responses",
-        426,
-        "upgrade_required",
-        (b"upgrade", b"HTTP/1.1"),
-        (b"connection", b"upgrade"),
-        (b"connection", b"close"),
     )

@@ -17,6 +17,8 @@ from urllib.parse import unquote
 
 import httptools
 
+from toolglot.gateway.http_exchange import TAKE_OVER
+
 _TEXT = b"connection: close\r\ncontent-type: text/plain\r\ncontent-length: %d\r\n\r\n%b"
 _LONG = b"The request headers are too large."
 _INVALID = b"Invalid HTTP request received."
@@ -111,6 +113,11 @@ class RequestCycle:
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
+    def take_over(self) -> TakenConnection:
+        """Instead of a response. The connection closes when the application returns."""
+        self.started = True
+        return self._connection.take_over()
+
     async def receive(self) -> MutableMapping[str, Any]:
         if self._expects_continue and not self.disconnected:
             self._expects_continue = False
@@ -193,6 +200,57 @@ class RequestCycle:
                 self._connection.close()
 
 
+class TakenConnection:
+    """The bytes of a connection that the application continues in another protocol."""
+
+    def __init__(self, connection: HttpProtocol, early: bytes) -> None:
+        self._connection = connection
+        self._chunks = [early] if early else []
+        self._buffered = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._ended = connection.closing
+        self.is_stopping = False
+
+    def feed(self, data: bytes) -> None:
+        self._chunks.append(data)
+        self._buffered += len(data)
+        if self._buffered > _HIGH_WATER:
+            self._connection.pause_reading()
+        self._wake()
+
+    def end(self) -> None:
+        self._ended = True
+        self._wake()
+
+    def stop(self) -> None:
+        """The server shuts down: `receive` returns, so that the application can take leave."""
+        self.is_stopping = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def receive(self) -> bytes:
+        if not (self._chunks or self._ended or self.is_stopping):
+            self._connection.resume_reading()
+            self._waiter = self._connection.loop.create_future()
+            await self._waiter
+        data, self._chunks, self._buffered = b"".join(self._chunks), [], 0
+        return data
+
+    async def send(self, data: bytes) -> None:
+        if self._connection.write_paused:
+            await self._connection.drained()
+        if not self._ended and data:
+            self._connection.transport.write(data)
+
+    def end_sending(self) -> None:
+        transport = self._connection.transport
+        if not self._ended and transport.can_write_eof():  # not with TLS
+            transport.write_eof()
+
+
 @lru_cache
 def _status_line(status: int) -> bytes:
     try:
@@ -239,6 +297,8 @@ class HttpProtocol(asyncio.Protocol):
         self._writable.set()
         self.write_paused = False
         self._default_headers: tuple[Any, bytes] = (None, b"")
+        self._early: list[bytes] | None = None  # bytes after the head of a WebSocket's request
+        self._taken: TakenConnection | None = None
 
     # -- called by the event loop
 
@@ -260,11 +320,20 @@ class HttpProtocol(asyncio.Protocol):
             if cycle is not None:
                 cycle.disconnect()
         self._next.clear()
+        if self._taken is not None:
+            self._taken.end()
         self.resume_writing()
         self._parser = None
 
     def data_received(self, data: bytes) -> None:
         if self._rejection or self.closing:
+            return
+        if self._taken is not None:
+            self._taken.feed(data)
+            return
+        if self._early is not None:
+            self._early.append(data)
+            self.pause_reading()
             return
         if self._in_head and self._current is None and not self._overhead:
             self._expect(self.head_seconds)
@@ -277,25 +346,33 @@ class HttpProtocol(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
-            self._ignore_upgrade(data[upgrade.args[0] :])
+            self._upgrade(data[upgrade.args[0] :])
         except httptools.HttpParserError:
             self._reject(_TOO_LARGE if self._head > self.max_head else _BAD)
 
-    def _ignore_upgrade(self, rest: bytes) -> None:
-        """No upgrades here, and the parser takes the body of such a request for another protocol: it gets the head again.
+    def _upgrade(self, rest: bytes) -> None:
+        """The application may take over the connection of a WebSocket's request; all others get a response in HTTP.
 
-        The connection closes after the response, because a client may go on in the other protocol.
+        The parser takes the body of such a request for another protocol: it gets the head again. The connection closes after
+        the response, because a client may go on in the other protocol.
         """
         method, version = self._parser.get_method(), self._parser.get_http_version().encode()
         self._parser = httptools.HttpRequestParser(self)
         if method == b"CONNECT":
             self._reject(_BAD)
             return
+        if method == b"GET" and version == b"1.1" and (b"upgrade", b"websocket") in [(n, v.lower()) for n, v in self._headers]:
+            self._early, rest = [rest], b""
         headers = [header for header in self._headers if header[0] != b"connection"]
         lines = b"".join([b"%b: %b\r\n" % header for header in (*headers, (b"connection", b"close"))])
         self._feed(b"%b %b HTTP/%b\r\n%b\r\n" % (method, self._url, version, lines))
         if rest and not self._rejection:
             self._feed(rest)
+
+    def take_over(self) -> TakenConnection:
+        self._taken = TakenConnection(self, b"".join(self._early or ()))
+        self._early = None
+        return self._taken
 
     def _reject(self, response: bytes) -> None:
         """After the responses that are due. A request with a broken body gets no other response."""
@@ -316,7 +393,7 @@ class HttpProtocol(asyncio.Protocol):
 
         In a running response it counts as left.
         """
-        if self.closing or self._read is not None or self._current is None or self._current.started:
+        if self._taken is not None or self.closing or self._read is not None or self._current is None or self._current.started:
             return False
         (self._current, *self._next)[-1].keep_alive = False  # the others would close before its response
         self._probe()
@@ -397,6 +474,8 @@ class HttpProtocol(asyncio.Protocol):
         }
         is_new = version == "1.1"
         cycle = RequestCycle(self, scope, is_new and parser.should_keep_alive(), is_new and self._expects_continue)
+        if self._early is not None:
+            scope["extensions"] = {TAKE_OVER: cycle.take_over}
         if self._current is None:
             self._serve(cycle)
         elif len(self._next) < _MAX_PIPELINED:
@@ -496,6 +575,8 @@ class HttpProtocol(asyncio.Protocol):
         if self._current is None:
             self.close()
             return
+        if self._taken is not None:
+            self._taken.stop()
         for cycle in (self._current, *self._next):
             cycle.keep_alive = False
 

@@ -78,15 +78,15 @@ class Metrics(Collector):
         self._requests = _Counter("toolglot_requests", "Requests by outcome.", [*by, "upstream", "status"])
         self._seconds = _Histogram("toolglot_request_seconds", "Request duration.", by)
         self._first = _Histogram("toolglot_first_token_seconds", "Time to the first chunk of a stream.", by)
-        self._tokens = _Counter("toolglot_tokens", "Tokens as counted by upstreams.", ["model", "kind"])
-        self._cost = _Counter("toolglot_cost_dollars", "Cost of requests whose model has a price.", ["model"])
+        self._tokens = _Counter("toolglot_tokens", "Tokens as counted by upstreams.", ["model", "key", "kind"])
+        self._cost = _Counter("toolglot_cost_dollars", "Cost of requests whose model has a price.", ["model", "key"])
         self._calls = _Counter("toolglot_calls", "Tool calls by outcome.", ["model", "dialect", "outcome", "code"])
         self._decisions = _Counter("toolglot_decisions", "Decisions by reason code.", ["model", "code"])
         self._retried = _Counter("toolglot_retried", "Requests to a model to repair a rejected call.", ["model"])
         self._sent = _Counter("toolglot_upstream_requests", "HTTP requests to upstreams for requests of clients.", [])
         resent = "Of these: sent again, because the upstream had closed a kept connection."
         self._resent = _Counter("toolglot_upstream_resent", resent, [])
-        self._models = LabelSet()
+        self._models, self._keys = LabelSet(), LabelSet()
         self.running = 0
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -97,12 +97,12 @@ class Metrics(Collector):
         self._seconds.observe((record.wire, model), record.seconds)
         if record.first is not None and record.stream:
             self._first.observe((record.wire, model), record.first)
-        if record.input:
-            self._tokens.by[model, "input"] += record.input
-        if record.output:
-            self._tokens.by[model, "output"] += record.output
-        if record.cost:
-            self._cost.by[model,] += record.cost
+        if record.input or record.output or record.cost:
+            key = self._keys.label(record.owner)
+            self._tokens.by[model, key, "input"] += record.input or 0
+            self._tokens.by[model, key, "output"] += record.output or 0
+            if record.cost:
+                self._cost.by[model, key] += record.cost
         for call in record.calls:
             self._calls.by[model, call.dialect, call.outcome, call.code] += 1
         for decision in record.decisions:

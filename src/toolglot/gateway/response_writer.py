@@ -23,6 +23,7 @@ from toolglot.io.json_codec import encode
 from toolglot.pipeline.response.rejected_text import explain_rejected
 
 _MANY = 500  # events or decisions; fewer take milliseconds
+_MOST = 1000  # calls and decisions of one request; a flood of more is the work of an attack
 _UNKNOWN_TOOL = "rejected_unknown_tool"  # its name is the model's invention, and may be anything
 
 BeforeEnd = Callable[[], Awaitable[None]]
@@ -126,7 +127,7 @@ class ResponseWriter:
     async def stream(self, writer: Writer, notes: list[str], out: ClientStream, before_end: BeforeEnd | None = None) -> None:
         """Sends events as they arrive. `before_end` runs when the reply is complete, before its last events are sent."""
         async for batch in self._response:
-            events = await self._prepare(batch)
+            events = self._prepared(batch) if type(batch[-1]) is Delta else await self._prepare(batch)  # most end in a delta
             if before_end is not None and type(events[-1]) in (Finish, Fault):
                 await before_end()
             if len(events) == 1:
@@ -219,8 +220,11 @@ class ResponseWriter:
                 if self._content and one.call is not None:
                     recorded = msgspec.structs.replace(recorded, written=one.call.raw)
                 record.calls.append(recorded)
-        record.decisions = [RecordedDecision(one.code, one.message if self._content else None) for one in self._decisions]
-        record.notes = list(dict.fromkeys([*self._opened.failed, *event.notes]))
+        kept, record.calls = self._decisions[:_MOST], record.calls[:_MOST]
+        record.decisions = [RecordedDecision(one.code, one.message if self._content else None) for one in kept]
+        many = len(self._decisions) - len(kept)
+        notes = [f"{many} more decisions are not recorded"] if many else []
+        record.notes = list(dict.fromkeys([*self._opened.failed, *event.notes, *notes]))
         record.retried = self._response.retried
         if isinstance(event, Fault):
             record.code, record.error = event.error.code or "fault", event.error.message

@@ -6,11 +6,11 @@ import asyncio
 import logging
 import time
 
-import msgspec
-
+from toolglot.gateway.background import EVENTS, SNAPSHOTS
+from toolglot.gateway.batches.batch import BATCHES, CONTENTS
 from toolglot.gateway.overview import Deleted
 from toolglot.gateway.records import Records, decode_record
-from toolglot.gateway.shared_state import BETWEEN, RECORDS, RESPONSES, Kind, SharedState
+from toolglot.gateway.shared_state import BETWEEN, RECORDS, RESPONSES, SharedState
 from toolglot.gateway.store import Store, StoreError
 
 _log = logging.getLogger("toolglot.gateway")
@@ -31,11 +31,6 @@ async def delete_old(seconds: float, records: Records, store: Store | None) -> N
         await asyncio.sleep(max(_SHORTEST, min(_INTERVAL, seconds / 10)))
 
 
-def kept_for(kind: Kind, seconds: float) -> Kind:
-    """With this retention time, if there is one; a Redis deletes by itself."""
-    return msgspec.structs.replace(kind, seconds=max(1, round(min(kind.seconds, seconds)))) if seconds else kind
-
-
 async def delete_shared(state: SharedState, owner: str | None) -> Deleted:
     """What all gateways share of an owner; None: of all."""
     records = responses = 0
@@ -45,4 +40,8 @@ async def delete_shared(state: SharedState, owner: str | None) -> Deleted:
     for id in await state.names(RECORDS):
         if owner is None or ((found := await state.get(RECORDS, id)) and decode_record(found).owner == owner):
             records += await state.delete(RECORDS, id)
+    for kind in (BATCHES, CONTENTS, SNAPSHOTS, EVENTS):
+        for id in await state.names(kind):
+            if owner is None or id.startswith(owner + BETWEEN):
+                await state.delete(kind, id)
     return Deleted(records, responses)

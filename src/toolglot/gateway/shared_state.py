@@ -26,6 +26,11 @@ class Kind(msgspec.Struct, frozen=True):
     max_bytes: int  # of all values of this kind
 
 
+def kept_for(kind: Kind, seconds: float) -> Kind:
+    """With this retention time, if there is one; a Redis deletes by itself."""
+    return msgspec.structs.replace(kind, seconds=max(1, round(min(kind.seconds, seconds)))) if seconds else kind
+
+
 RESPONSES = Kind("responses", 30 * _DAY, 20_000, 256 * 1024 * 1024)  # as long as OpenAI keeps them
 RECORDS = Kind("records", _DAY, 5_000, 64 * 1024 * 1024)
 MODE_STATS = Kind("mode_stats", 90 * _DAY, 1, 4 * 1024 * 1024)

@@ -1,4 +1,4 @@
-"""Stored conversations of the Responses API that all gateways see. What can't be shared is in the store of this gateway."""
+"""Stored conversations that all gateways see. What can't be shared is in the store of this gateway."""
 
 from __future__ import annotations
 

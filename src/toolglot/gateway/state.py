@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,20 +16,25 @@ from toolglot.client.transport import Limits, Transport
 from toolglot.client.transports import Transports
 from toolglot.core.log import log as library_log
 from toolglot.errors import CallerError
+from toolglot.gateway.background import Background
 from toolglot.gateway.balancing import Balancer
+from toolglot.gateway.batches.batch_store import BatchStore
+from toolglot.gateway.batches.runner import BatchRunner
 from toolglot.gateway.budgets import Spending
 from toolglot.gateway.concurrency import ConcurrencyGate
 from toolglot.gateway.config import Config, state_address
 from toolglot.gateway.configured_tools import ConfiguredTools
+from toolglot.gateway.http_exchange import HttpExchange
+from toolglot.gateway.kept_values import Leases, SharedValues, StoreValues, Values
 from toolglot.gateway.metrics import Metrics
 from toolglot.gateway.model_list import ModelList
 from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
 from toolglot.gateway.records import Records
-from toolglot.gateway.retention import delete_old, kept_for
+from toolglot.gateway.retention import delete_old
 from toolglot.gateway.routing import Routing
-from toolglot.gateway.shared_state import RECORDS, RESPONSES, LocalState, SharedState
+from toolglot.gateway.shared_state import RECORDS, RESPONSES, LocalState, SharedState, kept_for
 from toolglot.gateway.shared_store import SharedStore
 from toolglot.gateway.sharing import Sharing
 from toolglot.gateway.store import Store
@@ -57,6 +63,10 @@ def _connect(url: str) -> SharedState:
     return RedisState(url)
 
 
+async def _not_started(_: HttpExchange) -> None:
+    raise RuntimeError("the application was not created")
+
+
 class Gateway:
     """`background_jobs`: coroutine functions that run as long as the server, such as the configuration reload."""
 
@@ -70,6 +80,8 @@ class Gateway:
         self.history = History()
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
+        self.sockets: Counter[str] = Counter()  # open WebSockets by owner
+        self.handle: Callable[[HttpExchange], Awaitable[None]] = _not_started
         self.balancer = Balancer()
         self.server_tools = ConfiguredTools()
         self.background_jobs: list[Callable[[Gateway], Awaitable[None]]] = []
@@ -85,6 +97,12 @@ class Gateway:
             self.shared_store = SharedStore(self.shared, self.store, responses)
             counted = (self.mode_stats, self.usage, self.spending)
             self.background_jobs.append(Sharing(self.records, *counted, self.shared, kind=kept_for(RECORDS, seconds)))
+        self.values: Values = StoreValues(self.store) if self.shared.is_local else SharedValues(self.shared)
+        self.leases = Leases(self.values, secrets.token_hex(8))
+        self.background = Background(self.values, self.leases, config.server.retention)
+        self.batches = BatchStore(self.values, config.server.max_store, config.server.retention)
+        self.batch_runner = BatchRunner(self.batches, self.leases, lambda: self.handle, config.server.batch_rows)
+        self.background_jobs.append(self.batch_runner)
         if config.server.retention:
             self.background_jobs.append(lambda _: delete_old(config.server.retention, self.records, self.store))
         self.live = self._live(config)
@@ -127,6 +145,7 @@ class Gateway:
         return Live(config, Routing(config), session, ModelList(config, transport), UpstreamStates(config, transport))
 
     async def aclose(self) -> None:
+        await self.background.aclose()
         await self.server_tools.aclose()
         await self.live.session.transport.aclose()
         await self.transport.aclose()

@@ -1,4 +1,4 @@
-"""Stored conversations of the Responses API, for `previous_response_id`.
+"""Stored conversations of the APIs that have such (`previous_response_id`, `previous_interaction_id`), and other values.
 
 One row per response, linked to the previous one. A response is only visible to the key that created it.
 """
@@ -9,7 +9,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import msgspec
@@ -18,6 +18,7 @@ from toolglot.client.user_dirs import at_home, is_homeless, open_private
 from toolglot.core.messages import Message
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.config import MEMORY
+from toolglot.gateway.shared_state import Kind
 
 _MAX_ROWS = 20_000  # the oldest are deleted first
 _MAX_BYTES = 256 * 1024 * 1024
@@ -30,6 +31,9 @@ create table if not exists responses (
   primary key (owner, id)
 ) without rowid;
 create index if not exists responses_at on responses (at);
+create table if not exists kept (kind text not null, id text not null, at real not null, value blob not null);
+create unique index if not exists kept_id on kept (kind, id);
+create index if not exists kept_at on kept (kind, at);
 """
 
 _KEEP_ROWS = "delete from responses where at <= (select at from responses order by at desc limit 1 offset ?)"
@@ -39,6 +43,23 @@ delete from responses where at <= (
   where kept > ?
 )
 """
+
+_TRIM_KEPT = """
+delete from kept where kind = ?1 and at <= (
+  select max(at) from (
+    select at, sum(length(value)) over latest as bytes, row_number() over latest as number
+    from kept where kind = ?1 window latest as (order by at desc rows unbounded preceding)
+  ) where bytes > ?2 or number > ?3
+)
+"""
+_PUT_KEPT = """
+insert into kept values (?1, ?2, ?3, ?4) on conflict (kind, id) do update set at = ?3, value = ?4
+"""
+_DELETE_KEPT = """
+delete from kept where (:owner is null or substr(id, 1, length(:owner) + 1) = :owner || char(9))
+  and (:before is null or at < :before)
+"""
+_DELETE = "delete from responses where (:owner is null or owner = :owner) and (:before is null or at < :before)"
 
 decode_messages = msgspec.json.Decoder(tuple[Message, ...]).decode
 encode_messages = msgspec.json.Encoder().encode
@@ -82,6 +103,7 @@ class Store:
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._added = 0
+        self._kept: dict[str, tuple[int, int]] = {}  # number and bytes by kind, since the last time that old ones were deleted
         try:
             self._connection = _connect(place)
             self._bytes, self._last = self._totals()
@@ -145,12 +167,57 @@ class Store:
     def delete_all(self, owner: str | None = None, before: float | None = None) -> int:
         """Those of an owner, or from before this time; without both, all. Returns their number."""
         with self._locked():
-            where = "where (?1 is null or owner = ?1) and (?2 is null or at < ?2)"
-            number = self._connection.execute(f"delete from responses {where}", (owner, before)).rowcount  # noqa: S608
-            if number:
+            which = {"owner": owner, "before": before}
+            number = self._connection.execute(_DELETE, which).rowcount
+            others = self._connection.execute(_DELETE_KEPT, which).rowcount
+            if number or others:
                 self._connection.execute("pragma wal_checkpoint(truncate)")  # else they are still in the file beside it
                 self._bytes, _ = self._totals()
             return number
+
+    # -- values of other kinds
+
+    def get(self, kind: Kind, id: str) -> bytes | None:
+        with self._locked():
+            return self._get(kind, id)
+
+    def put(self, kind: Kind, id: str, value: bytes) -> None:
+        if len(value) > kind.max_bytes // 2:
+            raise StoreError(f"{len(value)} bytes are too many to store one")
+        with self._locked():
+            self._put(kind, id, value)
+
+    def remove(self, kind: Kind, id: str) -> bool:
+        with self._locked():
+            return self._connection.execute("delete from kept where kind = ? and id = ?", (kind.name, id)).rowcount > 0
+
+    def update(self, kind: Kind, id: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Replaces one value by what `change` makes of it; other processes wait."""
+        with self._locked():
+            self._connection.execute("begin immediate")
+            try:
+                value = change(self._get(kind, id))
+                self._put(kind, id, value)
+            except BaseException:
+                self._connection.execute("rollback")
+                raise
+            self._connection.execute("commit")
+            return value
+
+    def _get(self, kind: Kind, id: str) -> bytes | None:
+        query = "select value from kept where kind = ? and id = ? and at > ?"
+        found = self._connection.execute(query, (kind.name, id, time.time() - kind.seconds)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def _put(self, kind: Kind, id: str, value: bytes) -> None:
+        self._connection.execute(_PUT_KEPT, (kind.name, id, time.time(), value))
+        number, size = self._kept.get(kind.name, (0, 0))
+        number, size = number + 1, size + len(value)
+        if number >= _CLEANUP_INTERVAL or size > kind.max_bytes // 20:
+            self._connection.execute("delete from kept where kind = ? and at < ?", (kind.name, time.time() - kind.seconds))
+            self._connection.execute(_TRIM_KEPT, (kind.name, kind.max_bytes, kind.max_items))
+            number = size = 0
+        self._kept[kind.name] = number, size
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

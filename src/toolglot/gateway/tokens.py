@@ -18,7 +18,7 @@ from toolglot.errors import CallerError, ToolglotError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, stored_thread
 from toolglot.gateway.routing import MAX_NAME, Candidate
 from toolglot.gateway.upstream_request import Client, for_target
-from toolglot.io.json_codec import JSON_ERRORS, decode, encode
+from toolglot.io.json_codec import JSON_ERRORS, decode, decode_in_parts, encode, encode_in_parts
 from toolglot.pipeline.request.context_budget import request_tokens
 
 _MANY = 200  # messages
@@ -37,7 +37,7 @@ async def count_anthropic(call: EndpointCall) -> None:
 async def count_responses(call: EndpointCall) -> None:
     """With the history, if the request continues a stored response."""
     request, body = await read_request(call, await read_body(call))
-    thread = stored_thread(call, body)
+    thread = await stored_thread(call, body)
     tokens, source = await _count(call, await thread.with_history(request) if thread is not None else request)
     await call.exchange.json({"object": "response.input_tokens", "input_tokens": tokens}, more=[source])
 
@@ -88,8 +88,9 @@ def _counter(candidate: Candidate) -> Callable[[EndpointCall, HttpRequest, Candi
 
 async def _declared(counter: TokenCount, call: EndpointCall, http_request: HttpRequest, candidate: Candidate) -> int:
     def made() -> tuple[str, bytes]:
-        url, body = counter.request(candidate.target.route.model, http_request.url, decode(http_request.body))
-        return url, encode(body)
+        sent = {key: decode_in_parts(value) for key, value in _FIELDS.decode(http_request.body).items()}
+        url, body = counter.request(candidate.target.route.model, http_request.url, sent)
+        return url, encode_in_parts(body)
 
     url, data = await in_worker(made)
     return _number((await _post(call, http_request, url, data))[counter.key])

@@ -23,16 +23,16 @@ _PAIRS = {"}": "{", "]": "["}
 class Stops:
     """Literals that end a value, complete or not, if they are outside its strings."""
 
-    __slots__ = ("_first", "_literals", "tokens")
+    __slots__ = ("_literals", "first", "tokens")
 
     def __init__(self, literals: tuple[str, ...] = ()) -> None:
         self._literals = literals
-        self._first = frozenset(literal[0] for literal in literals)
-        self.tokens = re.compile("[{}\\[\\]\"'" + "".join(re.escape(char) for char in sorted(self._first)) + "]")
+        self.first = frozenset(literal[0] for literal in literals)  # characters
+        self.tokens = re.compile("[{}\\[\\]\"'" + "".join(re.escape(char) for char in sorted(self.first)) + "]")
 
     def at(self, text: str, at: int) -> bool | None:
         """Whether there is one at `at`; None: there may be, but the text ends first."""
-        if text[at] not in self._first:
+        if text[at] not in self.first:
             return False
         if text.startswith(self._literals, at):
             return True
@@ -43,28 +43,24 @@ class Stops:
 class _Brackets:
     """Which brackets are open."""
 
-    __slots__ = ("_count", "_open")
+    __slots__ = ("_count", "open")
 
     def __init__(self) -> None:
-        self._open: list[str] = []
+        self.open: list[str] = []
         self._count = {"{": 0, "[": 0}
-
-    @property
-    def depth(self) -> int:
-        return len(self._open)
 
     def take(self, char: str) -> int:
         """How many are open after this one."""
         if char in self._count:
-            self._open.append(char)
+            self.open.append(char)
             self._count[char] += 1
         elif self._count[_PAIRS[char]]:
             while True:
-                closed = self._open.pop()
+                closed = self.open.pop()
                 self._count[closed] -= 1
                 if closed == _PAIRS[char]:
                     break
-        return len(self._open)
+        return len(self.open)
 
 
 class LooseJson:
@@ -89,7 +85,7 @@ class LooseJson:
                 if found is None or not found[1]:
                     return found.end() if found else at  # the end, or a lone backslash
                 at, self._quote, self._before = found.end(), "", '"'
-                if not self._brackets.depth:
+                if not self._brackets.open:
                     self.whole = True
                     return at
                 continue
@@ -99,10 +95,11 @@ class LooseJson:
             self._before = gap[-1] if gap else self._before
             if token is None:
                 return size
-            stop = self._stops.at(text, end)
-            if stop is None or stop:
-                self.stopped = bool(stop)
-                return end
+            if text[end] in self._stops.first:
+                stop = self._stops.at(text, end)
+                if stop is None or stop:
+                    self.stopped = bool(stop)
+                    return end
             at = end + 1
             if self._take(text[end]):
                 return at

@@ -169,6 +169,10 @@ class TagScanner:
 
     def _head(self, text: str, at: int) -> int:
         call = self.calls[-1]
+        found_text = _NON_SPACE.search(text, at)
+        if found_text and self._tags.json_calls and found_text[0] in "{[":
+            call.body = self._base + at
+            return self._open_json(found_text.start())
         found = self._tags.head.match(text, at)
         if found and found.end() - at <= _LONGEST_HEAD:
             call.name, call.body = self._tags.name_of(found), self._base + found.end()
@@ -177,10 +181,6 @@ class TagScanner:
             else:
                 self._step = TagScanner._body
             return found.end()
-        found_text = _NON_SPACE.search(text, at)
-        if found_text and self._tags.json_calls and found_text[0] in "{[":
-            call.body = self._base + at
-            return self._open_json(found_text.start())
         if len(text) - at > _LONGEST_HEAD or self._tags.not_head.match(text, at):
             return self._stop(at)
         return self._wait(at)

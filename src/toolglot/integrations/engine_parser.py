@@ -10,7 +10,7 @@ import msgspec
 from toolglot.client.exchange import new_call_id
 from toolglot.core.events import Close, Delta, Event, Finish, Open, StageEvent
 from toolglot.core.messages import ToolCall
-from toolglot.dialects import dialect_names, find_dialect
+from toolglot.dialects import find_dialect, known_dialects
 from toolglot.errors import ToolglotError
 from toolglot.grammars.dialect import THINK
 from toolglot.pipeline.response.call_ids import AssignIds
@@ -22,7 +22,7 @@ AUTO = "toolglot"  # the name of the parser that recognizes the dialect; `toolgl
 
 def parser_names() -> dict[str, str]:
     """The name of each parser, and its dialect."""
-    return {AUTO: "auto", **{f"{AUTO}_{name}": name for name in dialect_names()}}
+    return {AUTO: "auto", **{f"{AUTO}_{name}": name for name in known_dialects()}}
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from toolglot.core.reply import Decision
 from toolglot.errors import CallerError
 from toolglot.integrations.response_filter import Options, response_filter
 from toolglot.integrations.transport import AsyncTransport, Choose, Transport
-from toolglot.pipeline.response.call_validator import Policy, check_options
+from toolglot.pipeline.response.call_validator import Policy
 from toolglot.wires import find_wire
 
 
@@ -29,6 +29,7 @@ class SdkClients(msgspec.Struct, frozen=True):
     def client(
         self,
         *,
+        ask: str = "native",
         policy: Policy = "balanced",
         calls: Literal["hold", "pass"] = "hold",
         weak_forms: bool | None = None,
@@ -38,18 +39,18 @@ class SdkClients(msgspec.Struct, frozen=True):
     ) -> Any:
         """An HTTP client for the SDK's `http_client=`.
 
-        `policy` and `calls` are as in `Client`; `weak_forms=False` scans text only for calls with a marker. `on_decision` is
-        called for each decision. `transport` sends the requests, for example through a proxy; other options are httpx's.
+        `ask` is the tool mode: with `native` requests are sent as they are; `dialect:<name>` puts the tools into the prompt,
+        for models without native tools; `auto` chooses by what is known about the model. `policy` and `calls` are as in
+        `Client`; `weak_forms=False` scans text only for calls with a marker. `on_decision` is called for each decision.
+        `transport` sends the requests, for example through a proxy; other options are httpx's.
         """
-        options = _options(policy, calls, weak_forms, on_decision)
-        client_class = getattr(import_sdk(self.sdk), self.sync_class)
-        http = http_package(client_class)
-        inner = http.HTTPTransport() if transport is None else transport
-        return client_class(transport=Transport(http, inner, chooser(self.wires, options)), **http_options)
+        options = Options(ask, policy, calls, weak_forms, on_decision)
+        return getattr(import_sdk(self.sdk), self.sync_class)(transport=self._transport(options, transport), **http_options)
 
     def async_client(
         self,
         *,
+        ask: str = "native",
         policy: Policy = "balanced",
         calls: Literal["hold", "pass"] = "hold",
         weak_forms: bool | None = None,
@@ -58,18 +59,25 @@ class SdkClients(msgspec.Struct, frozen=True):
         **http_options: Any,
     ) -> Any:
         """As `client`, for the asynchronous SDK."""
-        options = _options(policy, calls, weak_forms, on_decision)
+        options = Options(ask, policy, calls, weak_forms, on_decision)
         client_class = getattr(import_sdk(self.sdk), self.async_class)
-        http = http_package(client_class)
-        inner = http.AsyncHTTPTransport() if transport is None else transport
-        return client_class(transport=AsyncTransport(http, inner, chooser(self.wires, options)), **http_options)
+        return client_class(transport=self._async_transport(options, transport), **http_options)
 
+    def transport(self, *, inner: Any = None, **options: Any) -> Any:
+        """A transport alone, for an SDK that makes its HTTP client itself. `inner` sends the requests."""
+        return self._transport(Options(**options), inner)
 
-def _options(
-    policy: Policy, calls: Literal["hold", "pass"], weak_forms: bool | None, on_decision: Callable[[Decision], None] | None
-) -> Options:
-    check_options(policy, calls)
-    return Options(policy, calls, weak_forms, on_decision)
+    def async_transport(self, *, inner: Any = None, **options: Any) -> Any:
+        """As `transport`, for the asynchronous SDK."""
+        return self._async_transport(Options(**options), inner)
+
+    def _transport(self, options: Options, inner: Any) -> Transport:
+        http = http_package(getattr(import_sdk(self.sdk), self.sync_class))
+        return Transport(http, http.HTTPTransport() if inner is None else inner, chooser(self.wires, options))
+
+    def _async_transport(self, options: Options, inner: Any) -> AsyncTransport:
+        http = http_package(getattr(import_sdk(self.sdk), self.async_class))
+        return AsyncTransport(http, http.AsyncHTTPTransport() if inner is None else inner, chooser(self.wires, options))
 
 
 def chooser(wires: Mapping[str, str], options: Options) -> Choose:

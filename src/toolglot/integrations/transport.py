@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from toolglot.integrations.response_filter import ResponseFilter
+from toolglot.io.json_codec import encode
 
 _REPLACED = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 _STREAMS = ("text/event-stream", "application/x-ndjson")
@@ -22,13 +23,21 @@ class Transport:
 
     def handle_request(self, request: Any) -> Any:
         found = self._choose(request.url.path, request.read()) if request.method == "POST" else None
-        response = self._inner.handle_request(request)
+        response = self._inner.handle_request(self._rewritten(request, found))
         if found is None or response.status_code != HTTPStatus.OK:
             return response
         if not _is_stream(response):
             response.read()
             return self._answer(response, content=found.whole(response.content))
         return self._answer(response, stream=_stream(self._http.SyncByteStream, _pieces(found, response), response))
+
+    def _rewritten(self, request: Any, found: ResponseFilter | None) -> Any:
+        """The request in its tool mode: with native tools as it is."""
+        if found is None or not found.prompted:
+            return request
+        headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() not in _REPLACED]
+        body = encode(found.body)
+        return self._http.Request(request.method, request.url, headers=headers, content=body, extensions=request.extensions)
 
     def _answer(self, response: Any, **content: Any) -> Any:
         headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _REPLACED]
@@ -48,7 +57,7 @@ class Transport:
 class AsyncTransport(Transport):
     async def handle_async_request(self, request: Any) -> Any:
         found = self._choose(request.url.path, await request.aread()) if request.method == "POST" else None
-        response = await self._inner.handle_async_request(request)
+        response = await self._inner.handle_async_request(self._rewritten(request, found))
         if found is None or response.status_code != HTTPStatus.OK:
             return response
         if not _is_stream(response):

@@ -38,7 +38,7 @@ def _translated(extra: Extra, wire: str, old: str, new: str, make: Callable[[Bod
 
 
 def breakpoints_for(model: str, quirks: Quirks) -> Quirks:
-    """Only some models of a provider accept breakpoints."""
-    if not quirks.cache_breakpoints or model.startswith(quirks.cache_breakpoints):
+    """Of a provider that has breakpoints, only some models accept them."""
+    if model.startswith(quirks.cache_breakpoints):
         return quirks
     return msgspec.structs.replace(quirks, cache_breakpoints=())

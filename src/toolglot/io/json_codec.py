@@ -14,6 +14,8 @@ import msgspec
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
+_EACH = msgspec.json.Decoder(list[msgspec.Raw])
+_LONG, _MANY = 512 * 1024, 5000  # bytes; values
 # Python's splitlines ends a line here, and with it the SDKs of Gemini and Ollama, Gemini CLI, LiteLLM and LangChain
 _LINE_ENDS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -27,6 +29,25 @@ _MAX_REPLACED = 50_000  # surrogate escapes; a text with more that are halves st
 JSON_ERRORS = (ValueError, RecursionError, msgspec.MsgspecError)  # what decode may raise
 
 decode = _DECODER.decode
+
+
+def decode_in_parts(data: bytes | msgspec.Raw) -> Any:
+    """As `decode`. The values of a long list are decoded one by one: while one is, nothing else in the process runs."""
+    view = memoryview(data)
+    if view.nbytes < _LONG or bytes(view[:1]) != b"[":
+        return decode(data)
+    return [decode(piece) for piece in _EACH.decode(data)]
+
+
+def encode_in_parts(value: dict[str, Any]) -> bytes:
+    """As `encode`, with the values of long lists one by one."""
+    return encode({key: _in_parts(inner) for key, inner in value.items()})
+
+
+def _in_parts(values: Any) -> Any:
+    if type(values) is not list or len(values) <= _MANY:
+        return values
+    return msgspec.Raw(b"[" + b",".join([encode(value) for value in values]) + b"]")
 
 
 def encode(value: Any) -> bytes:

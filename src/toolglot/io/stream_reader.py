@@ -1,4 +1,4 @@
-"""Bytes to frames to chunks to events, for the readers of all five wires."""
+"""Bytes to frames to chunks to events, for the readers of all wires."""
 
 from __future__ import annotations
 

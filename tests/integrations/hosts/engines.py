@@ -6,13 +6,15 @@ test_hosts.py runs it in the environment `engines`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from tests.integrations.hosts import interface_modules
+from tests.integrations.hosts import interface_modules, pages
+from tests.integrations.hosts.own_strings import sglang_cases, vllm_cases
+from tests.integrations.hosts.text_server import two_steps
 from tests.laws.dialect_cases import ALL, Case
 from toolglot.pipeline.formats import format_tools
 
@@ -29,12 +31,10 @@ VLLM = (
 )
 SGLANG = (
     "sglang.srt.entrypoints.openai.protocol",
-    "sglang.srt.function_call.core_types",
-    "sglang.srt.function_call.utils",
-    "sglang.srt.function_call.base_format_detector",
-    "sglang.srt.function_call.function_call_parser",
+    "sglang.srt.function_call.*",
 )
 SIZES = (1, 7)
+FIXTURES = [(name, case) for dialect, case in ALL for name in (f"toolglot_{dialect}", "toolglot")]
 Result = tuple[str, list[tuple[str, Any]]]  # the text, and the calls
 
 
@@ -57,6 +57,7 @@ class Vllm:
         self.parsers: Any = import_module("vllm.tool_parsers.abstract_tool_parser").ToolParserManager
         self.delegating: Any = import_module("vllm.parser.abstract_parser").DelegatingParser
         plug_in("vllm.general_plugins")
+        pages.main("vllm.md", two_steps)
 
     def parser(self, name: str, case: Case) -> tuple[Any, Any]:
         found = self.parsers.get_tool_parser(name)
@@ -94,6 +95,7 @@ class Sglang:
         self.protocol: Any = import_module("sglang.srt.entrypoints.openai.protocol")
         self.parser_class: Any = import_module("sglang.srt.function_call.function_call_parser").FunctionCallParser
         plug_in("sglang.srt.plugins")
+        pages.main("sglang.md", two_steps)
 
     def parser(self, name: str, case: Case) -> Any:
         tools = [self.protocol.Tool(**tool) for tool in chat_tools(case)]
@@ -133,21 +135,24 @@ def possible(case: Case) -> bool:
     return bool(names) and called <= names and case.policy == "balanced" and not case.starts_in_reasoning
 
 
-def replay(engine: Vllm | Sglang) -> tuple[int, list[str]]:
-    """How many responses were parsed, and what went wrong."""
+def replay(engine: Vllm | Sglang, cases: Iterable[tuple[str, Case]]) -> tuple[int, list[str]]:
+    """How many responses were parsed, and what went wrong. `cases`: each with the name of a parser."""
     count, wrong = 0, []
-    for dialect, case in ALL:
+    for name, case in cases:
         if not possible(case):
             continue
-        for name in (f"toolglot_{dialect}", "toolglot"):
-            whole = engine.whole(name, case)
-            for result in (whole, *(engine.streamed(name, case, size) for size in SIZES)):
-                count += 1
-                if result[1] != case.wanted or result[0].split() != whole[0].split():
-                    wrong.append(f"{name}, {case.name}: {result}")
+        whole = engine.whole(name, case)
+        for result in (whole, *(engine.streamed(name, case, size) for size in SIZES)):
+            count += 1
+            if result[1] != case.wanted or result[0].split() != whole[0].split():
+                wrong.append(f"{case.name}, {name}: {result}")
     return count, wrong
 
 
-def main(engine: str, files: str) -> None:
-    done, failures = replay(Vllm(Path(files)) if engine == "vllm" else Sglang(Path(files)))
-    print(json.dumps({"parsed": done, "wrong": failures[:20]}))
+def main(engine: str, files: str, sources: str = "") -> None:
+    """All fixtures; with `sources`, the texts in the engine's own tests."""
+    host = Vllm(Path(files)) if engine == "vllm" else Sglang(Path(files))
+    own = {"vllm": vllm_cases, "sglang": sglang_cases}[engine]
+    cases = [("toolglot", case) for case in own(Path(sources) / engine)] if sources else FIXTURES
+    done, failures = replay(host, cases)
+    print(f"\n{json.dumps({'parsed': done, 'wrong': failures})}")

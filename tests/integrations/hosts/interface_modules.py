@@ -28,6 +28,9 @@ class _AnyName(type):
     def __getitem__(cls, key: object) -> Any:
         return cls
 
+    def __iter__(cls) -> Any:
+        return iter(())
+
 
 class Absent(metaclass=_AnyName):
     """Whatever an absent module has: a type, a decorator, a value."""
@@ -58,11 +61,12 @@ class _Finder(MetaPathFinder, Loader):
         self.files, self.absent, self.real = files, {package, *HEAVY}, real
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
-        if name in self.real:
-            place = self.files.joinpath(*name.split("."))
-            if place.is_dir():
-                return spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
-            return spec_from_file_location(name, place.with_suffix(".py"))
+        place = self.files.joinpath(*name.split("."))
+        file = place.with_suffix(".py")
+        if name in self.real and place.is_dir():
+            return spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
+        if name in self.real or (f"{name.rpartition('.')[0]}.*" in self.real and file.exists()):
+            return spec_from_file_location(name, file)
         return ModuleSpec(name, self, is_package=True) if name.partition(".")[0] in self.absent else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -74,5 +78,5 @@ class _Finder(MetaPathFinder, Loader):
 
 
 def use(files: Path, *real: str) -> None:
-    """From now on, these modules are those of the package; the others of the package are empty."""
+    """From now on, these modules are those of the package (`a.b.*`: all in a folder); its others are empty."""
     sys.meta_path.insert(0, _Finder(files, real[0].partition(".")[0], set(real)))

@@ -24,15 +24,21 @@ def two_steps(body: dict[str, Any]) -> str:
     assert not body.get("tools"), "this model has no native tools"
     roles = {message["role"] for message in body["messages"]}
     assert roles <= {"system", "user", "assistant"}, roles
-    said = json.dumps(body["messages"])
-    assert "find_user" in said
-    assert "get_balance" in said, "the tools are in the prompt"
+    prompt = json.dumps(body["messages"])
+    assert "find_user" in prompt
+    assert "get_balance" in prompt, "the tools are in the prompt"
     last = json.dumps(body["messages"][-1])
     if "42" in last:
         return ANSWER
     if "u-17" in last:
         return f"Now the balance.\n{call('get_balance', user_id='u-17')}"
     return call("find_user", name="Ada")
+
+
+def with_final_answer(body: dict[str, Any]) -> str:
+    """For smolagents, which ends with a call, too."""
+    answer = two_steps(body)
+    return call("final_answer", answer=answer) if answer == ANSWER else answer
 
 
 class _Server(ThreadingHTTPServer):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.counted import lines_run
 from tests.schema.fitting.refusals import refused
+from toolglot.evaluation.counted import lines_run
 from toolglot.io.json_codec import dumps
 from toolglot.schema.check import checker
 from toolglot.schema.fitting import TARGETS, Target, drop_filled_nulls, fit_schema

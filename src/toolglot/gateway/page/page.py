@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from toolglot import __version__
-from toolglot.dialects import dialect_names
+from toolglot.dialects import known_dialects
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.config import SECRETS, RouteRow, Server
@@ -49,7 +49,7 @@ def page_files() -> dict[str, bytes]:
     """By name. The document has the path `/`."""
     here = files("toolglot.gateway.page")
     found = {one.name: one.read_text(encoding="utf-8") for one in here.iterdir() if one.name.rpartition(".")[2] in _MEDIA_TYPES}
-    options = "".join(f"<option>{name}</option>" for name in ("auto", *sorted(dialect_names())))
+    options = "".join(f"<option>{name}</option>" for name in ("auto", *known_dialects()))
     modules = sorted(name for name in found if name.endswith(".js"))
     preloads = "".join(f'<link rel="modulepreload" href="toolglot/page/{name}">' for name in modules)
     placeholders = {"DIALECTS": options, "MAX_TEXT": str(MAX_TEXT), "PRELOADS": preloads}

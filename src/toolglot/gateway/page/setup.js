@@ -3,6 +3,7 @@ import { by, chip, copy, duration, el, hasKey, pretty, segments, send, setting }
 import { openDrawer } from "./drawer.js";
 
 const gateway = location.origin + location.pathname.replace(/\/$/, "");
+const here = gateway === "http://127.0.0.1:8484" ? "" : " --gateway " + gateway; // that one is the default
 const environment = (...lines) => lines.join("\n");
 
 // {url}, {key} and {model} are filled in. `launch`: the name for `toolglot launch` and `toolglot connect`
@@ -28,8 +29,8 @@ function show() {
   const key = !hasKey() ? "any" : IN_CODE.has(chosen) ? "YOUR_KEY" : "$TOOLGLOT_KEY";
   const fill = (text) => text.replaceAll("{url}", gateway).replaceAll("{key}", key).replaceAll("{model}", model);
   by("commands").replaceChildren(...[
-    client.launch ? command("Start it once", "toolglot launch " + client.launch + " -m " + model, "It uses the gateway on this machine, and changes none of your files.") : null,
-    client.launch ? command("Write its settings", "toolglot connect " + client.launch + " -m " + model, "Keeps a backup. Add --undo to go back.") : null,
+    client.launch ? command("Start it once", "toolglot launch " + client.launch + " -m " + model + here, "It uses this gateway, and changes none of your files.") : null,
+    client.launch ? command("Write its settings", "toolglot connect " + client.launch + " -m " + model + here + " --write", "Keeps a backup. --undo instead of --write goes back.") : null,
     command(client.launch ? "By hand" : client.title, fill(client.hand), client.file ? "In " + client.file + "." : ""),
     hasKey() ? el("p", { class: "hint" }, "Replace ", el("code", {}, key), " by your key: this page does not show it.") : null,
   ].filter(Boolean));

@@ -110,8 +110,8 @@ def fit_request(
         fitting.notes.append(f"tool mode: {tool_mode.name}: {tool_mode.why}")
     if loop_limit:
         request = end_tool_loops(request, loop_limit, fitting.notes)
-    if tool_mode.kind != "native" and describe_examples(request.tools) is not request.tools:
-        request = msgspec.structs.replace(request, tools=describe_examples(request.tools))
+    if tool_mode.kind != "native" and (described := describe_examples(request.tools)) is not request.tools:
+        request = msgspec.structs.replace(request, tools=described)
     kind = tool_mode.kind if caller_tools or _has_calls(request.messages) else "native"
     if not route.provider.billing_line:
         request = _without_billing_line(request, fitting)

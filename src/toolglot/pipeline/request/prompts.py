@@ -13,7 +13,7 @@ import msgspec
 
 from toolglot.catalog.providers import unknown
 from toolglot.core.tools import Choice, Tool
-from toolglot.dialects import dialect_names, find_dialect
+from toolglot.dialects import find_dialect, known_dialects
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.nonce import with_nonce
@@ -129,7 +129,7 @@ def prompt_form(model: str | None, dialect: str | None = None, style: str | None
 def named_dialect(name: str) -> Dialect:
     found = find_dialect(name)
     if found is None:
-        raise CallerError(unknown("dialect", name, list(dialect_names())), "dialect")
+        raise CallerError(unknown("dialect", name, known_dialects()), "dialect")
     return found
 
 

@@ -16,7 +16,7 @@ from toolglot.core.messages import Message
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, Toolset
 from toolglot.errors import CallerError
-from toolglot.io.json_codec import JSON_ERRORS, decode, encode
+from toolglot.io.json_codec import JSON_ERRORS, decode, decode_in_parts, encode_in_parts
 from toolglot.io.request_validation import wrong_type
 from toolglot.pipeline.convert import write_request
 from toolglot.pipeline.request.declared_tools import with_declared_tools
@@ -40,7 +40,7 @@ def read_request_bytes(data: bytes, wire: Wire, inspect: Inspect | None = None, 
     try:
         top, tools, known = _top_level(data, wire, owner, inspect)
         history = _take_history(top, wire, known)
-        body: dict[str, Any] = {key: decode(value) for key, value in top.items()}
+        body: dict[str, Any] = {key: decode_in_parts(value) for key, value in top.items()}
     except JSON_ERRORS as error:
         raise _not_an_object(data, error) from None
     request = wire.read_request({**body, **overrides} if overrides else body)
@@ -95,7 +95,7 @@ def write_request_bytes(request: Request, target_format: WireFormat, notes: Note
     body = write_request(request, target_format, notes, model)
     for key in target_format.wire.path_keys:
         body.pop(key, None)
-    return encode(body)
+    return encode_in_parts(body)
 
 
 def _not_an_object(data: bytes, error: BaseException) -> CallerError:

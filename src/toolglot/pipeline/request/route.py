@@ -12,7 +12,7 @@ from toolglot.catalog.profiles import profile
 from toolglot.catalog.providers import Provider, providers, unknown
 from toolglot.catalog.providers import provider as find_provider
 from toolglot.core.interfaces import Quirks, Wire
-from toolglot.dialects import dialect_names, find_dialect
+from toolglot.dialects import find_dialect, known_dialects
 from toolglot.errors import CallerError
 from toolglot.wires import NAMES, find_wire
 
@@ -52,7 +52,7 @@ def check_dialects(known: Profile) -> Profile:
     for field, name in (("dialect", known.dialect), ("ask", asked)):
         if name is not None and find_dialect(name) is None:
             origin = known.facts.get(field, known.source)
-            raise CallerError(unknown("dialect", name, list(dialect_names())), f"{origin}: {field}")
+            raise CallerError(unknown("dialect", name, known_dialects()), f"{origin}: {field}")
     return known
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from toolglot.catalog.providers import unknown
 from toolglot.core.tools import Tool
-from toolglot.dialects import dialect_names, find_dialect
+from toolglot.dialects import find_dialect, known_dialects
 from toolglot.errors import CallerError
 from toolglot.grammars.call_rules import CallForm, CallRules
 from toolglot.grammars.dialect import Dialect
@@ -60,7 +60,7 @@ def grammar(
         raise CallerError(unknown("kind of grammar", kind, list(KINDS)), "kind")
     declared = find_dialect(dialect) if isinstance(dialect, str) else dialect
     if declared is None:
-        raise CallerError(unknown("dialect", str(dialect), list(dialect_names())), "dialect")
+        raise CallerError(unknown("dialect", str(dialect), known_dialects()), "dialect")
     shown = callable_tools(read_any_tools(tools))
     if not shown:
         raise CallerError("a grammar needs at least one tool that can be called", "tools")

@@ -19,7 +19,7 @@ from toolglot.catalog.profiles import UNKNOWN, server_kind
 from toolglot.catalog.providers import Provider, unknown
 from toolglot.core.messages import Message, Part, ToolCall, ToolResult
 from toolglot.core.tools import Choice
-from toolglot.dialects import dialect_names, find_dialect
+from toolglot.dialects import find_dialect, known_dialects
 from toolglot.errors import CallerError
 from toolglot.pipeline.response.call_ids import TEXT_ID, TEXT_ID_START
 
@@ -115,7 +115,7 @@ def read_mode(name: str, row: Provider) -> ToolMode:
         return ToolMode("constrained", why="set by the caller")
     if kind == "dialect" and colon:
         if find_dialect(dialect) is None:
-            raise CallerError(unknown("dialect", dialect, list(dialect_names())), "ask")
+            raise CallerError(unknown("dialect", dialect, known_dialects()), "ask")
         return ToolMode("dialect", dialect, "set by the caller")
     raise CallerError(unknown("tool mode", name, ["auto", "native", "constrained", "dialect:<name>"]), "ask")
 

@@ -11,6 +11,7 @@ import html
 import re
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -28,6 +29,7 @@ _MAX_SCANNED = 300_000  # characters of a conversation, variants included, the l
 _MAX_VARIANTS = 8
 _MAX_CACHED = 256  # texts of a toolset; an entry has no text, only hashes
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^\w\s]|_)|([bfnrt]))")
+_STRING = re.compile(r'"([^"\\\n]*+(?:\\.[^"\\\n]*+)*+)"')
 _CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _SPACE = re.compile(r"\s+")
@@ -157,24 +159,22 @@ def _squeezed(text: str) -> str:
 
 
 def _variants(text: str) -> tuple[str, ...]:
-    """The text, and what it is with JSON, backslashes and HTML entities undone, each alone and together."""
+    """The text, and what it is with JSON strings, backslashes and HTML entities undone, each alone and together."""
     found = [text]
     for known in found:
-        for undo in (_texts_of_json, _without_backslashes, html.unescape):
+        for undo in (_strings_on_lines, _without_backslashes, html.unescape):
             undone = undo(known)
             if undone not in found and len(found) < _MAX_VARIANTS:
                 found.append(undone)
     return tuple(found)
 
 
-def _texts_of_json(text: str) -> str:
-    """The texts in a JSON value, each on lines of its own."""
-    if text.lstrip()[:1] not in ("{", "[", '"'):
-        return text
-    try:
-        return "\n".join(string_leaves(decode(text)))
-    except JSON_ERRORS:
-        return text
+def _strings_on_lines(text: str) -> str:
+    """The strings of a JSON text, or those in any other text, on lines of their own: some forms begin a line."""
+    if text.lstrip()[:1] in ("{", "[", '"'):
+        with suppress(*JSON_ERRORS):
+            return "\n".join(string_leaves(decode(text)))
+    return _STRING.sub(lambda found: f"\n{_without_backslashes(found[1])}\n", text)
 
 
 def _without_backslashes(text: str) -> str:

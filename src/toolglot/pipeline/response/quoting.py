@@ -56,7 +56,7 @@ def quoted_by_place(place: Place) -> str | None:
 
 def needs_text_behind(place: Place, form: Form) -> Literal["none", "some", "all"]:
     """How much of the text behind the call decides: none, `SOME` characters, or all of it."""
-    if form.weak or place.fence is not None:
+    if form.weak or place.fence is not None or place.reasoning_closer:
         return "all"
     if form.trusted:
         return "none"
@@ -68,6 +68,8 @@ def quoted_reason(place: Place, form: Form, after: str) -> str | None:
     reason = quoted_by_place(place)
     if reason is not None or needs_text_behind(place, form) == "none":
         return reason
+    if place.reasoning_closer and after.strip() not in ("", place.reasoning_closer):
+        return "in the reasoning, and more text follows"
     if place.fence is None:
         reason = _in_a_line(place, form, after)
     if reason is not None or (form.trusted and place.fence is None):

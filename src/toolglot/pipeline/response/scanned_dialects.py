@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from toolglot.catalog.providers import unknown
 from toolglot.core.tools import Tool, Toolset, cached_for_toolset
-from toolglot.dialects import BEST_KNOWN, all_dialects, dialect_names, find_dialect
+from toolglot.dialects import BEST_KNOWN, all_dialects, find_dialect, known_dialects
 from toolglot.errors import CallerError
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.nonce import with_nonce
@@ -24,7 +24,7 @@ def scanner_for(
     only marked ones are, and the named dialect.
     """
     if dialect != "auto" and _named(dialect) is None:
-        raise CallerError(unknown("dialect", dialect, ["auto", *dialect_names()]), "dialect")
+        raise CallerError(unknown("dialect", dialect, ["auto", *known_dialects()]), "dialect")
     if nonce is not None:
         marked = with_nonce(_named(_WITH_NONCE if dialect == "auto" else dialect), nonce)  # type: ignore[arg-type]
         return scanner_config([marked], {tool.full_name: tool for tool in tools})

@@ -13,7 +13,10 @@ _BUFFER = 4096  # characters that wait to be examined together, because most tex
 _HEAD = 120  # characters of a line that are kept: enough for a fence and its info string
 _FENCE = re.compile(r"(?:[ \t]|[>*+-][ \t]|\d{1,3}[.)][ \t])*+(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*+)")
 _RUN_OR_LINE = re.compile(r"`+|\n")
-_COMMENT = ("<!--", "-->")
+_COMMENT = "-->"
+_BLOCKS = {"<!--": _COMMENT, "<thinking>": "</thinking>", "<reasoning>": "</reasoning>"}  # opener -> closer
+_BLOCK = re.compile(r"<!--|(?<=\n)[ \t]{0,8}+<(?:thinking|reasoning)>")
+_TAIL = 24  # characters: more than an opener with its indent
 
 
 class Fence(msgspec.Struct):
@@ -34,6 +37,7 @@ class Place(msgspec.Struct, frozen=True):
     last: str  # the character before it on its line
     in_code_span: bool
     in_comment: bool
+    reasoning_closer: str  # of tags that mark reasoning in text; empty: it is not in such tags
     in_quotation: bool  # it continues a paragraph that contains a line with `>`
     fence: Fence | None
 
@@ -46,7 +50,7 @@ class TextBefore:
     """The plain text of a reply so far, as far as it decides whether a call behind it is quoted."""
 
     __slots__ = (
-        *("_above", "_any_text", "_comment", "_comment_tail", "_fence", "_last"),
+        *("_above", "_any_text", "_block", "_block_tail", "_fence", "_last"),
         *("_line", "_new", "_quotation", "_run", "_size", "_span", "_waiting"),
     )
 
@@ -62,8 +66,8 @@ class TextBefore:
         self._quotation = False
         self._run = 0  # backticks at the end of the text so far
         self._span = 0  # backticks that opened the code span of this line; 0: none is open
-        self._comment = False
-        self._comment_tail = ""  # the end of the text so far: the marker of a comment may be split
+        self._block = ""  # the closer of the comment or the tags that are open
+        self._block_tail = "\n"  # the end of the text so far: an opener or a closer may be split
 
     def add(self, text: str) -> None:
         self._new.append(text)
@@ -75,7 +79,7 @@ class TextBefore:
         """A call stands here. It is not text, but it separates what is before it from what is behind it."""
         self._examine()
         self._end_run()
-        self._last, self._comment_tail = "", ""
+        self._last, self._block_tail = "", ""
 
     def place(self) -> Place:
         self._examine()
@@ -83,8 +87,17 @@ class TextBefore:
         fence = self._fence
         if fence is not None and fence.only_calls and self._line.strip():
             fence = msgspec.structs.replace(fence, only_calls=False)
-        span, comment = self._span > 0, self._comment
-        return Place(not self._any_text, self._above, self._line, self._last, span, comment, self._quotation, fence)
+        return Place(
+            not self._any_text,
+            self._above,
+            self._line,
+            self._last,
+            in_code_span=self._span > 0,
+            in_comment=self._block == _COMMENT,
+            reasoning_closer=self._block if self._block != _COMMENT else "",
+            in_quotation=self._quotation,
+            fence=fence,
+        )
 
     def _examine(self) -> None:
         text = "".join(self._new)
@@ -94,7 +107,7 @@ class TextBefore:
         self._any_text = self._any_text or not text.isspace()
         if self._run or self._span or "`" in text:
             self._spans(text)
-        self._comments(text)
+        self._blocks(text)
         *ended, rest = text.split("\n")
         for part in ended:
             self._extend(part)
@@ -141,9 +154,16 @@ class TextBefore:
             self._span = self._run if not self._span else 0 if self._span == self._run else self._span
             self._run = 0
 
-    def _comments(self, text: str) -> None:
-        seen, at = self._comment_tail + text, 0
-        while (found := seen.find(_COMMENT[self._comment], at)) >= 0:
-            at = found + len(_COMMENT[self._comment])
-            self._comment = not self._comment
-        self._comment_tail = seen[max(at, len(seen) - 3) :]
+    def _blocks(self, text: str) -> None:
+        seen, at = self._block_tail + text, 0
+        while True:
+            if self._block:
+                closed = seen.find(self._block, at)
+                if closed < 0:
+                    break
+                at, self._block = closed + len(self._block), ""
+            opened = _BLOCK.search(seen, at)
+            if opened is None:
+                break
+            at, self._block = opened.end(), _BLOCKS[opened[0].lstrip()]
+        self._block_tail = seen[max(at, len(seen) - _TAIL) :]

@@ -331,6 +331,7 @@ class ToolCallScanner:
         config = self._config
         if self._reasoning is not None and marker in (config.ends.get(self._reasoning) or config.closers):
             self._reasoning = None
+            self._text = "\n"  # the answer begins here, as at the start of a line
         elif self._reasoning is None and marker in config.ends:
             self._reasoning = marker
         elif marker in config.openings:

@@ -110,7 +110,7 @@ _OUTPUT: dict[str, Callable[[Any, str], Any]] = {
 
 
 def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
-    quirks = breakpoints_for(request.model, quirks)
+    quirks = breakpoints_for(request.model, quirks) if quirks.cache_breakpoints else quirks
     body: Body = {"model": request.model, "messages": write_messages(request.messages, notes, quirks)}
     written = write_tools(_sent_tools(request, notes, quirks), notes, quirks) if request.tools else []
     if written:

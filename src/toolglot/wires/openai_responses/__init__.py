@@ -45,7 +45,7 @@ WIRE = Wire(
     declared_tools=declared_tools,
     adopt=adopt,
     count_tokens=TokenCount(count_request, "input_tokens"),
-    other_paths=PATHS,
+    other_paths=(*PATHS, "/v1/responses/compact"),
     continues=("previous_response_id", "conversation"),
     vendor_tools=VENDOR_TOOLS,
 )

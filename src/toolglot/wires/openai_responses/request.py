@@ -137,7 +137,7 @@ def _read_format(more: Body) -> Output | None:
 
 
 def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
-    quirks = breakpoints_for(request.model, quirks)
+    quirks = breakpoints_for(request.model, quirks) if quirks.cache_breakpoints else quirks
     body: Body = {"model": request.model}
     messages = request.messages
     instructions = leading_instructions(messages, notes)

@@ -39,22 +39,27 @@ class Stack:
         self.sequence, self.at, self.below = sequence, at, below
 
 
+def _require(right: object, line: str) -> None:
+    if not right:
+        raise ValueError(f"not a GBNF grammar: {line}")
+
+
 class GbnfMatcher:
     def __init__(self, text: str) -> None:
         self.rules: dict[str, list[Sequence]] = {}
         for line in text.splitlines():
             name, sign, body = line.partition(" ::= ")
-            assert sign, line
-            assert name not in self.rules, f"{name} is defined twice"
+            _require(sign, line)
+            _require(name not in self.rules, f"{name} is defined twice")
             self._tokens = [(found.lastgroup or "", found[found.lastgroup or 0]) for found in _TOKEN.finditer(body)]
-            assert "".join(token for _, token in self._tokens) == _without_space(body), line
+            _require("".join(token for _, token in self._tokens) == _without_space(body), line)
             self._at = 0
             self.rules[name] = self._alternatives(name)
-            assert self._at == len(self._tokens), line
+            _require(self._at == len(self._tokens), line)
         missing = {
             item for body in self.rules.values() for sequence in body for item in sequence if isinstance(item, str)
         } - self.rules.keys()
-        assert not missing, missing
+        _require(not missing, f"no rule {missing}")
         self._stacks: dict[tuple[int, int, int], Stack] = {}
 
     def accepts(self, text: str) -> bool:
@@ -131,9 +136,9 @@ class GbnfMatcher:
             elif kind == "name":
                 items.append(token)
             else:
-                assert token == "(", token
+                _require(token == "(", token)  # noqa: S105
                 items.append(self._new(name, self._alternatives(name)))
-                assert self._tokens[self._at][1] == ")"
+                _require(self._tokens[self._at][1] == ")", name)
                 self._at += 1
         return tuple(items)
 

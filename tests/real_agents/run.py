@@ -1,4 +1,4 @@
-"""`python -m tests.agents.run [NAME...]`: installs the agents, runs their sessions, and writes docs/reference/agents.md.
+"""`python -m tests.real_agents.run [NAME...]`: installs the agents, runs their sessions, and writes docs/reference/agents.md.
 
 Each agent gets its own folder below --folder, which stays: the next run only updates it. Packages come from the registries that
 npm and pip are configured for.
@@ -21,10 +21,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.agents.sessions import LONG, SHORT, EditModel, Model, prepare, problem
 from tests.gateway.running import config, serving
 from tests.gateway.text_model import MODEL
 from tests.gateway.upstream_server import upstream_server
+from tests.real_agents.sessions import LONG, SHORT, EditModel, Model, prepare, problem
 from toolglot.cli.agents import find_agent
 
 ROWS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("programs.toml").read_text(encoding="utf-8"))

@@ -82,7 +82,8 @@ class Model:
     def __call__(self, request: UpstreamRequest) -> UpstreamResponse:
         if request.method == "GET":
             return whole({"object": "list", "data": [{"id": "m", "object": "model", "max_model_len": _WINDOW}]})
-        if not any(re.fullmatch(the_wire(name).server.chat_path, request.path.partition("?")[0]) for name in NAMES):  # a count
+        path = request.path.partition("?")[0]
+        if not any(re.fullmatch(the_wire(name).server.chat_path, path) for name in NAMES):  # a count of tokens
             return whole({"error": {"message": "there is no such path"}}, 404)
         found = self._results(request)
         self.results = max(self.results, len(found))

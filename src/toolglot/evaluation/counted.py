@@ -1,15 +1,18 @@
-"""Work counted in lines of our own Python: a law about cost that no loaded machine can break, as a clock would."""
+"""Work counted in lines of Python: a law about cost that no loaded machine can break, as a clock would."""
 
 from __future__ import annotations
 
 import sys
+import sysconfig
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+_OTHERS = ("<", sysconfig.get_paths()["stdlib"])
+
 
 def lines_run(job: Callable[[], object]) -> int:
-    """How many lines of toolglot's run in it."""
+    """How many lines run in it: toolglot's, and those of a dialect that is being checked; not the standard library's."""
     count = 0
 
     def each(frame: FrameType, event: str, arg: object) -> Any:
@@ -18,7 +21,8 @@ def lines_run(job: Callable[[], object]) -> int:
         return each
 
     def entered(frame: FrameType, event: str, arg: object) -> Any:
-        return each if "toolglot" in frame.f_code.co_filename else None
+        file = frame.f_code.co_filename
+        return each if "toolglot" in file or not file.startswith(_OTHERS) else None
 
     before = sys.gettrace()
     sys.settrace(entered)

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from toolglot import Tool
 from toolglot.core.messages import ToolCall
-from toolglot.core.tools import Toolset
+from toolglot.core.tools import Tool, Toolset
 from toolglot.dialects import dialect_names, find_dialect
+from toolglot.errors import CallerError
+from toolglot.grammars.dialect import Dialect
 from toolglot.io.json_codec import dumps
 
 _TEXT = {"type": "string"}
@@ -136,10 +137,15 @@ def call(content: str, shape: str = "last") -> ToolCall:
     return ToolCall("write_file_0", "write_file", dumps(SHAPES[shape](content)))
 
 
-def rendered(dialect: str, *calls: ToolCall) -> str:
+def declared(dialect: str) -> Dialect:
     found = find_dialect(dialect)
-    assert found is not None
-    return found.render_calls(calls)
+    if found is None:
+        raise CallerError(f"there is no dialect {dialect!r}", "dialect")
+    return found
+
+
+def rendered(dialect: str, *calls: ToolCall) -> str:
+    return declared(dialect).render_calls(calls)
 
 
 @cache

@@ -1,0 +1,91 @@
+"""What the gateway costs in instructions, which a busy machine does not change: the floor and toolglot under callgrind.
+
+    python bench/gateway/instructions.py [--requests N] [--streams N]
+
+Counted around some requests in a row on one connection, then around some streams, of which each chunk comes alone; start and
+warm-up are not counted. An instruction is not a cycle: ratios to the floor differ a little from those of CPU time. It needs
+valgrind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import re
+import subprocess
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import replies
+import servers
+from servers import OUT, Server
+
+from run import PAIRS, Pair, check_meaning
+
+PAUSE_US = 30_000  # between two events: under valgrind a chunk takes some milliseconds
+_WARM = 8
+_TOTAL = re.compile(r"^totals: (\d+)", re.MULTILINE)
+
+
+class Counted:
+    """A server under callgrind."""
+
+    def __init__(self, stack: ExitStack, name: str, behind: Server) -> None:
+        self.name, self._out, self._dumps = name, OUT / f"callgrind-{name}", 0
+        for old in OUT.glob(f"callgrind-{name}*"):
+            old.unlink()
+        valgrind = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={self._out}")
+        self._server = (servers.floor if name == "floor" else servers.toolglot)(stack, behind, None, under=valgrind)
+
+    def ask(self, pair: Pair, *, stream: bool, number: int) -> None:
+        """One request after another, on one connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=120)
+        body = replies.request(pair.wire, pair.model, stream=stream)
+        for _ in range(number):
+            connection.request("POST", replies.PATHS[pair.wire], body, {"content-type": "application/json"})
+            got = connection.getresponse().read().decode()
+            if self.name != "floor":
+                check_meaning(pair, got, stream=stream)
+        connection.close()
+
+    def count(self, pair: Pair, *, stream: bool, number: int) -> float:
+        """Instructions for one of these requests."""
+        self.ask(pair, stream=stream, number=_WARM if not stream else 2)
+        self._control("-i", "on")
+        self.ask(pair, stream=stream, number=number)
+        self._control("-i", "off")
+        self._control("-d")
+        self._dumps += 1
+        found = _TOTAL.search(Path(f"{self._out}.{self._dumps}").read_text(encoding="utf-8"))
+        assert found is not None
+        return int(found[1]) / number
+
+    def _control(self, *what: str) -> None:
+        process = str(self._server.process.pid)
+        subprocess.run(["callgrind_control", *what, process], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--requests", type=int, default=30)
+    parser.add_argument("--streams", type=int, default=3)
+    asked = parser.parse_args()
+    OUT.mkdir(parents=True, exist_ok=True)
+    print(f"{'server':10}{'wires':30}{'M a request':>12}{'x floor':>9}{'k a chunk':>11}{'x floor':>9}")
+    with ExitStack() as stack:
+        behind = servers.upstream(stack, replies.upstream_files(OUT), None, PAUSE_US)
+        least: tuple[float, float] | None = None
+        for name, pairs in (("floor", PAIRS[:1]), ("toolglot", PAIRS)):
+            server = Counted(stack, name, behind)
+            for pair in pairs:
+                request = server.count(pair, stream=False, number=asked.requests)
+                chunk = server.count(pair, stream=True, number=asked.streams) / replies.chunks_of(pair.model)
+                least = least or (request, chunk)
+                ratios = f"{request / least[0]:9.2f}{chunk / 1e3:11.1f}{chunk / least[1]:9.2f}"
+                print(f"{name:10}{pair.name:30}{request / 1e6:12.3f}{ratios}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

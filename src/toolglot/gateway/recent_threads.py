@@ -1,0 +1,40 @@
+"""The latest responses of one WebSocket connection: `previous_response_id` works there without anything being stored."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import msgspec
+
+from toolglot.core.messages import Message
+from toolglot.gateway.store import MAX_TURNS
+
+
+class _Turn(msgspec.Struct, frozen=True):
+    previous: str | None
+    messages: tuple[Message, ...]
+    size: int
+
+
+class RecentThreads:
+    """`max_bytes`: of the requests and replies of all turns; the oldest are forgotten first."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._turns: OrderedDict[str, _Turn] = OrderedDict()
+        self._bytes = 0
+
+    def add(self, id: str, previous: str | None, messages: tuple[Message, ...], size: int) -> None:
+        self._turns[id] = _Turn(previous, messages, size)
+        self._bytes += size
+        while self._bytes > self._max_bytes or len(self._turns) > MAX_TURNS:
+            self._bytes -= self._turns.popitem(last=False)[1].size
+
+    def history(self, id: str) -> tuple[tuple[Message, ...], str | None]:
+        """The messages up to and including this response, as far as they are here, and the response before them."""
+        turns: list[tuple[Message, ...]] = []
+        previous: str | None = id
+        while previous is not None and (turn := self._turns.get(previous)) is not None:
+            turns.append(turn.messages)
+            previous = turn.previous
+        return tuple(message for turn in reversed(turns) for message in turn), previous
