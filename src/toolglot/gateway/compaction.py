@@ -20,10 +20,12 @@ from toolglot.core.messages import Message, Opaque, Text
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, response_context, stored_thread
+from toolglot.gateway.chat_endpoints import response_context
+from toolglot.gateway.endpoint_call import EndpointCall, read_body, read_request
 from toolglot.gateway.http_exchange import header_text
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
 from toolglot.gateway.routing import MAX_NAME, Candidate
+from toolglot.gateway.stored_thread import stored_thread
 from toolglot.io.json_codec import JSON_ERRORS, encode
 from toolglot.pipeline.request.route import provider_url
 

@@ -12,11 +12,13 @@ from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints
 from toolglot.gateway.background import Body
-from toolglot.gateway.chat_endpoints import EndpointCall, chat, read_request, stored_thread
+from toolglot.gateway.chat_endpoints import chat
 from toolglot.gateway.compaction import HAS_TRIGGER, OUR_COMPACTION, is_triggered, open_compactions, respond_to_trigger
+from toolglot.gateway.endpoint_call import EndpointCall, read_request
 from toolglot.gateway.event_stream import EventSplitter
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
 from toolglot.gateway.response_writer import ClientStream
+from toolglot.gateway.stored_thread import stored_thread
 from toolglot.io.json_codec import JSON_ERRORS, encode
 
 

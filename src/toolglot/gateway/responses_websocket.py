@@ -14,8 +14,8 @@ import msgspec
 from websockets.frames import CloseCode
 
 from toolglot.errors import UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.concurrency import too_many_at_once
+from toolglot.gateway.endpoint_call import EndpointCall
 from toolglot.gateway.event_stream import EventSplitter, SentEvent, is_terminal
 from toolglot.gateway.http_exchange import ClientDisconnected, RejectedRequestError, retry_headers, wrong_method
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
