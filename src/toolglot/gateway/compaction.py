@@ -124,7 +124,10 @@ async def _forwarded(call: EndpointCall, candidate: Candidate, request: Request,
             raise without_key(route.wire.read_error(answer.status, answer.headers, data), headers)
     finally:
         await answer.aclose()
-    usage = route.wire.read_reply(msgspec.json.decode(data), None).usage
+    try:
+        usage = route.wire.read_reply(msgspec.json.decode(data), None).usage
+    except msgspec.DecodeError:
+        raise UpstreamError("the response is not JSON, or was cut off", 502, "bad_answer") from None
     if usage is not None:
         call.record.input, call.record.output = usage.input, usage.output
         call.record.cost = cost(route.model, candidate.upstream.row.name, usage, call.live.config.prices)
