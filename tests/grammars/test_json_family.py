@@ -127,7 +127,8 @@ def test_fixture(name: str, case: dict[str, Any]) -> None:
     assert [call.name for call in closed] == [call["name"] for call in case["calls"]]
     for call, wanted in zip(closed, case["calls"], strict=True):
         found = readable(call.arguments)
-        assert found is None or isinstance(found, str) or found == json.loads(wanted["arguments"])
+        expected = json.loads(wanted["arguments"])  # a key around all arguments is removed when the call is validated
+        assert found is None or isinstance(found, str) or found in (expected, {"arguments": expected})
         assert found is not None or case["kind"] == "broken"
     if "ids" in case:
         assert [call.id for call in found_calls] == case["ids"]

@@ -68,3 +68,9 @@ def test_a_call_in_reasoning_tags_counts_only_at_their_end(tag: str, size: int, 
             extractor.feed(text[at : at + size])
         extractor.close()
         assert len(extractor.result().calls) == count, text
+
+
+def test_a_list_of_calls_may_stand_behind_a_colon_on_its_line() -> None:
+    assert calls('I do both: [find(q="x"), find(q="y")]') == 2
+    assert calls('A list [find(q="x")]') == 0
+    assert calls('I do both: [find(q="x")] and more') == 0

@@ -105,10 +105,12 @@ async def _send_events(call: EndpointCall, id: str, after: int) -> None:
 async def retrieve(call: EndpointCall) -> None:
     """Query: `stream` and `starting_after` read the events of one that runs or has run in the background."""
     id, background = call.path_params["id"], call.gateway.background
-    if call.exchange.query_value("stream") == "true" and await background.has_events(call.owner, id):
+    if call.exchange.query_value("stream") == "true":
         after = call.exchange.query_value("starting_after") or "-1"
         if not after.removeprefix("-").isdecimal():
             raise UpstreamError("starting_after must be a number", 400, "invalid_request_error")
+        if not await background.has_events(call.owner, id):
+            raise await _not_streamable(call)
         await _send_events(call, id, int(after[:20]))
         return
     body = await background.find(call.owner, id)
@@ -116,6 +118,14 @@ async def retrieve(call: EndpointCall) -> None:
         await call.exchange.json(body)
     else:
         await admin_endpoints.stored_response(call)
+
+
+async def _not_streamable(call: EndpointCall) -> UpstreamError:
+    id = call.path_params["id"][:100]
+    if not await admin_endpoints.is_stored(call):
+        return UpstreamError(f"response {id!r} not found", 404, "not_found")
+    message = f"response {id!r} can't be streamed: it did not run in the background, or that was too long ago"
+    return UpstreamError(message, 400, "invalid_request_error")
 
 
 async def cancel(call: EndpointCall) -> None:

@@ -82,7 +82,7 @@ def _in_a_line(place: Place, form: Form, after: str) -> str | None:
     if not form.weak:  # special tokens stand between texts without a space
         is_spaced = not place.starts_line and place.last.isspace() and rest[:1].isspace()
         return "in the middle of a line" if is_spaced and _some(rest) else None
-    if not place.starts_line and not place.line.rstrip().endswith(_COLONS):
+    if not place.starts_line and not _behind_colon(place.line, form.text):
         return "in the middle of a line"
     if rest.strip(" \t\r."):
         return "text follows it on the same line"
@@ -91,6 +91,12 @@ def _in_a_line(place: Place, form: Form, after: str) -> str | None:
     if place.starts_line and place.in_quotation and not form.trusted and _FENCE.match(form.text) is None:
         return "it continues a quotation"
     return None
+
+
+def _behind_colon(line: str, text: str) -> bool:
+    """Whether the form stands behind a colon, perhaps as a list of calls: its opening bracket is before it."""
+    line = line.rstrip()
+    return (line.removesuffix("[").rstrip() if text.rstrip().endswith("]") else line).endswith(_COLONS)
 
 
 def _some(text: str) -> bool:
