@@ -109,10 +109,16 @@ async def ask_gemini(url: str, contents: Any, tool: dict[str, Any], *, stream: b
         "config": types.GenerateContentConfig(tools=[types.Tool(**tool)]),
     }
     client = genai.Client(api_key="x", http_options=types.HttpOptions(base_url=url))
-    if not stream:
-        answer: Any = await client.aio.models.generate_content(**arguments)
-        return answer.candidates[0]
-    chunks: list[Any] = [chunk.candidates[0] async for chunk in await client.aio.models.generate_content_stream(**arguments)]  # type: ignore[index]
+    try:
+        if not stream:
+            answer: Any = await client.aio.models.generate_content(**arguments)
+            return answer.candidates[0]
+        chunks: list[Any] = [
+            chunk.candidates[0]  # type: ignore[index]
+            async for chunk in await client.aio.models.generate_content_stream(**arguments)
+        ]
+    finally:
+        await client.aio.aclose()
     parts = [part for one in chunks for part in one.content.parts]
     return chunks[-1].model_copy(update={"content": types.Content(role="model", parts=parts)})
 
