@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+unexport PYTHONDONTWRITEBYTECODE  # the tests start many processes; without bytecode each would compile every module again
 
 .PHONY: agents demo test check bench bench-ask-full hosts fuzz conformance soak serve dist docs clean
 .DEFAULT_GOAL := test

@@ -40,6 +40,13 @@ _PATHS = (
         "/v1/responses/resp_1",
         "/v1/responses/resp_1/input_items",
         "/v1/responses/resp_1/cancel",
+        "/v1/messages/batches/batch_1",
+        "/v1/messages/batches/batch_1/results",
+        "/v1/messages/batches/batch_1/cancel",
+        "/v1/batches/batch_1",
+        "/v1/batches/batch_1/cancel",
+        "/v1/files/file_1",
+        "/v1/files/file_1/content",
         "/v1beta/interactions",
         "/v1beta/interactions/v1_1",
         "/v1beta/interactions/v1_1/cancel",
@@ -159,6 +166,8 @@ def seeds() -> Iterator[tuple[Options, bytes]]:
                     "text": '<tool_call>{"name": "get_weather", "arguments": {}}</tool_call>',
                     "tools": bodies["openai-chat"]["tools"],
                 }
+            if path == "/v1/messages/batches":
+                body = {"requests": [{"custom_id": "a", "params": body}]}
             data = json.dumps(body, ensure_ascii=False).encode() if body else b""
             yield {"key": "admin", "upstream": "plain"}, f"{method} {path}\naccept: */*\n\n".encode() + data
 

@@ -11,6 +11,8 @@ ROOT = Path(__file__).parents[1]
 AT_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "AGENTS.md", "SECURITY.md")
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 
+_FLAGS = re.compile(r"^( *```\w+) .*$", re.MULTILINE)  # of a block, for the tests: with them it is not read as code
+
 
 def on_config(config: Any) -> Any:
     """`decisions/*.md` in the navigation stands for the files."""
@@ -37,6 +39,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     source = page.file.src_uri
+    markdown = _FLAGS.sub(r"\1", markdown)
     return link_targets(markdown, source, config["repo_url"], {file.src_uri for file in files})
 
 

@@ -12,6 +12,8 @@ from fuzz.targets import TARGETS
 
 from toolglot.gateway.endpoints import EXACT, PATTERNS
 
+NEED_MORE = (b"/v1/files", b"POST /v1/batches", b"/v1/responses/compact")
+
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_holds_its_laws(name: str, tmp_path: Path) -> None:
@@ -31,4 +33,5 @@ def test_the_seeds_reach_every_endpoint() -> None:
     for options, data in endpoints.seeds():
         line = data.partition(b"\n")[0]
         _, _, status, *_ = endpoints.check(options, data)
-        assert status in (200, 404, 405), line
+        needs_more = any(path in line for path in NEED_MORE)  # a form, an uploaded file, a conversation
+        assert status in (200, 404, 405) or (needs_more and status == 400), line

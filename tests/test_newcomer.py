@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.scripted import serving, text_reply
-from toolglot.cli.agents import find_agent
+from toolglot.cli.agents import agents, find_agent
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -106,6 +106,10 @@ def test_the_gateway_and_the_lines_of_the_agents(tmp_path: Path) -> None:
             exec(compile(block[1].replace("http://127.0.0.1:8484", address), "README.md", "exec"), {})  # noqa: S102
         assert printed.getvalue() == f"{ANSWER}\n"
     assert len(bodies) == len(asking) + 1
+
+
+def test_each_agent_has_a_line() -> None:
+    assert [line.split()[2] for line in LAUNCH] == list(agents())
 
 
 @pytest.mark.parametrize("line", LAUNCH)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from scripts.site import ROOT, link_targets
+from scripts.site import ROOT, link_targets, on_page_markdown
 
 KNOWN = {"index.md", "how-to/gateway.md", "decisions/0001-meaning.md", "CHANGELOG.md", "SECURITY.md"}
 
@@ -27,6 +28,12 @@ KNOWN = {"index.md", "how-to/gateway.md", "decisions/0001-meaning.md", "CHANGELO
 )
 def test_links_lead_to_pages_or_to_the_repository(source: str, link: str, expected: str) -> None:
     assert link_targets(f"a [b]({link}) c", source, "https://example", KNOWN) == f"a [b]({expected}) c"
+
+
+def test_blocks_with_flags_are_code() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="index.md"))
+    text = on_page_markdown("```python no-run\nmessages[-1]\n```\n\n```sh\nls\n```\n", page, {"repo_url": "x"}, [])
+    assert text == "```python\nmessages[-1]\n```\n\n```sh\nls\n```\n"
 
 
 def test_each_page_is_in_the_navigation() -> None:

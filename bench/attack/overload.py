@@ -130,6 +130,8 @@ async def one_key_starves_another(gateway: Gateway) -> str:
 
 async def busy_upstream(gateway: Gateway) -> str:
     async with gateway.another("max_connections = 1\nqueue_timeout = 0.5") as other:
+        while (await other.ask("POST", CHAT, chat())).status != 200:  # at start, the models of the upstream are asked for
+            await asyncio.sleep(0.1)
         gateway.upstream.reply = lambda _path, _body, writer: stream(writer, 30, 0.1)
         gateway.upstream.paths.clear()
         first = asyncio.ensure_future(other.ask("POST", CHAT, chat(stream=True)))

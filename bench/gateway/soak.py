@@ -358,6 +358,7 @@ class Seen:
     cut: int = 0  # by a killed worker
     without_record: int = 0  # of a killed worker
     without_history: int = 0  # while Redis was away
+    without_redis: int = 0  # the same, but it was only too slow for the gateway, which said so
     memory: list[dict[str, float]] = field(default_factory=list)
     slowest: float = 0.0
 
@@ -430,9 +431,11 @@ class Soak:
                 wrong = "the connection broke, and no worker was killed"
         except Exception as error:  # noqa: BLE001  (whatever it is, it is a finding)
             wrong = str(error) if isinstance(error, WrongError) else f"{type(error).__name__}: {error}"
-            if kind.name == "thread" and "previous_response_id" in wrong and seen.cause(start, *DISTURBANCES[:3]):
-                wrong = None  # a response that was stored while Redis was away stays on its gateway
-                seen.without_history += 1
+            if kind.name == "thread" and "previous_response_id" in wrong:  # what is stored without Redis stays on its gateway
+                by_us, by_itself = seen.cause(start, *DISTURBANCES[:3]), redis_failed(start)
+                wrong = None if by_us or by_itself else wrong
+                seen.without_history += by_us
+                seen.without_redis += by_itself and not by_us
         seen.slowest = max(seen.slowest, time.monotonic() - start)
         seen.count[kind.name] += 1
         model = exchange.model.partition("/")[2] if kind.asks else ""
@@ -471,6 +474,14 @@ class Soak:
         )
 
 
+def redis_failed(start: float) -> bool:
+    """Whether the gateway logged that Redis fails, since then."""
+    begin = time.time() - (time.monotonic() - start) - AROUND
+    lines = (OUT / "toolglot.log").read_text(encoding="utf-8", errors="replace").splitlines()
+    said = [line[:19] for line in lines if "Redis failed" in line]
+    return any(time.mktime(time.strptime(at, "%Y-%m-%d %H:%M:%S")) > begin for at in said)
+
+
 def counted(metrics: str) -> Counter[tuple[str, str, str]]:
     """The gateway's count of requests by wire, model and status."""
     found: Counter[tuple[str, str, str]] = Counter()
@@ -498,7 +509,8 @@ def verdicts(soak: Soak, metrics: str, behind: dict[str, int], files: dict[str, 
         ),
         (
             f"{seen.cut} requests were cut, all while a worker was killed ({kills} times);"
-            f" {seen.without_history} did not find their history, all while Redis was away",
+            f" {seen.without_history} did not find their history, all while Redis was away, and {seen.without_redis} more,"
+            " all while the gateway logged that it was too slow",
             True,
         ),
         (

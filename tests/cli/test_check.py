@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, ups
 from toolglot.cli import check, doctor, version
 from toolglot.client.detect import ANSWERS
 
+WEB_TOOLS = Path(__file__).parents[1] / "gateway" / "web_tools.py"
 UPSTREAM = '[[upstream]]\nname = "u"\nprovider = "vllm"\nbase_url = "{url}"\n'
 ROUTE = '[[route]]\nmodel = "{model}"\nto = "u/{to}"\n'
 
@@ -189,3 +192,16 @@ def test_version() -> None:
     found = json.loads(CliRunner().invoke(version.command, ["--json"]).stdout)
     assert found["version"] == toolglot.__version__
     assert found["extras"]["gateway"]
+
+
+def test_server_tools_are_found() -> None:
+    table = '[[server_tool]]\nname = "{name}"\nmcp = {mcp}\n'
+    server = json.dumps(shlex.join([sys.executable, str(WEB_TOOLS), "stdio"]))
+    text = TWO + table.format(name="web_search", mcp=server) + table.format(name="web_fetch", mcp=server)
+    done = checked(serves("m"), check.command, text=text.replace('"web_search"\n', '"web_search"\ntool = "search"\n'))
+    assert done.exit_code == 0, done.stdout
+    assert "server tool web_search  search" in done.stdout
+    assert "server tool web_fetch  web_fetch" in done.stdout
+    done = checked(serves("m"), check.command, text=TWO + table.format(name="web_search", mcp=server))
+    assert done.exit_code == 1
+    assert "has no tool web_search; there are: search, web_fetch, code_execution" in done.stdout

@@ -107,7 +107,7 @@ def test_the_text_output_names_what_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("none.py", None, "No such file"),
+        ("none.py", None, "there is no such file"),
         ("a.txt", "x", "expected a Python file"),
         ("empty.py", "print('loading')", "it declares no DIALECT"),
         ("broken.py", "1 / 0", "ZeroDivisionError"),

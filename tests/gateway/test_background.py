@@ -15,6 +15,7 @@ from tests.gateway.running import Running, config, run, serving
 from tests.gateway.scripts import in_turn, response_to, text
 from tests.gateway.served_process import served
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
+from toolglot.gateway import background
 from toolglot.gateway.background import MAX_RUNNING
 
 _KEYS = 'keys = ["key-one-0123456789", "key-two-0123456789"]'
@@ -89,10 +90,8 @@ def test_a_stream_is_resumed_after_its_client_left() -> None:
                 with pytest.raises(NotFoundError):
                     await stranger.responses.cancel(id)
             other = await client.responses.create(model="gemini/m", input="Go")
-            events = [event.type async for event in await client.responses.retrieve(other.id, stream=True)]
-            assert events[-1] == "response.completed"  # again from its start
-            with pytest.raises(BadRequestError, match="resumed"):
-                await client.responses.retrieve(other.id, stream=True, starting_after=3)
+            with pytest.raises(BadRequestError, match="can't be streamed"):
+                await client.responses.retrieve(other.id, stream=True)
 
     run(work())
 
@@ -156,6 +155,24 @@ def test_their_number_is_limited() -> None:
             assert [status for status, _, _ in answers] == [200] * MAX_RUNNING + [429]
             for _, body, _ in answers[:-1]:
                 await gateway.ask("POST", f"/v1/responses/{body['id']}/cancel")
+
+    run(work())
+
+
+def test_the_largest_one_fails_if_all_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "_MAX_BYTES", 9000)
+
+    async def work() -> None:
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return response_to(request, text("word " * (400 if "long" in str(request.body) else 5)), gap=0.01)
+
+        async with upstream_server(play) as up, serving(config(up)) as gateway, _sdk(gateway) as client:
+            large = await client.responses.create(model="gemini/m", input="long", background=True)
+            small = await client.responses.create(model="gemini/m", input="short", background=True)
+            assert (await _done(client, small.id)).status == "completed"
+            failed = await _done(client, large.id)
+            assert (failed.status, failed.error.message) == ("failed", "the events of all background responses are too large")
+            assert not gateway.gateway.gate.running
 
     run(work())
 

@@ -18,7 +18,7 @@ from tests.gateway.redis_server import needs_redis, redis_server
 from tests.gateway.running import WIRES, Running, config, run, serving
 from tests.gateway.scripts import in_turn, response_to, text
 from tests.gateway.served_process import served
-from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
+from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server, whole
 from toolglot.errors import CallerError
 from toolglot.gateway.batches.multipart import read_form
 
@@ -482,3 +482,39 @@ _FIELD = b"--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n"
 def test_a_wrong_form_is_rejected(media_type: str, body: bytes) -> None:
     with pytest.raises(CallerError):
         read_form(media_type, body)
+
+
+def test_rows_may_go_to_endpoints_without_tools() -> None:
+    async def work() -> None:
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return whole({"object": "list", "data": [{"embedding": [0.5], "index": 0, "object": "embedding"}], "model": "m"})
+
+        async with upstream_server(play) as up, serving(config(up, "openai-chat")) as gateway, _openai(gateway) as client:
+            path: Any = "/v1/embeddings"
+            body = {"model": "openai-chat/m", "input": "Hello"}
+            data = json.dumps({"custom_id": "one", "method": "POST", "url": path, "body": body}).encode()
+            batch = await _ended(client, (await _submitted(client, data, path)).id)
+            rows = await _results(client, batch.output_file_id)
+            assert rows[0]["response"]["body"]["data"][0]["embedding"] == [0.5]
+            assert (up.requests[-1].path, up.requests[-1].body["model"]) == (path, "m")
+
+    run(work())
+
+
+def test_paths_without_a_version_and_errors_in_their_api() -> None:
+    async def work() -> None:
+        async with serving(config("http://127.0.0.1:9")) as gateway:
+            for path in ("/batches", "/files", "/messages/batches"):
+                for version in ("", "/v1"):
+                    status, body, _ = await gateway.ask("GET", version + path)
+                    assert (status, body["data"]) == (200, [])
+            for path in ("/v1/batches/x", "/files/file-x", "/v1/files/file-x/content", "/v1/batches/batch_x"):
+                status, body, _ = await gateway.ask("GET", path)
+                assert (status, body["error"]["code"]) == (404, "not_found")
+            for path in ("/v1/messages/batches/x", "/messages/batches/msgbatch_x/results"):
+                status, body, _ = await gateway.ask("GET", path)
+                assert (status, body["type"], body["error"]["type"]) == (404, "error", "not_found_error")
+            status, body, headers = await gateway.ask("PUT", "/v1/files")
+            assert (status, headers["allow"]) == (405, "GET, HEAD, POST")
+
+    run(work())

@@ -78,7 +78,7 @@ def test_the_store_is_bounded_in_bytes() -> None:
 @pytest.mark.parametrize(
     ("function", "content", "reply"),
     [
-        ("toolglot.gateway.chat_endpoints.read_request_bytes", "x" * 200_000, "short"),
+        ("toolglot.gateway.endpoint_call.read_request_bytes", "x" * 200_000, "short"),
         ("toolglot.client.exchange.decode_lenient", "short", "x" * 200_000),
         ("toolglot.client.session.ResponsePipeline.feed", "short", "x" * 20_000),
     ],

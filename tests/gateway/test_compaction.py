@@ -164,3 +164,14 @@ def test_another_key_can_not_open_it_and_failures_are_told() -> None:
                 await client.responses.compact(model="openai-chat/m")
 
     run(work())
+
+
+def test_a_compaction_that_is_cut_off_is_a_fault_of_the_upstream() -> None:
+    async def work() -> None:
+        cut = UpstreamResponse(200, {"content-type": "application/json"}, [b'{"object":"response.compaction","output":['])
+        async with upstream_server(lambda _: cut) as up, serving(config(up)) as gateway:
+            sent = {"model": "openai-responses/m", "input": "Hello."}
+            status, body, _ = await gateway.ask("POST", "/v1/responses/compact", sent)
+            assert (status, body["error"]["code"]) == (502, "bad_answer")
+
+    run(work())

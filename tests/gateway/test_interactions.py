@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from google.genai._gaos.types.interactions import Step
+from pydantic import TypeAdapter
 
 from tests.gateway.running import WIRES, Running, config, read_back, run, serving
 from tests.gateway.scripts import calls, fixture, in_turn, question, text, weather
+from tests.gateway.test_server_tools import asks, tools_config
 from tests.gateway.upstream_server import upstream_server
+from tests.laws.conversations import the_wire
+from toolglot.core.interfaces import ResponseContext
 
+WIRE = the_wire("gemini-interactions")
+STEP: TypeAdapter[Any] = TypeAdapter(Step)
 PATH = "/v1beta/interactions"
 NAME = "gemini-interactions"
 ONE, TWO = {"x_goog_api_key": "key-one-0123456789"}, {"x_goog_api_key": "key-two-0123456789"}
@@ -94,6 +101,38 @@ def test_an_upstream_gets_its_revision_and_stores_nothing_by_itself(client: str)
             request = up.requests[-1]
             assert (request.path, request.body["store"]) == (PATH, False)
             assert (request.headers["api-revision"], request.headers["x-goog-api-key"]) == ("2026-05-20", "k-up")
+
+    run(work())
+
+
+SERVER_TOOLS = [
+    ("google_search", "web_search", {"query": "otter food"}, {"queries": ["otter food"]}, "https://example.org/otters"),
+    ("url_context", "web_fetch", {"url": "https://example.org/otters"}, {"urls": ["https://example.org/otters"]}, "success"),
+    ("code_execution", "code_execution", {"code": "1+1"}, {"language": "python", "code": "1+1"}, "3 characters"),
+]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("case", SERVER_TOOLS, ids=lambda case: case[0])
+def test_a_server_tool_of_the_gateway_is_two_steps(case: tuple[str, str, dict[str, str], Any, str], stream: bool) -> None:
+    tool, name, asked, arguments, shown = case
+
+    async def work() -> None:
+        more = 'tool = "search"' if name == "web_search" else ""
+        async with upstream_server(asks(name, **asked)) as up, serving(tools_config(up, name=name, more=more)) as gateway:
+            model = {"model": "openai-chat/m", "tools": [{"type": tool}]}
+            user = {"type": "user_input", "content": [{"type": "text", "text": "Look."}]}
+            reply = await interact(gateway, stream, **model, input=[user])
+            steps = WIRE.write_reply(reply, ResponseContext(), [])["steps"]
+            assert [step["type"] for step in steps] == ["model_output", f"{tool}_call", f"{tool}_result", "model_output"]
+            assert (steps[1]["arguments"], steps[2]["call_id"]) == (arguments, steps[1]["id"])
+            assert shown in str(steps[2]["result"])
+            for step in steps:
+                assert "UNKNOWN" not in str(STEP.validate_python(step))
+            within = up.requests[-1].body["messages"]
+            for earlier in ({"input": [user, *steps, user]}, {"input": [user], "previous_interaction_id": reply.id}):
+                await interact(gateway, stream, **model, **earlier)
+                assert up.requests[-2].body["messages"][: len(within)] == within, "later turns show the model what it saw"
 
     run(work())
 

@@ -91,6 +91,29 @@ def test_another_connection_knows_only_what_is_stored() -> None:
     run(work())
 
 
+def test_what_a_connection_knows_is_limited() -> None:
+    async def work() -> None:
+        server = "max_body = 4000\nmax_store = 6000"
+        async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up, server=server)) as gateway:
+            ids = []
+            async with _sdk(gateway) as connection, _sdk(gateway) as other:
+                for _ in range(3):
+                    await connection.response.create(model="gemini/m", input="word " * 300, store=False)
+                    ids.append((await _until_end(connection))[-1].response.id)
+                for id, ends in ((ids[0], "error"), (ids[2], "response.completed")):
+                    await connection.response.create(model="gemini/m", input="And?", store=False, previous_response_id=id)
+                    assert (await _until_end(connection))[-1].type == ends
+                for _ in range(3):
+                    await other.response.create(model="gemini/m", input="word " * 300, store=False)
+                    await _until_end(other)
+                assert gateway.gateway.recent_room.used <= 6000
+            while gateway.gateway.sockets.total():
+                await asyncio.sleep(0.01)
+            assert gateway.gateway.recent_room.used == 0
+
+    run(work())
+
+
 def test_a_warm_up_sends_nothing_upstream() -> None:
     async def work() -> None:
         async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:

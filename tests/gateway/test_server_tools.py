@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
+import llm_comply  # type: ignore[import-untyped]
 import openai
 import pytest
 from google import genai
 from google.genai import types
+from llm_comply.schema import SpecLoader  # type: ignore[import-untyped]
 
 from tests.gateway.running import config, run, serving
 from tests.gateway.scripts import WEATHER, calls, in_turn, response_to, text, weather
@@ -107,10 +109,16 @@ async def ask_gemini(url: str, contents: Any, tool: dict[str, Any], *, stream: b
         "config": types.GenerateContentConfig(tools=[types.Tool(**tool)]),
     }
     client = genai.Client(api_key="x", http_options=types.HttpOptions(base_url=url))
-    if not stream:
-        answer: Any = await client.aio.models.generate_content(**arguments)
-        return answer.candidates[0]
-    chunks: list[Any] = [chunk.candidates[0] async for chunk in await client.aio.models.generate_content_stream(**arguments)]  # type: ignore[index]
+    try:
+        if not stream:
+            answer: Any = await client.aio.models.generate_content(**arguments)
+            return answer.candidates[0]
+        chunks: list[Any] = [
+            chunk.candidates[0]  # type: ignore[index]
+            async for chunk in await client.aio.models.generate_content_stream(**arguments)
+        ]
+    finally:
+        await client.aio.aclose()
     parts = [part for one in chunks for part in one.content.parts]
     return chunks[-1].model_copy(update={"content": types.Content(role="model", parts=parts)})
 
@@ -273,6 +281,30 @@ def test_interactions_have_a_search_as_steps(stream: bool) -> None:
             assert shown.index("google_search_call") < shown.index("google_search_result") < shown.index(ANSWER[:3])
             assert "otter food" in shown
             assert "15 %" in last_result(up)
+
+    run(work())
+
+
+@pytest.mark.filterwarnings("ignore:jsonschema.RefResolver is deprecated")  # in llm-comply
+@pytest.mark.parametrize("query", ["otter food", "fail"])
+@pytest.mark.parametrize(
+    ("kind", "declared", "tool"),
+    [
+        ("web_search", "web_search_20250305", "search"),
+        ("web_fetch", "web_fetch_20250910", "web_fetch"),
+        ("code_execution", "code_execution_20250825", "code_execution"),
+    ],
+)
+def test_the_reply_fits_anthropics_own_schema(kind: str, declared: str, tool: str, query: str) -> None:
+    specification = SpecLoader(str(Path(llm_comply.__file__).parent / "specs" / "anthropic.json"))
+
+    async def work() -> None:
+        play = asks(kind, **{{"web_search": "query", "web_fetch": "url", "code_execution": "code"}[kind]: query})
+        async with upstream_server(play) as up, serving(tools_config(up, name=kind, more=f'tool = "{tool}"')) as gateway:
+            body = {"model": "openai-chat/m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}
+            _, reply, _ = await gateway.ask("POST", "/v1/messages", {**body, "tools": [{"type": declared, "name": kind}]})
+            assert len(reply["content"]) == 4
+            assert specification.validate(reply, "Message") == []
 
     run(work())
 

@@ -21,7 +21,10 @@ from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.route import Route, WireFormat, resolve
 
 REFUSALS = ((), ("late_system",), ("alternation", "late_system"), ("system", "tool", "alternation"))
-SERVERS = ("openai/gpt-5", "anthropic/claude-opus-5", "gemini/gemini-3-pro", "openai-responses/gpt-5", "ollama-cloud/kimi-k2")
+SERVERS = (
+    *("openai/gpt-5", "openai-responses/gpt-5", "anthropic/claude-opus-5"),
+    *("gemini/gemini-3-pro", "gemini-interactions/gemini-3-pro", "ollama-cloud/kimi-k2"),
+)
 MODES = ("native", "dialect:hermes", "dialect:tagged", "dialect:qwen3_coder")
 # sentences that stand at the end of a prompt with results
 ADDED = ("Now answer the user", "Make the call that is needed now", " was not run yet.")

@@ -155,6 +155,15 @@ class Agent(Generic[OutputT]):
 
     Each run opens and closes its connections and MCP servers; `async with agent:` keeps them open for many runs. If a server
     adds or removes tools, the model sees it from its next turn on.
+
+    Examples:
+        >>> def get_weather(city: str) -> str:
+        ...     return f"18 degrees in {city}"
+        >>> agent = toolglot.Agent("ollama/qwen3:8b", [get_weather], max_turns=4, temperature=0)
+        >>> agent.tool_names
+        ('get_weather',)
+
+        `agent.run_sync("Weather in Paris?").text` asks the model, runs the tool, and is the answer.
     """
 
     def __init__(

@@ -14,9 +14,10 @@ from toolglot.catalog.user_rows import also_read
 from toolglot.cli.output import plural
 from toolglot.cli.streams import no_color
 from toolglot.client.transports import Transports
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, ToolglotError
 from toolglot.gateway.config import Config, RouteRow, read_config
 from toolglot.gateway.config_reload import read_text
+from toolglot.gateway.configured_tools import ConfiguredTool, ToolSource
 from toolglot.gateway.model_check import ModelCheck, check_model, check_upstream
 from toolglot.gateway.routing import Routing
 from toolglot.gateway.upstream_network import upstream_transport
@@ -44,13 +45,21 @@ class RouteCheck(msgspec.Struct, frozen=True):
     found: ModelCheck | None = None
 
 
+class ToolCheck(msgspec.Struct, frozen=True):
+    """A `[[server_tool]]`, and which tool runs it."""
+
+    name: str
+    tool: str
+    problem: str
+
+
 @click.command("check", epilog=EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path), default=DEFAULT_FILE)
 @click.option("--offline", is_flag=True, help="Only validate the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(ctx: click.Context, /, file: Path, offline: bool, as_json: bool) -> None:
-    """Validate a configuration, and ask each upstream whether it has the models of the routes.
+    """Validate a configuration, ask each upstream whether it has the models of the routes, and find the server tools.
 
     Nothing is asked of the models themselves: `toolglot probe` does that.
     """
@@ -65,18 +74,22 @@ def command(ctx: click.Context, /, file: Path, offline: bool, as_json: bool) -> 
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     routes = [] if offline else asyncio.run(check_config(config))
+    tools = [] if offline else asyncio.run(check_server_tools(config))
     if as_json:
-        click.echo(encode({"file": str(file), "routes": [msgspec.to_builtins(one) for one in routes]}))
+        found = {"routes": routes, **({"server_tools": tools} if config.server_tools else {})}
+        click.echo(encode({"file": str(file), **msgspec.to_builtins(found)}))
     else:
         click.echo(f"{file} is valid: {plural(len(config.upstreams), 'upstream')}, {plural(len(config.routes), 'route')}")
         for one in routes:
             click.echo(_line(one))
+        for tool in tools:
+            click.echo(f"  {_mark(tool.problem)} server tool {tool.name}  {tool.problem or tool.tool}")
         for budget in config.budgets:
             if config.keys and not any(budget.is_for(key.owner) for key in config.keys):
                 click.echo(f"warning: no key has the name {budget.key!r} of a [[budget]]", err=True)
         if not config.routes:
             click.echo("there are no routes yet: a [[route]] maps a model name to an upstream", err=True)
-    sys.exit(1 if any(one.problem for one in routes) else 0)
+    sys.exit(1 if any(one.problem for one in routes) or any(tool.problem for tool in tools) else 0)
 
 
 async def check_config(config: Config) -> list[RouteCheck]:
@@ -97,8 +110,27 @@ async def check_config(config: Config) -> list[RouteCheck]:
         await own.aclose()
 
 
+async def check_server_tools(config: Config) -> list[ToolCheck]:
+    """Starts their MCP servers, or connects to them."""
+
+    async def check(source: ToolSource) -> ToolCheck:
+        tool = ConfiguredTool(source)
+        try:
+            return ToolCheck(source.row.name, (await tool.definition()).name, "")
+        except ToolglotError as error:
+            return ToolCheck(source.row.name, "", str(error))
+        finally:
+            await tool.retire()
+
+    return list(await asyncio.gather(*map(check, config.server_tools)))
+
+
+def _mark(problem: str) -> str:
+    return click.style("fail", fg="red", bold=True) if problem else click.style("ok", fg="green", bold=True) + "  "
+
+
 def _line(one: RouteCheck) -> str:
-    mark = click.style("fail", fg="red", bold=True) if one.problem else click.style("ok", fg="green", bold=True) + "  "
+    mark = _mark(one.problem)
     details: list[Any] = [one.problem] if one.problem else []
     if one.found is not None and not one.problem:
         details += [f"{one.found.window:,} tokens"] if one.found.window else []

@@ -71,6 +71,8 @@ def load_dialect(file: Path) -> Dialect:
     spec = spec_from_file_location(file.stem, file) if file.suffix == ".py" else None
     if spec is None or spec.loader is None:
         raise CallerError("expected a Python file that declares DIALECT", str(file))
+    if not file.is_file():
+        raise CallerError("there is no such file", str(file))
     module = module_from_spec(spec)
     try:
         with reserve_stdout():  # the file may print

@@ -298,13 +298,17 @@ class Response:
         That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or may
         stand in a long conversation.
         """
+        if len(events) > _MANY or self._may_replan:
+            return await in_worker(partial(self._counted, events))
         is_held, length = self._buffered > 0, _length(events)
-        self._buffered += length
-        is_heavy = self._buffered > _HEAVY or (self._is_large and (is_held or len(events) > 1 or _may_be_a_call(events)))
-        is_heavy = length > _LONG or len(events) > _MANY or (is_heavy and self._pipeline.may_validate(events))
-        is_heavy = is_heavy or self._may_replan
-        batch = await in_worker(partial(self._process, events)) if is_heavy else self._process(events)
-        self._buffered = max(0, self._buffered - _length(batch))
+        is_heavy = self._buffered + length > _HEAVY
+        is_heavy = is_heavy or (self._is_large and (is_held or len(events) > 1 or _may_be_a_call(events)))
+        is_heavy = length > _LONG or (is_heavy and self._pipeline.may_validate(events))
+        return await in_worker(partial(self._counted, events)) if is_heavy else self._counted(events)
+
+    def _counted(self, events: list[Event]) -> list[Event]:
+        batch = self._process(events)
+        self._buffered = max(0, self._buffered + _length(events) - _length(batch))
         return batch
 
     def _process(self, events: list[Event]) -> list[Event]:

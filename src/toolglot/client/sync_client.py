@@ -21,7 +21,14 @@ T = TypeVar("T")
 
 
 class Client:
-    """AsyncClient with blocking methods. Thread-safe."""
+    """AsyncClient with blocking methods. Thread-safe.
+
+    Examples:
+        >>> with toolglot.Client("ollama/qwen3:8b") as client:
+        ...     pass
+
+        There, `client.complete("Hello").text` is the answer, and `client.stream_text("Hello")` yields it while it is written.
+    """
 
     def __init__(self, model: str | None = None, **options: Unpack[ClientOptions]) -> None:
         self._thread = LoopThread("toolglot-client")

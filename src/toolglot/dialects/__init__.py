@@ -14,7 +14,6 @@ from typing import Any
 
 from toolglot.core.plugins import from_entry_points, loaded, plugins, report
 from toolglot.grammars.dialect import Dialect
-from toolglot.grammars.response_template import dialect_from_template
 from toolglot.io.json_codec import encode
 
 # Several dialects share a format. If none was configured, a call is reported under the first of these that matches, then in
@@ -70,6 +69,8 @@ def register(dialect: Dialect) -> None:
 
 def add_template(template: dict[str, Any]) -> str:
     """Makes the dialect of a server's `response_template` known by a name, which is returned."""
+    from toolglot.grammars.response_template import dialect_from_template  # noqa: PLC0415  (few servers have one)
+
     name = f"template:{sha256(encode(template)).hexdigest()[:12]}"
     if name not in _TEMPLATES:
         _TEMPLATES[name] = dialect_from_template(template, name)

@@ -13,7 +13,7 @@ from toolglot.core.messages import Message
 from toolglot.errors import UpstreamError
 from toolglot.gateway import metrics
 from toolglot.gateway.budgets import report_budget
-from toolglot.gateway.chat_endpoints import EndpointCall
+from toolglot.gateway.endpoint_call import EndpointCall
 from toolglot.gateway.overview import Deleted
 from toolglot.gateway.retention import delete_shared
 from toolglot.gateway.sharing import find_shared_record

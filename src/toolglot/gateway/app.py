@@ -11,9 +11,9 @@ from toolglot.client.transport import request_owner, request_sent
 from toolglot.errors import CallerError, ToolglotError, UpstreamError
 from toolglot.gateway.auth import LOCAL, Caller, authenticate, check_admin, check_known
 from toolglot.gateway.budgets import check_budgets
-from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.config import Config
 from toolglot.gateway.cors import allow_origin, is_preflight, respond_to_preflight
+from toolglot.gateway.endpoint_call import EndpointCall
 from toolglot.gateway.endpoints import Endpoint, find_endpoint, frontend_for
 from toolglot.gateway.frontends import Frontend, frontend_from_headers
 from toolglot.gateway.http_exchange import (

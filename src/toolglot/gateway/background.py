@@ -132,7 +132,9 @@ class Background:
         if event.kind == "response.created":
             await self._keep(run)
         if sum(each.size for each in self._runs.values()) > _MAX_BYTES:
-            self.stop(run, "failed", UpstreamError("the events of all background responses are too large", 503, "server_error"))
+            largest = max(self._runs.values(), key=lambda each: each.size)
+            error = UpstreamError("the events of all background responses are too large", 503, "server_error")
+            self.stop(largest, "failed", error)
 
     def stop(self, run: Run, status: str, error: UpstreamError | None) -> None:
         if run.body["status"] not in _RUNNING:

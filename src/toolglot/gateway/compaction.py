@@ -20,10 +20,12 @@ from toolglot.core.messages import Message, Opaque, Text
 from toolglot.core.reply import Reply, Stop
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, response_context, stored_thread
+from toolglot.gateway.chat_endpoints import response_context
+from toolglot.gateway.endpoint_call import EndpointCall, read_body, read_request
 from toolglot.gateway.http_exchange import header_text
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
 from toolglot.gateway.routing import MAX_NAME, Candidate
+from toolglot.gateway.stored_thread import stored_thread
 from toolglot.io.json_codec import JSON_ERRORS, encode
 from toolglot.pipeline.request.route import provider_url
 
@@ -124,7 +126,10 @@ async def _forwarded(call: EndpointCall, candidate: Candidate, request: Request,
             raise without_key(route.wire.read_error(answer.status, answer.headers, data), headers)
     finally:
         await answer.aclose()
-    usage = route.wire.read_reply(msgspec.json.decode(data), None).usage
+    try:
+        usage = route.wire.read_reply(msgspec.json.decode(data), None).usage
+    except msgspec.DecodeError:
+        raise UpstreamError("the response is not JSON, or was cut off", 502, "bad_answer") from None
     if usage is not None:
         call.record.input, call.record.output = usage.input, usage.output
         call.record.cost = cost(route.model, candidate.upstream.row.name, usage, call.live.config.prices)

@@ -10,8 +10,9 @@ import msgspec
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints, model_check, model_endpoints, responses_endpoints, tokens
 from toolglot.gateway.batches import anthropic_batches, openai_batches
-from toolglot.gateway.chat_endpoints import EndpointCall, chat
+from toolglot.gateway.chat_endpoints import chat
 from toolglot.gateway.compaction import compact
+from toolglot.gateway.endpoint_call import EndpointCall
 from toolglot.gateway.frontends import (
     ANTHROPIC,
     CHAT,

@@ -15,7 +15,7 @@ from toolglot.client.detection.server_facts import ServerFacts
 from toolglot.client.embedded_runtime import import_runtime
 from toolglot.client.transport import Transport
 from toolglot.errors import ToolglotError
-from toolglot.gateway.chat_endpoints import EndpointCall
+from toolglot.gateway.endpoint_call import EndpointCall
 from toolglot.gateway.model_list import ModelListing, fetch_listing
 from toolglot.gateway.page.upstreams import shown_address
 from toolglot.gateway.routing import Candidate

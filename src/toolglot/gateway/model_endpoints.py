@@ -11,7 +11,7 @@ import msgspec
 
 from toolglot.core.interfaces import ServedModels
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body
+from toolglot.gateway.endpoint_call import EndpointCall, read_body
 from toolglot.gateway.frontends import Frontend
 from toolglot.gateway.http_exchange import HttpExchange
 from toolglot.gateway.model_list import Model

@@ -15,7 +15,7 @@ from toolglot.client.keys import without_key
 from toolglot.client.transport import Answer
 from toolglot.core.reply import Usage
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body
+from toolglot.gateway.endpoint_call import EndpointCall, read_body
 from toolglot.gateway.http_exchange import header_text
 from toolglot.gateway.routing import MAX_NAME, Candidate
 from toolglot.io.json_codec import JSON_ERRORS, encode

@@ -146,8 +146,8 @@ class ResponseWriter:
 
     async def _prepare(self, events: list[Event]) -> list[Event]:
         last = events[-1]
-        is_heavy = type(last) in (Finish, Fault) and len(last.decisions) > _MANY  # type: ignore[union-attr]
-        return await in_worker(partial(self._prepared, events)) if is_heavy else self._prepared(events)
+        many = max(len(events), len(last.decisions) if isinstance(last, Finish | Fault) else 0)
+        return await in_worker(partial(self._prepared, events)) if many > _MANY else self._prepared(events)
 
     def _prepared(self, events: list[Event]) -> list[Event]:
         if isinstance(events[-1], Finish):

@@ -12,11 +12,13 @@ from toolglot.core.request import Request
 from toolglot.errors import UpstreamError
 from toolglot.gateway import admin_endpoints
 from toolglot.gateway.background import Body
-from toolglot.gateway.chat_endpoints import EndpointCall, chat, read_request, stored_thread
+from toolglot.gateway.chat_endpoints import chat
 from toolglot.gateway.compaction import HAS_TRIGGER, OUR_COMPACTION, is_triggered, open_compactions, respond_to_trigger
+from toolglot.gateway.endpoint_call import EndpointCall, read_request
 from toolglot.gateway.event_stream import EventSplitter
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
 from toolglot.gateway.response_writer import ClientStream
+from toolglot.gateway.stored_thread import stored_thread
 from toolglot.io.json_codec import JSON_ERRORS, encode
 
 
@@ -105,10 +107,12 @@ async def _send_events(call: EndpointCall, id: str, after: int) -> None:
 async def retrieve(call: EndpointCall) -> None:
     """Query: `stream` and `starting_after` read the events of one that runs or has run in the background."""
     id, background = call.path_params["id"], call.gateway.background
-    if call.exchange.query_value("stream") == "true" and await background.has_events(call.owner, id):
+    if call.exchange.query_value("stream") == "true":
         after = call.exchange.query_value("starting_after") or "-1"
         if not after.removeprefix("-").isdecimal():
             raise UpstreamError("starting_after must be a number", 400, "invalid_request_error")
+        if not await background.has_events(call.owner, id):
+            raise await _not_streamable(call)
         await _send_events(call, id, int(after[:20]))
         return
     body = await background.find(call.owner, id)
@@ -116,6 +120,14 @@ async def retrieve(call: EndpointCall) -> None:
         await call.exchange.json(body)
     else:
         await admin_endpoints.stored_response(call)
+
+
+async def _not_streamable(call: EndpointCall) -> UpstreamError:
+    id = call.path_params["id"][:100]
+    if not await admin_endpoints.is_stored(call):
+        return UpstreamError(f"response {id!r} not found", 404, "not_found")
+    message = f"response {id!r} can't be streamed: it did not run in the background, or that was too long ago"
+    return UpstreamError(message, 400, "invalid_request_error")
 
 
 async def cancel(call: EndpointCall) -> None:

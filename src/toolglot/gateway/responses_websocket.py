@@ -14,8 +14,8 @@ import msgspec
 from websockets.frames import CloseCode
 
 from toolglot.errors import UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall
 from toolglot.gateway.concurrency import too_many_at_once
+from toolglot.gateway.endpoint_call import EndpointCall
 from toolglot.gateway.event_stream import EventSplitter, SentEvent, is_terminal
 from toolglot.gateway.http_exchange import ClientDisconnected, RejectedRequestError, retry_headers, wrong_method
 from toolglot.gateway.internal_exchange import InternalExchange, passed_on
@@ -78,7 +78,7 @@ class _Connection:
     def __init__(self, call: EndpointCall, socket: WebSocket) -> None:
         self._call, self._socket = call, socket
         self._server = call.live.config.server
-        self._recent = RecentThreads(self._server.max_body)
+        self._recent = RecentThreads(self._server.max_body, call.gateway.recent_room)
         self._headers = passed_on(call.exchange.headers)
         self._lanes: dict[str | None, deque[_Turn]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -105,6 +105,7 @@ class _Connection:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._recent.clear()
 
     def _is_idle(self) -> bool:
         return not self._tasks and asyncio.get_running_loop().time() - self._last_used >= self._server.websocket_idle

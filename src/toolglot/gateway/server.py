@@ -15,6 +15,8 @@ from pathlib import Path
 import msgspec
 import uvicorn
 
+from toolglot.catalog.profiles import catalog
+from toolglot.dialects import all_dialects
 from toolglot.errors import CallerError
 from toolglot.gateway.app import App
 from toolglot.gateway.config import Config, check_exposure, read_config
@@ -69,6 +71,12 @@ def listen(host: str, port: int) -> socket.socket:
         advice = "; choose another with --port, or `port` under [server]" if error.errno == errno.EADDRINUSE else ""
         raise CallerError(f"can't listen on {host}:{port}: {error.strerror or error}{advice}", "port") from None
     return listening
+
+
+def preload() -> None:
+    """Rows and dialects, so that they don't hold up the first requests."""
+    catalog()
+    all_dialects()
 
 
 def tune_interpreter() -> None:
@@ -135,6 +143,7 @@ def make_single_gateway(config: Config, path: Path | None) -> Gateway:
 
 def run(gateway: Gateway, listening: socket.socket) -> None:
     """Until a signal; then running requests are finished, and the process exits with 0."""
+    preload()
     tune_interpreter()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn finishes open requests, then raises the signal again
     try:

@@ -31,6 +31,7 @@ from toolglot.gateway.model_list import ModelList
 from toolglot.gateway.overview import Overview
 from toolglot.gateway.page.history import History
 from toolglot.gateway.page.upstreams import UpstreamStates
+from toolglot.gateway.recent_threads import Room
 from toolglot.gateway.records import Records
 from toolglot.gateway.retention import delete_old
 from toolglot.gateway.routing import Routing
@@ -81,6 +82,7 @@ class Gateway:
         self.records.observers += [self.metrics, self.history]
         self.gate = ConcurrencyGate()
         self.sockets: Counter[str] = Counter()  # open WebSockets by owner
+        self.recent_room = Room(config.server.max_store)
         self.handle: Callable[[HttpExchange], Awaitable[None]] = _not_started
         self.balancer = Balancer()
         self.server_tools = ConfiguredTools()

@@ -15,8 +15,9 @@ from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import TokenCount
 from toolglot.core.request import Request
 from toolglot.errors import CallerError, ToolglotError
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body, read_request, stored_thread
+from toolglot.gateway.endpoint_call import EndpointCall, read_body, read_request
 from toolglot.gateway.routing import MAX_NAME, Candidate
+from toolglot.gateway.stored_thread import stored_thread
 from toolglot.gateway.upstream_request import Client, for_target
 from toolglot.io.json_codec import JSON_ERRORS, decode, decode_in_parts, encode, encode_in_parts
 from toolglot.pipeline.request.context_budget import request_tokens

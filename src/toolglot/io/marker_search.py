@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 _SIGNS = frozenset("<({[=>`~")  # rare in prose, and in nearly all markers
 _ANY_SIGN = re.compile(f"[{re.escape(''.join(sorted(_SIGNS)))}]")
+_LONG = 64 * 1024  # characters
 _FEW = 8  # markers without a sign that are searched one by one
 _ASCII_TOKEN = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]++")
 _ANY_TOKEN = re.compile(rf"{_ASCII_TOKEN.pattern}|[^\sA-Za-z0-9_]")
@@ -227,7 +228,10 @@ class NamedMarkers:
         self._tokens = _ASCII_TOKEN if all(map(_ASCII_TOKEN.match, self._by_token)) else _ANY_TOKEN
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
-        if self._has_none(self._tokens.findall(text, at)):
+        if len(text) - at > _LONG:  # in one step, nothing else in the process could run meanwhile
+            if not any(token[0] in self._by_token for token in self._tokens.finditer(text, at)):
+                return None
+        elif self._has_none(self._tokens.findall(text, at)):
             return None
         best: tuple[int, str] | None = None
         for token in self._tokens.finditer(text, at):

@@ -14,7 +14,7 @@ from toolglot.gateway.batches.pages import page_after, page_before, read_limit
 from toolglot.gateway.batches.result_lines import ANTHROPIC_PATH
 from toolglot.gateway.batches.results import send_results
 from toolglot.gateway.batches.row_reader import read_requests
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body
+from toolglot.gateway.endpoint_call import EndpointCall, read_body
 from toolglot.gateway.internal_exchange import passed_on
 from toolglot.io.json_codec import encode
 

@@ -16,7 +16,7 @@ from toolglot.gateway.batches.multipart import read_form
 from toolglot.gateway.batches.pages import page_after, read_limit
 from toolglot.gateway.batches.results import send_results
 from toolglot.gateway.batches.row_reader import read_lines
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body
+from toolglot.gateway.endpoint_call import EndpointCall, read_body
 from toolglot.gateway.frontends import CHAT
 from toolglot.gateway.http_exchange import header_text
 from toolglot.io.json_codec import JSON_ERRORS, encode

@@ -18,8 +18,8 @@ import msgspec
 from toolglot import __version__
 from toolglot.dialects import known_dialects
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.gateway.chat_endpoints import EndpointCall, read_body
 from toolglot.gateway.config import SECRETS, RouteRow, Server
+from toolglot.gateway.endpoint_call import EndpointCall, read_body
 from toolglot.gateway.http_exchange import too_large
 from toolglot.gateway.overview import LiveQuery
 from toolglot.gateway.page.parse_view import MAX_TEXT, ParseRequest, parse

@@ -111,6 +111,14 @@ class StreamExtractor:
     """Takes text in pieces and returns events. Text is emitted at once, a call when it is complete and validated.
 
     `calls="pass"`: a call in a marked form is streamed while it is written, and its Close reports whether it is valid.
+
+    Examples:
+        >>> tools = [{"name": "now", "schema": {"type": "object"}}]
+        >>> extractor = toolglot.StreamExtractor(tools)
+        >>> pieces = ["It is <tool_", 'call>{"name": "now", ', '"arguments": {}}</tool_call>']
+        >>> events = [event for piece in pieces for event in extractor.feed(piece)] + extractor.close()
+        >>> [call.name for call in toolglot.fold(events).calls]
+        ['now']
     """
 
     def __init__(

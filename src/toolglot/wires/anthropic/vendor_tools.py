@@ -42,6 +42,8 @@ _RESULTS = {
     "code_execution_tool_result": CODE_EXECUTION,
 }
 
+_CALLERS = {kind: {"caller": DIRECT} for kind in (WEB_SEARCH, WEB_FETCH)}  # their results name it
+
 _PATH: Body = {"type": "string", "description": "An absolute path"}
 _RANGE: Body = {
     "type": "array",
@@ -124,7 +126,7 @@ def _write(done: ServerCall) -> list[Body]:
     )
     return [
         {"type": "server_tool_use", "id": use_id, "name": name, "input": given, "caller": DIRECT},
-        {"type": _result_type(kind), "tool_use_id": use_id, "content": content},
+        {"type": _result_type(kind), "tool_use_id": use_id, "content": content, **_CALLERS.get(kind, {})},
     ]
 
 
@@ -141,7 +143,7 @@ def _content(kind: str, given: Body, done: ServerCall) -> Any:
     if kind == WEB_FETCH:
         source = {"type": "text", "media_type": "text/plain", "data": done.text}
         url = given.get("url")
-        document = {"type": "document", "source": source, "title": None}
+        document = {"type": "document", "source": source, "title": None, "citations": None}
         return {
             "type": "web_fetch_result",
             "url": url if isinstance(url, str) else "",
