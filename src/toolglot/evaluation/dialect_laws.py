@@ -162,7 +162,7 @@ def _pass(dialect: str, cases: Cases) -> Failures:
         if more := [one for one in called(whole) if one not in called(checked)]:
             yield f"{case.name}: {more} left, and would be rejected"
         if whole.text != checked.text:
-            yield f"{case.name}: the text is {whole.text!r}, with "hold" {checked.text!r}"
+            yield f"{case.name}: the text is {whole.text!r}, with hold {checked.text!r}"
 
 
 # -- writing

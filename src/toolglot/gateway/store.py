@@ -36,6 +36,8 @@ create unique index if not exists kept_id on kept (kind, id);
 create index if not exists kept_at on kept (kind, at);
 """
 
+_TOTALS = "select total(length(messages) + length(body)), max(at) from responses"
+_ONE = "select previous, messages, body from responses where owner = ? and id = ?"
 _OLD_COLUMN = "select 1 from pragma_table_info('responses') where name = 'said'"  # its name until November 2026
 
 _KEEP_ROWS = "delete from responses where at <= (select at from responses order by at desc limit 1 offset ?)"
