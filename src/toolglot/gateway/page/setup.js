@@ -4,20 +4,20 @@ import { openDrawer } from "./drawer.js";
 
 const gateway = location.origin + location.pathname.replace(/\/$/, "");
 const here = gateway === "http://127.0.0.1:8484" ? "" : " --gateway " + gateway; // that one is the default
-const environment = (...lines) => lines.join("\n");
+const json = (value) => JSON.stringify(value, null, 2);
 
 // {url}, {key} and {model} are filled in. `launch`: the name for `toolglot launch` and, unless it keeps no settings, `toolglot connect`
 const CLIENTS = {
   claude: { title: "Claude Code", launch: "claude", hand: "ANTHROPIC_BASE_URL={url} ANTHROPIC_AUTH_TOKEN={key} claude --model {model}" },
   codex: { title: "Codex", launch: "codex", hand: "TOOLGLOT_KEY={key} codex -m {model} -c model_provider=toolglot -c 'model_providers.toolglot={name=\"toolglot\",base_url=\"{url}/v1\",wire_api=\"responses\",env_key=\"TOOLGLOT_KEY\"}'" },
   gemini: { title: "Gemini CLI", launch: "gemini", hand: "GOOGLE_GEMINI_BASE_URL={url} GEMINI_API_KEY={key} gemini -m {model}" },
-  opencode: { title: "opencode", launch: "opencode", file: "opencode.json", hand: '{\n  "model": "toolglot/{model}",\n  "provider": {"toolglot": {\n    "npm": "@ai-sdk/openai-compatible",\n    "options": {"baseURL": "{url}/v1", "apiKey": "{key}"},\n    "models": {"{model}": {}}\n  }}\n}' },
+  opencode: { title: "opencode", launch: "opencode", file: "opencode.json", hand: json({ model: "toolglot/{model}", provider: { toolglot: { npm: "@ai-sdk/openai-compatible", options: { baseURL: "{url}/v1", apiKey: "{key}" }, models: { "{model}": {} } } } }) },
   qwen: { title: "Qwen Code", launch: "qwen", hand: "OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY={key} OPENAI_MODEL={model} qwen --auth-type openai" },
-  goose: { title: "goose", launch: "goose", hand: environment("export GOOSE_PROVIDER=openai GOOSE_MODEL={model}", "export OPENAI_HOST={url} OPENAI_BASE_PATH=v1/chat/completions OPENAI_API_KEY={key}", "goose") },
+  goose: { title: "goose", launch: "goose", hand: "export GOOSE_PROVIDER=openai GOOSE_MODEL={model}\nexport OPENAI_HOST={url} OPENAI_BASE_PATH=v1/chat/completions OPENAI_API_KEY={key}\ngoose" },
   aider: { title: "aider", launch: "aider", hand: "OPENAI_API_BASE={url}/v1 OPENAI_API_KEY={key} aider --model openai/{model}" },
-  pi: { title: "pi", launch: "pi", file: "~/.pi/agent/models.json", hand: '{\n  "providers": {"toolglot": {\n    "baseUrl": "{url}/v1",\n    "api": "openai-completions",\n    "apiKey": "{key}",\n    "models": [{"id": "{model}", "input": ["text", "image"]}]\n  }}\n}', then: "pi --provider toolglot --model {model}" },
+  pi: { title: "pi", launch: "pi", file: "~/.pi/agent/models.json", hand: json({ providers: { toolglot: { baseUrl: "{url}/v1", api: "openai-completions", apiKey: "{key}", models: [{ id: "{model}", input: ["text", "image"] }] } } }), then: "pi --provider toolglot --model {model}" },
   copilot: { title: "Copilot CLI", launch: "copilot", keeps: false, hand: "COPILOT_PROVIDER_BASE_URL={url}/v1 COPILOT_PROVIDER_API_KEY={key} COPILOT_MODEL={model} copilot" },
-  cline: { title: "Cline", launch: "cline", file: "~/.cline/data/settings/providers.json", hand: '{\n  "version": 1,\n  "lastUsedProvider": "openai-compatible",\n  "providers": {"openai-compatible": {\n    "updatedAt": "2026-11-01T00:00:00.000Z",\n    "tokenSource": "manual",\n    "settings": {"provider": "openai-compatible", "apiKey": "{key}", "model": "{model}", "baseUrl": "{url}/v1"}\n  }}\n}' },
+  cline: { title: "Cline", launch: "cline", file: "~/.cline/data/settings/providers.json", hand: json({ version: 1, lastUsedProvider: "openai-compatible", providers: { "openai-compatible": { updatedAt: "2026-11-01T00:00:00.000Z", tokenSource: "manual", settings: { provider: "openai-compatible", apiKey: "{key}", model: "{model}", baseUrl: "{url}/v1" } } } }) },
   python: { title: "Python", hand: 'import openai\n\nclient = openai.OpenAI(base_url="{url}/v1", api_key="{key}")\nprint(client.chat.completions.create(model="{model}", messages=[{"role": "user", "content": "Hello"}]).choices[0].message.content)' },
   javascript: { title: "JavaScript", hand: 'import OpenAI from "openai";\n\nconst client = new OpenAI({ baseURL: "{url}/v1", apiKey: "{key}" });\nconst reply = await client.chat.completions.create({ model: "{model}", messages: [{ role: "user", content: "Hello" }] });\nconsole.log(reply.choices[0].message.content);' },
   curl: { title: "curl", hand: "curl {url}/v1/chat/completions -H 'content-type: application/json' -H \"authorization: Bearer {key}\" \\\n  -d '{\"model\": \"{model}\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'" },
