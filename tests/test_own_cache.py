@@ -54,7 +54,10 @@ def test_a_file_in_the_users_cache_is_found(leaks: list[str], monkeypatch: pytes
         ({"HOME": own_cache.HOME, "TOOLGLOT_CACHE": "/nowhere"}, False),
     ],
 )
-def test_a_process_that_leads_there_is_found(leaks: list[str], variables: dict[str, str], leaking: bool) -> None:
+def test_a_process_that_leads_there_is_found(
+    leaks: list[str], monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], leaking: bool
+) -> None:
+    monkeypatch.setattr(own_cache, "USERS", Path(own_cache.HOME, ".cache", "toolglot"))
     environ = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ} | variables
     for words in (["-m", "toolglot", "version"], ["-c", "import toolglot"], ["-c", ""]):
         subprocess.run([sys.executable, *words], env=environ, check=True, stdout=subprocess.DEVNULL)
