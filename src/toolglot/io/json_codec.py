@@ -40,7 +40,7 @@ def decode_in_parts(data: bytes | msgspec.Raw) -> Any:
 
 
 def encode_in_parts(value: dict[str, Any]) -> bytes:
-    """A request body: the values of long lists one by one. Servers do not split it into lines, so ends of lines stay as they are."""
+    """A request body: the values of long lists one by one. No server splits it into lines, so their ends are not escaped."""
     return _encode({key: _in_parts(inner) for key, inner in value.items()})
 
 
