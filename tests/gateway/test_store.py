@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +193,16 @@ def test_only_the_owner_can_read_the_store(tmp_path: Path) -> None:
         assert all(file.stat().st_mode & 0o077 == 0 for file in files)
         store.close()
         path.chmod(0o644)
+
+
+def test_a_file_with_the_old_column_is_read(tmp_path: Path) -> None:
+    place = str(tmp_path / "responses.db")
+    store = Store(place)
+    store.add("resp_1", "me", None, (Message("user", (Text("Hello"),)),), b"{}")
+    store.close()
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("alter table responses rename column messages to said")
+    again = Store(place)
+    assert again.body("resp_1", "me") == b"{}"
+    assert again.history("resp_1", "me") == (Message("user", (Text("Hello"),)),)
+    again.close()

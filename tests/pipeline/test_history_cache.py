@@ -103,7 +103,7 @@ def test_an_error_names_the_message_as_it_came(fresh: HistoryCache) -> None:
     assert outcome(broken, CHAT) == outcome(broken.replace(b"one", b"new"), CHAT)
 
 
-def test_a_conversation_is_held_once_and_all_are_bounded() -> None:
+def test_a_conversation_is_cached_once_and_all_are_bounded() -> None:
     cache = HistoryCache(most=3, most_bytes=1_000_000, least=0)
     request_bytes._HISTORIES = cache
     for number in range(1, 20):
@@ -130,7 +130,7 @@ def test_a_short_history_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize("value", ["[]", "{}", "1000", "1.5", '"a"', '{"a":1}'])
-def test_the_memory_that_is_held_is_counted(value: str) -> None:
+def test_the_memory_that_is_used_is_counted(value: str) -> None:
     """A block that is kept as it came takes up to 30 times its JSON."""
     cache = request_bytes._HISTORIES = HistoryCache(least=0)
     values = ",".join([value] * 20_000)
@@ -138,9 +138,9 @@ def test_the_memory_that_is_held_is_counted(value: str) -> None:
     read(encode(chat("warm")), ANTHROPIC)
     tracemalloc.start()
     read(data, ANTHROPIC)
-    held = tracemalloc.get_traced_memory()[0]
+    used = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert cache._bytes > 0.9 * held
+    assert cache._bytes > 0.9 * used
 
 
 @pytest.mark.parametrize("wire", [CHAT, ANTHROPIC])

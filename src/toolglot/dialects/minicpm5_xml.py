@@ -8,6 +8,7 @@ from toolglot.grammars.render_xml import calls_in_tags, cdata_value, result_in
 from toolglot.grammars.tag_scanner import Tags
 from toolglot.grammars.tagged_xml import ATTRIBUTE, BROKEN, TaggedXml, from_cdata
 
+_SPACES = (" ", "", "\u0120")  # decoded one by one, tokens lose their space, or show it as the tokenizer writes it
 _CALLS = calls_in_tags(
     ('<function name="{name}">', "</function>"),
     cdata_value('<param name="{key}">', "</param>"),
@@ -19,9 +20,10 @@ DIALECT = Dialect(
         TaggedXml(
             Tags(
                 ("<function name=", "</function>"),
-                {"<param name=": "</param>"},
+                {f"<param{space}name=": "</param>" for space in _SPACES},
                 ATTRIBUTE,
                 BROKEN,
+                variants=tuple((f"<function{space}name=", "</function>") for space in _SPACES[1:]),
                 cdata=True,
             ),
             ATTRIBUTE,

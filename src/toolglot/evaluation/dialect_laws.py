@@ -157,12 +157,12 @@ def _events(dialect: str, cases: Cases) -> Failures:
 @law("pass", 'with calls="pass" every cut folds to the same, and no call leaves that "hold" rejects')
 def _pass(dialect: str, cases: Cases) -> Failures:
     for case in cases:
-        whole, held = of_case(case, dialect, None, "pass"), of_case(case, dialect)
+        whole, checked = of_case(case, dialect, None, "pass"), of_case(case, dialect)
         yield from (f"{case.name}: in pieces of {size}" for size in (1, 3, 11) if of_case(case, dialect, size, "pass") != whole)
-        if more := [one for one in called(whole) if one not in called(held)]:
+        if more := [one for one in called(whole) if one not in called(checked)]:
             yield f"{case.name}: {more} left, and would be rejected"
-        if whole.text != held.text:
-            yield f"{case.name}: the text is {whole.text!r}, held {held.text!r}"
+        if whole.text != checked.text:
+            yield f"{case.name}: the text is {whole.text!r}, with hold {checked.text!r}"
 
 
 # -- writing

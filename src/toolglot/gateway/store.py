@@ -27,7 +27,7 @@ _CLEANUP_INTERVAL = 100  # rows
 
 _TABLE = """
 create table if not exists responses (
-  id text not null, owner text not null, previous text, at real not null, said blob not null, body blob not null,
+  id text not null, owner text not null, previous text, at real not null, messages blob not null, body blob not null,
   primary key (owner, id)
 ) without rowid;
 create index if not exists responses_at on responses (at);
@@ -36,10 +36,14 @@ create unique index if not exists kept_id on kept (kind, id);
 create index if not exists kept_at on kept (kind, at);
 """
 
+_TOTALS = "select total(length(messages) + length(body)), max(at) from responses"
+_ONE = "select previous, messages, body from responses where owner = ? and id = ?"
+_OLD_COLUMN = "select 1 from pragma_table_info('responses') where name = 'said'"  # its name until November 2026
+
 _KEEP_ROWS = "delete from responses where at <= (select at from responses order by at desc limit 1 offset ?)"
 _KEEP_BYTES = """
 delete from responses where at <= (
-  select max(at) from (select at, sum(length(said) + length(body)) over (order by at desc) as kept from responses)
+  select max(at) from (select at, sum(length(messages) + length(body)) over (order by at desc) as kept from responses)
   where kept > ?
 )
 """
@@ -81,6 +85,8 @@ def _connect(place: str) -> sqlite3.Connection:
         name = str(path)
     connection = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
     try:
+        if connection.execute(_OLD_COLUMN).fetchone():
+            connection.execute("alter table responses rename column said to messages")
         connection.executescript("pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on;" + _TABLE)
     except sqlite3.Error:
         connection.close()
@@ -112,7 +118,9 @@ class Store:
 
     def _totals(self) -> tuple[int, float]:
         """The bytes, and the time of the newest row."""
-        bytes_, last = self._connection.execute("select total(length(said) + length(body)), max(at) from responses").fetchone()
+        bytes_, last = self._connection.execute(
+            "select total(length(messages) + length(body)), max(at) from responses"
+        ).fetchone()
         return int(bytes_), last or 0.0
 
     def close(self) -> None:
@@ -228,6 +236,8 @@ class Store:
                 raise StoreError(str(error)) from None
 
     def _row(self, id: str, owner: str) -> Row | None:
-        rows = self._connection.execute("select previous, said, body from responses where owner = ? and id = ?", (owner, id))
+        rows = self._connection.execute(
+            "select previous, messages, body from responses where owner = ? and id = ?", (owner, id)
+        )
         found = rows.fetchone()
         return None if found is None else Row(*found)

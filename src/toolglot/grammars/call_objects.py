@@ -25,6 +25,7 @@ _IDS = ("id", "tool_call_id", "call_id")
 _WRAPPERS = ("function", "tool_call", "function_call", "tool", "functionCall", "toolCall")
 CALL_KEYS = frozenset({*_NAMES, *_IDS, "type", "index"})  # they describe a call and are not arguments
 _NO_ARGUMENTS = frozenset({"null", "None", '""', "''"})  # values that mean no arguments
+_NOT_A_NAME = re.compile(r"[{\[]|-?\d++(?:\.\d++)?\Z")
 _MAX_DEPTH = 3  # of nested wrappers
 
 
@@ -98,7 +99,7 @@ def _object(fields: dict[str, Member], closed: bool, keys: Keys, *, ended: bool,
         return [msgspec.structs.replace(call, id=call.id or _id(fields, keys)) for call in found]
     named = _first(fields, keys.name, _NAMES)
     name = plain_string(named.value).strip() if named is not None and (named.whole or ended) else ""
-    if not name or name.startswith(("{", "[")):
+    if not name or _NOT_A_NAME.match(name):
         return []
     member = _first(fields, keys.arguments, _ARGUMENTS)
     if "description" in fields and "parameters" in fields and "arguments" not in fields:

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain, groupby, islice, takewhile
+from itertools import groupby, islice, takewhile
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -291,25 +291,33 @@ class NamedMarkers:
 
     def begins(self, text: str) -> bool:
         """Whether this is a proper prefix of a marker."""
-        return any(
-            before.startswith(text) or (text.startswith(before) and self._continues(before, text[len(before) :]))
-            for before in self._befores
-        )
+        if text in self._before_prefixes:
+            return True
+        before = [one for one in self._befores if text.startswith(one)] if text.startswith(self._befores) else []
+        return any(self._continues(one, text[len(one) :]) for one in before)
+
+    @cached_property
+    def _before_prefixes(self) -> frozenset[str]:
+        return frozenset(before[:size] for before in self._befores for size in range(1, len(before) + 1))
 
     def _continues(self, before: str, text: str) -> bool:
         """Whether this is a proper prefix of a name and what may follow it there."""
-        first = bisect_left(self._names, text)
-        longer = takewhile(lambda name: name.startswith(text), islice(self._names, first, None))
-        token = _ANY_TOKEN.match(text)
-        names = chain(longer, self._by_token.get(token[0], ()) if token is not None else ())
-        forms = [form for form in self._forms if form.before == before]
-        return any(
+        names = self._names_in(text)
+        return bool(names) and any(
             len(name + form.after) > len(text)
             and (name + form.after).startswith(text)
             and (name in self._exact or not form.exact)
+            for form in self._forms
+            if form.before == before
             for name in names
-            for form in forms
         )
+
+    def _names_in(self, text: str) -> list[str]:
+        """The names that begin with this text, and those that it begins with."""
+        first = bisect_left(self._names, text)
+        longer = takewhile(lambda name: name.startswith(text), islice(self._names, first, None))
+        token = _ANY_TOKEN.match(text)
+        return [*longer, *(self._by_token.get(token[0], ()) if token is not None else ())]
 
     def _of(self, form: NamedForm) -> Iterable[str]:
         return self._exact if form.exact else self._names

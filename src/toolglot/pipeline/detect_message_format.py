@@ -12,7 +12,7 @@ from toolglot.io.request_validation import json_type, wrong_type
 
 _RESULT_ROLES = frozenset({"tool", "function", "ipython"})
 _RESULT_TYPES = ("_output", "tool_result", "_result")  # ends of the types of blocks and items that carry results
-_OWN_TYPE = "model_output"  # what the model said, though it ends like a result
+_OWN_TYPE = "model_output"  # the model's text, though it ends like a result
 _USER_TYPES = (None, "message", "user_input")
 _NO_TEXT = frozenset({"id", "tool_call_id", "call_id", "tool_use_id", "type", "role", "name", "data", "media_type", "mimeType"})
 

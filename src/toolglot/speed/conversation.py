@@ -117,7 +117,7 @@ TOOLS: list[tuple[str, str, Schema]] = [
     ("current_time", "The time now, and whether the team is at work.", shape([])),
 ]  # fmt: skip
 
-# -- what was said. An assistant's turn is (text or None, its calls); a call is (name, arguments, the tool's answer).
+# -- the messages. An assistant's turn is (text or None, its calls); a call is (name, arguments, the tool's answer).
 
 Call = tuple[str, dict[str, Any], str]
 Turn = str | tuple[str | None, list[Call]]

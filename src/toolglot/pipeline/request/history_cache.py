@@ -17,8 +17,8 @@ from toolglot.core.interfaces import HistoryReader
 
 _MAX_CONVERSATIONS = 64
 _MAX_BYTES = 64 * 1024 * 1024  # of memory in total
-_HELD_PER_BYTE, _HELD_PER_MESSAGE = 5, 300  # bytes of memory: the JSON, and the texts in up to four bytes a character
-_HELD_PER_SIGN = {b"{": 140, b"[": 60, b",": 40}  # of blocks that are kept as they came: `[]` takes 3 bytes and holds 97
+_MEMORY_PER_BYTE, _MEMORY_PER_MESSAGE = 5, 300  # bytes of memory: the JSON, and the texts in up to four bytes a character
+_MEMORY_PER_SIGN = {b"{": 140, b"[": 60, b",": 40}  # of blocks that are kept as they came: `[]` takes 3 bytes and holds 97
 _LEAST = 32 * 1024  # bytes of JSON; a shorter history is read within a fraction of a millisecond
 
 _KEY = b'"messages":'
@@ -32,7 +32,7 @@ class Known(msgspec.Struct, frozen=True, eq=False):
     reader: tuple[str, str]  # wire and owner
     pieces: tuple[bytes, ...] = ()
     messages: tuple[Any, ...] = ()
-    held: tuple[int, ...] = ()  # bytes of memory, of each
+    memory: tuple[int, ...] = ()  # bytes of memory, of each
 
     def matches(self, body: bytes, start: int) -> tuple[int, int]:
         """How many of the messages the body begins with, and where the next one is."""
@@ -70,7 +70,7 @@ class HistoryCache:
         if known is None:
             return None
         if number < len(known.pieces):
-            known = Known(known.reader, known.pieces[:number], known.messages[:number], known.held[:number])
+            known = Known(known.reader, known.pieces[:number], known.messages[:number], known.memory[:number])
         return body[:start] + self._mark + body[end:], known
 
     def _find(self, reader: tuple[str, str], body: bytes, start: int) -> tuple[Known | None, int, int]:
@@ -103,31 +103,31 @@ class HistoryCache:
         read = (*known.messages, *new)
         if len(left) + sum(map(len, known.pieces)) >= self._least:
             pieces = _pieces(left, data)
-            self._put(Known(known.reader, (*known.pieces, *pieces), read, (*known.held, *map(_held, pieces))))
+            self._put(Known(known.reader, (*known.pieces, *pieces), read, (*known.memory, *map(_memory_of, pieces))))
         return read
 
     def _put(self, new: Known) -> None:
         """In place of the conversation that it continues, if most of that agrees: agents move the marks on their last ones."""
-        held = sum(new.held)
-        if held > self._max_bytes // 4:
+        memory = sum(new.memory)
+        if memory > self._max_bytes // 4:
             return
         with self._lock:
             for key, known in list(self._known.items()):
                 if known.reader == new.reader and 2 * _common(known.pieces, new.pieces) > len(known.pieces):
                     self._drop(key)
             self._known[id(new)] = new
-            self._bytes += held
+            self._bytes += memory
             while len(self._known) > self._max_conversations or self._bytes > self._max_bytes:
                 self._drop(next(iter(self._known)))
 
     def _drop(self, key: int) -> None:
-        self._bytes -= sum(self._known.pop(key).held)
+        self._bytes -= sum(self._known.pop(key).memory)
 
 
-def _held(piece: bytes) -> int:
+def _memory_of(piece: bytes) -> int:
     """Rather too much: the signs in texts count as well."""
-    signs = sum(piece.count(sign) * held for sign, held in _HELD_PER_SIGN.items())
-    return _HELD_PER_MESSAGE + len(piece) * _HELD_PER_BYTE + signs
+    signs = sum(piece.count(sign) * memory for sign, memory in _MEMORY_PER_SIGN.items())
+    return _MEMORY_PER_MESSAGE + len(piece) * _MEMORY_PER_BYTE + signs
 
 
 def _common(one: tuple[bytes, ...], other: tuple[bytes, ...]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
@@ -150,6 +150,11 @@ class _NamedOpenings(dict[str, list[_Opening]]):
 
     def __contains__(self, opener: object) -> bool:
         return isinstance(opener, str) and bool(self[opener])
+
+    def __iter__(self) -> Iterator[str]:
+        """All openers, whether they were found or not."""
+        named = (form.before + name + form.after for form in self._base.named for name in self._tools)
+        return iter({**self._base.openings, **dict.fromkeys(named)})
 
 
 @lru_cache(128)

@@ -1,4 +1,4 @@
-"""Steps, reading and writing: what the user and the model said, thoughts, calls and results."""
+"""Steps, reading and writing: input of the user, output of the model, thoughts, calls and results."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class _Step:
 
 
 class _OutputStep(_Step):
-    """What the model said: texts, and content of other kinds."""
+    """The model's output: texts, and content of other kinds."""
 
     def begin(self) -> None:
         content = self.first.get("content")
