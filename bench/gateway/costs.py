@@ -1,6 +1,6 @@
 """The costs that `run.py` does not show: starting, memory, workers, rescued calls, new tools, a large tool result.
 
-    python bench/gateway/costs.py [start memory workers rescue tools result]
+    python bench/gateway/costs.py [start memory workers rescue tools result] [--write]
 
 CPU is that of the server process in all its threads, user and system, by the scheduler's own count in nanoseconds; of two
 workers, that of master and workers. Compared cases take turns in small groups of requests, in one run; medians are given.
@@ -22,6 +22,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import figures
 import replies
 import servers
 from servers import OUT, Server
@@ -90,6 +91,13 @@ def request(**changes: Any) -> bytes:
 
 # -- the rows
 
+_LINES: list[str] = []
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+    _LINES.append(f"- {line}")
+
 
 def start() -> None:
     """CPU until `/healthz` answers, and that of importing the client; Python itself is in both."""
@@ -108,7 +116,7 @@ def start() -> None:
     codes = {"python": "pass", "import AsyncClient": "from toolglot import AsyncClient"}
     found = in_turn({"serve": serve, **{name: lambda code=code: run(code) for name, code in codes.items()}}, 7)
     for name, value in found.items():
-        print(f"start: {name}: {value:.0f} ms of CPU")
+        say(f"start: {name}: {value:.0f} ms of CPU")
 
 
 def memory() -> None:
@@ -116,12 +124,12 @@ def memory() -> None:
     with ExitStack() as stack:
         behind = servers.upstream(stack, replies.upstream_files(OUT), None, 0)
         server = servers.toolglot(stack, behind, None, "max_concurrent = 4096\n", ROUTE)
-        print(f"memory: {server.memory():.1f} MB when it listens")
+        say(f"memory: {server.memory():.1f} MB when it listens")
         client, body = Client(server), request()
         for _ in range(50):
             client.ask(body)
-        print(f"memory: {server.memory():.1f} MB after 50 requests")
-        print(
+        say(f"memory: {server.memory():.1f} MB after 50 requests")
+        say(
             f"memory: an idle stream of 22 KB with 20 tools: {_idle(server, request(model='chat/stall-2', stream=True)):.1f} KB"
         )
 
@@ -163,7 +171,7 @@ def workers() -> None:
         one = servers.toolglot(stack, behind, core)
         found = in_turn({"one": lambda: burst(one), "two": lambda: burst(several)}, 9)
         ratio = found["two"] / found["one"]
-        print(f"workers: {found['one']:.0f} us a request with one, {found['two']:.0f} with two: {ratio:.2f}x")
+        say(f"workers: {found['one']:.0f} us a request with one, {found['two']:.0f} with two: {ratio:.2f}x")
 
 
 def _stream(deltas: list[Body], reason: str) -> bytes:
@@ -202,7 +210,7 @@ def rescue() -> None:
         found = in_turn({name: lambda client=client: client.cost([body] * 3) for name, client in clients.items()}, 9)
     ratio = found["rescued"] / found["native"]
     counts = ", ".join(f"{len(deltas)} chunks {name}" for name, deltas in texts.items())
-    print(f"rescue: {found['native'] / 1e3:.2f} ms native, {found['rescued'] / 1e3:.2f} rescued: {ratio:.2f}x ({counts})")
+    say(f"rescue: {found['native'] / 1e3:.2f} ms native, {found['rescued'] / 1e3:.2f} rescued: {ratio:.2f}x ({counts})")
 
 
 def tools() -> None:
@@ -232,7 +240,7 @@ def tools() -> None:
         cases = {"first": first, "again": lambda: ours.cost([bodies[-1]]), "floor": lambda: floor.cost([bodies[-1]])}
         found = in_turn(cases, 25)
         size = len(bodies[-1]) / 1e3
-    print(f"tools: 100 new ones, {size:.0f} KB: " + ", ".join(f"{name} {value / 1e3:.2f} ms" for name, value in found.items()))
+    say(f"tools: 100 new ones, {size:.0f} KB: " + ", ".join(f"{name} {value / 1e3:.2f} ms" for name, value in found.items()))
 
 
 def result() -> None:
@@ -245,7 +253,7 @@ def result() -> None:
         for megabytes in (0.25, 0.5, 1, 2):
             found = in_turn(_result_cases(ours, floor, orjson, int(megabytes * 1e6)), 11)
             row = ", ".join(f"{name} {value / 1e3:.2f} ms" for name, value in found.items())
-            print(f"result: {megabytes} MB: {row}: {found['turn'] / found['floor']:.2f}x the floor")
+            say(f"result: {megabytes} MB: {row}: {found['turn'] / found['floor']:.2f}x the floor")
 
 
 def _result_cases(ours: Client, floor: Client, orjson: Any, size: int) -> dict[str, Callable[[], float]]:
@@ -278,9 +286,13 @@ ROWS = {"start": start, "memory": memory, "workers": workers, "rescue": rescue, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", help=f"of: {', '.join(ROWS)}; default: all")
+    parser.add_argument("--write", action="store_true", help="the results, into the docs")
+    asked = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
-    for name in parser.parse_args().rows or ROWS:
+    for name in asked.rows or ROWS:
         ROWS[name]()
+    if asked.write:
+        figures.put("costs", "\n".join(_LINES))
 
 
 if __name__ == "__main__":
