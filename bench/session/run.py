@@ -2,6 +2,7 @@
 
     python bench/session/run.py                # the gateway, and the floor of bench/gateway, in turn
     python bench/session/run.py --sessions 3   # fewer: rough figures
+    python bench/session/run.py --write        # also the table of docs/reference/gateway-speed.md
 
 The agent sends its whole history with every turn, as Claude Code does: each turn adds an answer with a call, and the call's
 result, a piece of this package's source. CPU is that of the server process in all its threads, by the scheduler's own count in
@@ -22,6 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))  # it knows where the other benches are
 
+import figures
 import replies
 import servers
 from servers import OUT, Server
@@ -111,14 +113,20 @@ def measured(sessions: int) -> dict[str, list[float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=5, help="sessions of each kind; of each turn, the least counts")
-    rows = measured(parser.parse_args().sessions)
-    print(
-        "| CPU us a turn |" + "".join(f" {first} to {last} |" for first, last in GROUPS) + "\n| --- |" + " --: |" * len(GROUPS)
-    )
+    parser.add_argument("--write", action="store_true", help="the table, into the docs")
+    asked = parser.parse_args()
+    rows = measured(asked.sessions)
+    lines = [
+        "| CPU us a turn |" + "".join(f" {first} to {last} |" for first, last in GROUPS),
+        "| --- |" + " --: |" * len(GROUPS),
+    ]
     floor = next(iter(rows.values()))
     for name, turns in rows.items():
         means = [(statistics.fmean(turns[a - 1 : b]), statistics.fmean(floor[a - 1 : b])) for a, b in GROUPS]
-        print(f"| {name} |" + "".join(f" {mean:,.0f} ({mean / least:.2f}x) |" for mean, least in means))
+        lines.append(f"| {name} |" + "".join(f" {mean:,.0f} ({mean / least:.2f}x) |" for mean, least in means))
+    print("\n".join(lines))
+    if asked.write:
+        figures.put("session", "\n".join(lines))
 
 
 if __name__ == "__main__":

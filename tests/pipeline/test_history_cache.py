@@ -143,6 +143,22 @@ def test_the_memory_that_is_used_is_counted(value: str) -> None:
     assert cache._bytes > 0.9 * used
 
 
+def test_what_is_counted_does_not_depend_on_how_the_conversation_came() -> None:
+    """Each message is weighed once, when it is new: turn by turn, and where the last ones change."""
+    texts = [f"{at} {'{[,' * at}" for at in range(12)]
+
+    def counted(*turns: list[str]) -> int:
+        cache = request_bytes._HISTORIES = HistoryCache(least=0)
+        for turn in turns:
+            read(encode(chat(*turn)))
+        return cache._bytes
+
+    whole = counted(texts)
+    assert whole > 0
+    assert counted(*(texts[:end] for end in range(1, 13))) == whole
+    assert counted([*texts[:9], "other", "last"], texts) == whole
+
+
 @pytest.mark.parametrize("wire", [CHAT, ANTHROPIC])
 def test_a_long_history_is_read_in_parts(wire: str) -> None:
     texts = [f"{at} {'x' * 600}" for at in range(2500)]

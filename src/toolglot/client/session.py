@@ -34,7 +34,7 @@ from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route
-from toolglot.pipeline.request.server_tools import serve
+from toolglot.pipeline.request.server_tools import Served, serve
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
 from toolglot.pipeline.request.vendor_tools import plain_request, server_kinds
 from toolglot.pipeline.response.call_validator import MAX_CALLS, Policy, UnsupportedSchemas
@@ -92,36 +92,40 @@ class Session(msgspec.Struct, frozen=True):
     ) -> Response | ServedResponse:
         """Send the request and wait for the first event of a stream, or for the whole response. Raises UpstreamError."""
         target = await self.detected(request, target)
-        prepare = partial(self._prepared, target=target, nonce=nonce, larger_context=larger_context)
+        prepare = partial(self.prepare, target=target, nonce=nonce, larger_context=larger_context)
         response = await self._served(request, target, prepare)
         await response.begin()
         return response
-
-    async def _prepared(self, request: Request, target: Target, nonce: str | None, larger_context: bool) -> Response:
-        prepare = partial(self.prepare, request, target, nonce=nonce, larger_context=larger_context)
-        return await _where(request)(prepare)
 
     async def planned(self, request: Request, target: Target) -> HttpRequest:
         """The request as it would be sent."""
         return await _where(request)(partial(self.http_request, request, target))
 
     async def _served(
-        self, request: Request, target: Target, prepare: Callable[[Request], Awaitable[Response]]
+        self, request: Request, target: Target, prepare: Callable[[Request], Response]
     ) -> Response | ServedResponse:
-        """The response to a request, with the tools that run here."""
+        """The response to a request, with the tools that run here. A large request goes to a worker thread once."""
         route = target.route
         notes: list[str] = []
         run = _where(request)
         if not request.tools or target.calls == "off" or (request.choice is not None and request.choice.mode == "none"):
-            return await prepare(await run(partial(plain_request, request, route.wire, route.provider.quirks)))
+            return await run(lambda: prepare(plain_request(request, route.wire, route.provider.quirks)))
         kinds = self.server_tools.keys() & server_kinds(request.tools) if self.server_tools else ()
         wanted = {kind: tool for kind, tool in self.server_tools.items() if kind in kinds} if kinds else {}
         runs = await definitions(wanted, notes) if wanted else {}
-        served = await run(partial(serve, request, route, runs))
-        if not (served.kinds or served.notes or notes):
-            return await prepare(served.request)
+
+        def plan() -> Response | Served:
+            served = serve(request, route, runs)
+            return served if served.kinds or served.notes or notes else prepare(served.request)
+
+        async def prepare_next(request: Request) -> Response:
+            return await _where(request)(partial(prepare, request))
+
+        planned = await run(plan)
+        if isinstance(planned, Response):
+            return planned
         return ServedResponse(
-            prepare, request, partial(serve, route=route, runs=runs), served, tools=wanted, notes=tuple(notes)
+            prepare_next, request, partial(serve, route=route, runs=runs), planned, tools=wanted, notes=tuple(notes)
         )
 
     def prepare(self, request: Request, target: Target, *, nonce: str | None = None, larger_context: bool = False) -> Response:

@@ -114,10 +114,13 @@ class _SchemaRepairer:
             new = read(self, schema, key, where, depth)
             if new is not schema[key]:
                 changed[key] = new
-        self._required(schema, changed, where)
+        if "properties" in schema:
+            self._required(schema, changed, where)
         self._old_spellings(schema, changed, where)
-        _add_items(schema, changed)
-        _allow_null(schema, changed)
+        if "type" in changed:
+            _add_items(schema, changed)
+        if "nullable" in schema:
+            _allow_null(schema, changed)
         return changed
 
     # one method for each kind of keyword: the repaired value, or _REMOVED
@@ -217,9 +220,8 @@ class _SchemaRepairer:
 
     def _required(self, schema: Schema, changed: Schema, where: str) -> None:
         """Moves `required: true` of a property into the object's list."""
-        properties = {name: one for name, one in _properties(schema).items() if isinstance(one, dict)}
-        flags = {name: _flag(one.get("required")) for name, one in properties.items()}
-        flagged = {name: flag for name, flag in flags.items() if flag is not None}
+        properties = [(name, one) for name, one in _properties(schema).items() if isinstance(one, dict) and "required" in one]
+        flagged = {name: flag for name, one in properties if (flag := _flag(one["required"])) is not None}
         if not flagged:
             return
         listed = changed.get("required", schema.get("required"))

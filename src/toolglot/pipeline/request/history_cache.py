@@ -32,7 +32,7 @@ class Known(msgspec.Struct, frozen=True, eq=False):
     reader: tuple[str, str]  # wire and owner
     pieces: tuple[bytes, ...] = ()
     messages: tuple[Any, ...] = ()
-    memory: int = 0  # bytes of memory
+    memory: tuple[int, ...] = ()  # bytes of memory, of each
 
     def matches(self, body: bytes, start: int) -> tuple[int, int]:
         """How many of the messages the body begins with, and where the next one is."""
@@ -70,7 +70,7 @@ class HistoryCache:
         if known is None:
             return None
         if number < len(known.pieces):
-            known = Known(known.reader, known.pieces[:number], known.messages[:number])
+            known = Known(known.reader, known.pieces[:number], known.messages[:number], known.memory[:number])
         return body[:start] + self._mark + body[end:], known
 
     def _find(self, reader: tuple[str, str], body: bytes, start: int) -> tuple[Known | None, int, int]:
@@ -102,15 +102,15 @@ class HistoryCache:
             return None if new is None else known.messages
         read = (*known.messages, *new)
         if len(left) + sum(map(len, known.pieces)) >= self._least:
-            self._put(Known(known.reader, (*known.pieces, *_pieces(left, data)), read))
+            pieces = _pieces(left, data)
+            self._put(Known(known.reader, (*known.pieces, *pieces), read, (*known.memory, *map(_memory_of, pieces))))
         return read
 
     def _put(self, new: Known) -> None:
         """In place of the conversation that it continues, if most of that agrees: agents move the marks on their last ones."""
-        memory = sum(map(_memory_of, new.pieces))
+        memory = sum(new.memory)
         if memory > self._max_bytes // 4:
             return
-        new = msgspec.structs.replace(new, memory=memory)
         with self._lock:
             for key, known in list(self._known.items()):
                 if known.reader == new.reader and 2 * _common(known.pieces, new.pieces) > len(known.pieces):
@@ -121,7 +121,7 @@ class HistoryCache:
                 self._drop(next(iter(self._known)))
 
     def _drop(self, key: int) -> None:
-        self._bytes -= self._known.pop(key).memory
+        self._bytes -= sum(self._known.pop(key).memory)
 
 
 def _memory_of(piece: bytes) -> int:

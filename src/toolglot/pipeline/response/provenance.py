@@ -12,6 +12,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -92,11 +93,19 @@ class _Scans:
 
     def __init__(self, tools: tuple[Tool, ...], key: tuple[str, str | Dialect]) -> None:
         self._tools, self._dialect = Toolset(tools), key[1]
-        names = [tool.full_name for tool in tools]
-        words = {max(_WORD.findall(name), key=len, default=name) for name in names}
-        self._mention = re.compile("|".join(map(re.escape, words)))
-        self._breaks = re.compile("|".join([r"(?=[{\[])|(?<=[}\])])", *(rf"\b(?={re.escape(name)}\b)" for name in names)]))
+        self._names = [tool.full_name for tool in tools]
         self._cache: OrderedDict[bytes, _Calls] = OrderedDict()
+
+    @cached_property
+    def _mention(self) -> re.Pattern[str]:
+        """A word of any tool's name. Most replies have no call in text, and need neither pattern."""
+        return re.compile("|".join({re.escape(max(_WORD.findall(name), key=len, default=name)) for name in self._names}))
+
+    @cached_property
+    def _breaks(self) -> re.Pattern[str]:
+        """Where a call may begin or end."""
+        begins = (rf"\b(?={re.escape(name)}\b)" for name in self._names)
+        return re.compile("|".join([r"(?=[{\[])|(?<=[}\])])", *begins]))
 
     def calls_in(self, text: str, room: int) -> tuple[_Calls, int]:
         """The calls, and how much room is left."""
