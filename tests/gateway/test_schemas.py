@@ -12,6 +12,7 @@ from tests.gateway.scripts import calls, in_turn, question, text, weather
 from tests.gateway.upstream_server import upstream_server
 from toolglot.pipeline.response import validate_calls
 from toolglot.pipeline.response.call_validator import validate_call
+from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 
 PATHS = {"type": "object", "properties": {"path": {"type": "string", "pattern": r"^(?>[a-z]+)\.txt$"}}}
 TOOLS = [
@@ -82,5 +83,29 @@ def test_a_long_call_is_validated_in_a_worker_thread(stream: bool, monkeypatch: 
                 reply = await gateway.reply("openai-chat", _question(), stream=stream)
                 assert len(reply.calls[0].arguments["city"]) == length
                 assert [name.startswith("toolglot-worker") for name in threads] == [in_worker]
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_in_a_long_conversation_only_calls_in_text_go_to_a_worker(stream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be quoted, so the conversation is searched. A native call is not."""
+    threads: list[str] = []
+
+    def noted(self: Any, *args: Any, **options: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return _validated(self, *args, **options)
+
+    _validated = ResponsePipeline.feed
+    monkeypatch.setattr(ResponsePipeline, "feed", noted)
+    written = '<tool_call>{"name": "get_weather", "arguments": {"city": "Bern"}}</tool_call>'
+
+    async def work() -> None:
+        async with upstream_server(in_turn(text(""))) as up, serving(config(up)) as gateway:
+            for reply, in_worker in ((calls(weather({"city": "Bern"})), False), (text(written), True), (text("No."), False)):
+                up.play, threads[:] = in_turn(reply), []
+                asked = {**_question(), "messages": [{"role": "user", "content": "Hot? " * 4000}]}
+                await gateway.reply("openai-chat", asked, stream=stream)
+                assert any(name.startswith("toolglot-worker") for name in threads) == in_worker, reply
 
     run(work())

@@ -38,7 +38,6 @@ NEXT = """\
 Next: {program} chat --tools my_tools.py                   talk to it, with your own Python functions as tools
       {program} serve                                      the gateway, with a page to watch and to try it
       {program} launch claude -m ollama/qwen3-coder:30b    a coding agent with a model of yours"""
-SYSTEM = "Answer in one short sentence."
 QUESTIONS = ("What is the weather in Paris?", "Convert 12 kilometers to miles.")
 _START_TIMEOUT = 120  # seconds
 WEATHER = {"Paris": "18 degrees, clear sky", "Rome": "24 degrees, sunny"}
@@ -119,7 +118,6 @@ def _ask(address: str, model: str, question: str, *, quiet: bool) -> dict[str, o
     agent = Agent(
         f"openai/{model}",
         tools=[get_weather, convert_distance],
-        system=SYSTEM,
         base_url=f"{address}/v1",
         api_key="demo",
         temperature=0,

@@ -198,7 +198,7 @@ class Response:
         self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
-        self._is_large = _are_large(self.plan.tools) or _are_long(self.plan.given, _LONG)
+        self._has_large_tools, self._is_long = _are_large(self.plan.tools), _are_long(self.plan.given, _LONG)
         self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
@@ -299,14 +299,15 @@ class Response:
     async def _processed(self, events: list[Event]) -> list[Event]:
         """As `_process`, in a worker thread if it may take long.
 
-        That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or may
-        stand in a long conversation.
+        That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or is
+        written as text, which may stand in a long conversation.
         """
         if len(events) > _MANY or self._may_replan:
             return await in_worker(partial(self._counted, events))
         is_held, length = self._buffered > 0, _length(events)
         is_heavy = self._buffered + length > _HEAVY
-        is_heavy = is_heavy or (self._is_large and (is_held or len(events) > 1 or _may_be_a_call(events)))
+        if self._has_large_tools or self._is_long:
+            is_heavy = is_heavy or is_held or (self._has_large_tools and len(events) > 1) or _may_be_a_call(events)
         is_heavy = length > _LONG or (is_heavy and self._pipeline.may_validate(events))
         return await in_worker(partial(self._counted, events)) if is_heavy else self._counted(events)
 
@@ -418,8 +419,12 @@ def _are_large(tools: tuple[Tool, ...]) -> bool:
 
 
 def _may_be_a_call(events: list[Event]) -> bool:
-    """Whether the one delta is long enough for a whole call, and has a sign with which one ends."""
-    return any(type(one) is Delta and len(one.text) >= _SHORTEST_CALL and not _ENDS.isdisjoint(one.text) for one in events)
+    """Whether the text in these events, if none came before, may be a whole call: it is long enough, and has a sign with which
+    one ends. Native calls that begin here are no text.
+    """
+    native = {one.index for one in events if type(one) is Open and one.kind == "call"}
+    texts = [one.text for one in events if type(one) is Delta and one.index not in native]
+    return sum(map(len, texts)) >= _SHORTEST_CALL and not all(map(_ENDS.isdisjoint, texts))
 
 
 def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:
