@@ -48,6 +48,7 @@ EVERY = {
     "toolglot": Measured(("toolglot_adapter.py",), (OURS,)),
     "toolglot, dialect unknown": Measured(("toolglot_adapter.py",), (OURS,), "auto", groups=(*GATEWAY, "values")),
     "toolglot gateway": Measured(("gateway_adapter.py", "toolglot"), (OURS,), "auto", "7", GATEWAY),
+    "toolglot gateway, Ollama's API": Measured(("gateway_adapter.py", "toolglot", "ollama"), (OURS,), "auto", "7", GATEWAY[1:]),
     "LiteLLM": Measured(("litellm_adapter.py",), ("litellm[proxy]",), cuts="", groups=("wires", "prefix")),
     "LiteLLM proxy": Measured(("gateway_adapter.py", "litellm"), ("litellm[proxy]",), "auto", "", GATEWAY),
     "llm-rosetta": Measured(("llm_rosetta_adapter.py",), ("llm-rosetta",), cuts="", groups=("wires", "prefix")),

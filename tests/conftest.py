@@ -2,10 +2,16 @@
 
 import os
 import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
+from tests import own_cache
+
 os.environ["TOOLGLOT_REMEMBER"] = "0"  # what tests ask for says nothing about models; those of the memory turn it on
+
+own_cache.use_own_cache()
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, and so in what tests start
 
@@ -14,3 +20,10 @@ settings.register_profile("searching", deadline=None)  # HYPOTHESIS_PROFILE=sear
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 pytest_plugins = ["tests.llamacpp", "tests.node", "tests.integrations.hosts.environments"]
+
+
+@pytest.fixture(autouse=True)
+def _users_cache_untouched() -> Iterator[None]:
+    own_cache.leaks.clear()
+    yield
+    assert own_cache.leaks == []

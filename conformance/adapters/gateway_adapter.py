@@ -4,7 +4,8 @@
     python conformance/adapters/gateway_adapter.py litellm     # starts the LiteLLM proxy
     python conformance/adapters/gateway_adapter.py URL PORT    # one that runs already; its upstream is port PORT here
 
-The calls are those of the response to the client, also OpenAI Chat; with `cut` it is streamed, in chunks of that size.
+The calls are those of the response to the client; with `cut` it is streamed, in chunks of that size. The client speaks OpenAI
+Chat, or Ollama's API with `ollama` as the last word: for gateways, and servers in front of others, that look like Ollama.
 """
 
 from __future__ import annotations
@@ -122,18 +123,46 @@ def extract(given: Body) -> Body:
     if not given["tools"]:
         raise UnsupportedError  # a request without tools never gives a call
     body = {"model": "m", "messages": given["messages"] or [{"role": "user", "content": "Go on."}], "tools": given["tools"]}
+    if IS_OLLAMA:
+        body["messages"] = [ollama_message(message) for message in body["messages"]]
     connection = http.client.HTTPConnection(urlsplit(ADDRESS).netloc, timeout=60)
     headers = {"content-type": "application/json", "authorization": f"Bearer {KEY}"}
-    connection.request("POST", "/v1/chat/completions", json.dumps(body | {"stream": bool(given["cut"])}), headers)
+    path = "/api/chat" if IS_OLLAMA else "/v1/chat/completions"
+    connection.request("POST", path, json.dumps(body | {"stream": bool(given["cut"])}), headers)
     answer = connection.getresponse()
     data = answer.read().decode()
     connection.close()
     if answer.status != 200:
         return {"error": f"HTTP {answer.status}: {data[:200]}"}
-    message = folded(data) if given["cut"] else json.loads(data)["choices"][0]["message"]
+    if IS_OLLAMA:
+        message = folded_lines(data)
+    else:
+        message = folded(data) if given["cut"] else json.loads(data)["choices"][0]["message"]
     functions = [call["function"] for call in message.get("tool_calls") or ()]
-    calls = [{"name": one["name"], "arguments": json.loads(one["arguments"])} for one in functions]
+    calls = [{"name": one["name"], "arguments": as_object(one["arguments"])} for one in functions]
     return {"calls": calls, "text": message.get("content") or ""}
+
+
+def as_object(arguments: object) -> object:
+    return json.loads(arguments) if isinstance(arguments, str) else arguments
+
+
+def ollama_message(message: Body) -> Body:
+    """A Chat message as Ollama has it: content is a string, and arguments are objects."""
+    content, calls = message.get("content") or "", [call["function"] for call in message.get("tool_calls") or ()]
+    text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+    found = {key: value for key, value in message.items() if key != "tool_calls"} | {"content": text}
+    if calls:
+        named = [{"name": one["name"], "arguments": as_object(one["arguments"])} for one in calls]
+        found["tool_calls"] = [{"function": one} for one in named]
+    return found
+
+
+def folded_lines(data: str) -> Body:
+    """Of Ollama: the only line of a whole response, or the lines of a stream."""
+    messages = [json.loads(line)["message"] for line in data.split("\n") if line]
+    calls = [call for message in messages for call in message.get("tool_calls") or ()]
+    return {"content": "".join(message.get("content") or "" for message in messages), "tool_calls": calls}
 
 
 def folded(stream: str) -> Body:
@@ -152,8 +181,9 @@ def about(_: Body) -> Body:
     return {"name": f"{NAME} gateway", "version": "unknown" if NAME.startswith("http") else version(NAME)}
 
 
-NAME = sys.argv[1]
-server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2]) if len(sys.argv) > 2 else 0), Upstream)
+IS_OLLAMA = sys.argv[-1] == "ollama"
+NAME, PORT = [*(word for word in sys.argv[1:] if word != "ollama"), "0"][:2]
+server = ThreadingHTTPServer(("127.0.0.1", int(PORT)), Upstream)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 with ExitStack() as stack:
     ADDRESS = NAME

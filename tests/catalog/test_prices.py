@@ -15,6 +15,7 @@ def test_every_row_has_a_source_a_date_and_known_providers() -> None:
         assert row.source, row.model
         assert row.date[:2] == "20", row.model
         assert row.output > row.input > 0, row.model
+        assert row.cache_write is None or row.cache_write > row.input > (row.cache_read or 0), row.model
         assert set(row.providers) <= providers().keys(), row.model
         assert row.providers, row.model
     assert len({(row.model, row.providers) for row in rows}) == len(rows)
@@ -25,6 +26,8 @@ def test_every_row_has_a_source_a_date_and_known_providers() -> None:
     [
         ("claude-opus-5", "anthropic", Usage(1_000_000, 100_000), 5 + 2.5),
         ("claude-opus-5", "anthropic", Usage(1_000_000, 0, cache_read=500_000), 2.5 + 0.25),
+        ("claude-opus-5", "anthropic", Usage(1_000_000, 0, cache_read=500_000, cache_write=400_000), 0.5 + 0.25 + 2.5),
+        ("gpt-5", "openai", Usage(1_000_000, 0, cache_write=400_000), 1.25),
         ("claude-sonnet-4-5-20250929", "anthropic", Usage(1_000_000, 0), 3),
         ("claude-opus-5-5", "anthropic", Usage(1_000_000, 0), 4),
         ("claude-opus-5", "ollama", Usage(1_000_000, 0), None),

@@ -29,6 +29,7 @@ def test_a_client_with_two_tools_and_the_embedded_model(smollm2_path: object) ->
         assert question["answer"].strip()
     assert "a small demo model, expect mistakes" in stderr
     assert "The gateway is stopped." in stderr
+    assert "offers two tools, get_weather and convert_distance" in stderr
     assert " INFO " not in stderr  # its requests are not logged beside the answers
 
 

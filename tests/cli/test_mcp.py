@@ -15,7 +15,7 @@ from toolglot.agent.mcp_connection import connect, read_server
 from toolglot.cli import mcp
 from toolglot.cli.main import main
 
-PATH = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+PATH = {"PYTHONPATH": os.environ.get("PYTHONPATH", ""), "TOOLGLOT_CACHE": os.environ["TOOLGLOT_CACHE"]}
 SERVER = read_server([sys.executable, "-m", "toolglot", "mcp"], {}, PATH, None)
 TOOLS = [
     {"name": "get_weather", "schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}

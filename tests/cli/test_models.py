@@ -127,7 +127,8 @@ def test_what_is_at_odds_is_noted_and_the_key_is_sent(monkeypatch: pytest.Monkey
     monkeypatch.delenv("OLLAMA_API_KEY")
     with discovery_server({}) as server:
         done = run("ollama-cloud/mistral:7b", "--ask-server", "--base-url", server.address)
-        assert (done.exit_code, "note: the server could not be queried" in done.stdout) == (0, True)
+        assert (done.exit_code, "note: the server could not be queried" in done.stdout) == (1, True)
+        assert done.stderr.startswith("error: the server could not be queried: ")
 
 
 # -- what has worked

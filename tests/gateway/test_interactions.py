@@ -14,6 +14,8 @@ from tests.gateway.test_server_tools import asks, tools_config
 from tests.gateway.upstream_server import upstream_server
 from tests.laws.conversations import the_wire
 from toolglot.core.interfaces import ResponseContext
+from toolglot.core.messages import Text
+from toolglot.core.reply import Reply, Stop, Usage
 
 WIRE = the_wire("gemini-interactions")
 STEP: TypeAdapter[Any] = TypeAdapter(Step)
@@ -150,17 +152,6 @@ def test_an_agent_is_routed_by_its_name() -> None:
     run(work())
 
 
-def test_an_interaction_in_the_background_is_complete_when_it_is_answered() -> None:
-    async def work() -> None:
-        async with upstream_server(fixture("plain_text")) as up, serving(config(up)) as gateway:
-            _, body, _ = await gateway.ask("POST", PATH, {"model": f"{NAME}/m", "input": "Hi", "background": True})
-            assert "background" not in up.requests[-1].body
-            _, stored, _ = await gateway.ask("GET", f"{PATH}/{body['id']}")
-            assert (stored, stored["status"]) == (body, "completed")
-
-    run(work())
-
-
 def test_paths_without_a_version_and_unknown_ones() -> None:
     async def work() -> None:
         async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up)) as gateway:
@@ -173,5 +164,27 @@ def test_paths_without_a_version_and_unknown_ones() -> None:
             status, body, _ = await gateway.ask("POST", PATH, {"model": "gemini/m", "input": [{"type": 5}]})
             assert status == 400
             assert "input[0].type" in body["error"]["message"]
+
+    run(work())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_continuation_token_goes_there_and_back_and_is_a_note_elsewhere(stream: bool) -> None:
+    async def work() -> None:
+        reply = Reply("r", "m", (Text("Once"),), Stop("pause"), Usage(1, 1), extra={NAME: {"continuation_token": "ct_2"}})
+        async with upstream_server(in_turn(reply)) as up, serving(config(up)) as gateway:
+            asked = {"input": "A tale", "continuation_token": "ct_1", "stream": stream, "store": False}
+            status, body, _ = await gateway.ask("POST", PATH, {"model": f"{NAME}/m", **asked})
+            assert (status, up.requests[-1].body["continuation_token"]) == (200, "ct_1")
+            assert "ct_2" in str(body)
+            assert "requires_continuation" in str(body)
+            await gateway.ask("POST", PATH, {"model": "openai-chat/m", **asked})
+            assert any("continuation_token" in str(record.notes) for record in gateway.gateway.records.recent())
+            assert "ct_1" not in str(up.requests[-1].body)
+            _, first, _ = await gateway.ask("POST", PATH, {"model": f"{NAME}/m", "input": "A tale"})
+            again = {"continuation_token": first["continuation_token"], "previous_interaction_id": first["id"]}
+            await gateway.ask("POST", PATH, {"model": f"{NAME}/m", **again})
+            sent = up.requests[-1].body
+            assert (len(sent["input"]), sent["continuation_token"]) == (2, "ct_2"), "with the stored history"
 
     run(work())

@@ -17,7 +17,12 @@ from tests.gateway.upstream_server import upstream_server
 from tests.node import HERE, Node
 
 # the script of an SDK and its modes
-SCRIPTS = {"openai": ("chat", "responses"), "anthropic": ("messages",), "gemini": ("generate", "interact"), "ollama": ("chat",)}
+SCRIPTS = {
+    "openai": ("chat", "responses", "socket", "batch"),
+    "anthropic": ("messages",),
+    "gemini": ("generate", "interact"),
+    "ollama": ("chat",),
+}
 
 
 @pytest.mark.parametrize("sdk", SCRIPTS)

@@ -94,3 +94,74 @@ def test_a_summary_stands_for_what_came_before_it() -> None:
             assert own[3]["content"][0] == compaction
 
     run(work())
+
+
+CALLERS = {"anthropic": ["code_execution_20260120"], "openai-responses": ["programmatic"]}
+
+
+def _with_callers(wire: str, callers: list[str]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {}}
+    tool: dict[str, Any]
+    if wire == "anthropic":
+        tool = {"name": "f", "input_schema": schema, "allowed_callers": callers}
+        return {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}], "tools": [tool]}
+    tool = {"type": "function", "name": "f", "parameters": schema, "strict": False, "allowed_callers": callers}
+    return {"model": "m", "input": "?", "tools": [tool]}
+
+
+@pytest.mark.parametrize(("source", "target"), [tuple(CALLERS), tuple(reversed(CALLERS))])
+def test_that_only_the_model_may_call_a_tool_is_carried_and_programs_are_a_note(source: str, target: str) -> None:
+    read, write = find_wire(source), find_wire(target)
+    assert read is not None
+    assert write is not None
+    for callers in (["direct"], CALLERS[source]):
+        direct, notes = callers == ["direct"], []  # type: ignore[var-annotated]
+        body = _with_callers(source, callers)
+        [tool] = write.write_request(read.read_request(body), notes, resolve("anthropic/m").provider.quirks)["tools"]
+        assert tool.get("allowed_callers") == (callers if direct else None)
+        assert any("allowed_callers" in note for note in notes) is not direct
+        assert read.write_request(read.read_request(body), [], resolve("anthropic/m").provider.quirks)["tools"] == body["tools"]
+
+
+PROGRAM = {"type": "program", "caller_id": "c0"}
+HISTORY: dict[str, list[dict[str, Any]]] = {
+    "openai-responses": [
+        {"type": "program", "id": "p", "call_id": "c0", "code": "f()", "fingerprint": "FP"},
+        {"type": "function_call", "call_id": "t1", "name": "f", "arguments": "{}", "caller": PROGRAM},
+        {"type": "function_call_output", "call_id": "t1", "output": "1", "caller": PROGRAM},
+        {"type": "program_output", "id": "o", "call_id": "c0", "result": "1", "status": "completed"},
+    ],
+    "anthropic": [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {"code": "f()"}},
+                {
+                    "type": "tool_use",
+                    "id": "t1",
+                    "name": "f",
+                    "input": {},
+                    "caller": {"type": "code_execution_20260120", "tool_id": "srvtoolu_1"},
+                },
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "1"}]},
+    ],
+}
+
+
+@pytest.mark.parametrize(("source", "target"), [tuple(CALLERS), tuple(reversed(CALLERS))])
+def test_calls_that_a_program_made_stay_whole_at_home_and_are_plain_calls_elsewhere(source: str, target: str) -> None:
+    read, write = find_wire(source), find_wire(target)
+    assert read is not None
+    assert write is not None
+    key = "messages" if source == "anthropic" else "input"
+    quirks, notes = resolve("anthropic/m").provider.quirks, []  # type: ignore[var-annotated]
+    body = {**_with_callers(source, CALLERS[source]), key: HISTORY[source]}
+    assert read.write_request(read.read_request(body), notes, quirks)[key] == HISTORY[source]
+    assert notes == []
+    written = write.write_request(read.read_request(body), notes, quirks)
+    assert "t1" in str(written)
+    assert "caller" not in str(written)
+    assert any("call t1: caller exists only on" in note for note in notes)
+    assert any("block that only" in note for note in notes)

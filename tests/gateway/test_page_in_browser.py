@@ -19,6 +19,7 @@ from tests.gateway.page_data import SHOWN, fill, show_one
 from tests.gateway.running import Running, config, serving
 from tests.gateway.scripts import calls, in_turn, question, text, weather
 from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamResponse, upstream_server, whole
+from toolglot.cli.agents import agents as known_agents
 from toolglot.core.messages import ToolCall
 
 ASSETS = Path(__file__).parents[2] / "docs" / "assets"
@@ -29,6 +30,7 @@ PHONE = {"width": 360, "height": 740}
 TOO_WIDE = """[...document.querySelectorAll("main *, dialog *")].filter((one) =>
   one.getBoundingClientRect().right > innerWidth + 1 && !one.closest("svg")).map((one) => one.outerHTML.slice(0, 120))"""
 MODEL = "openai-chat/llama3.2:3b"
+WITH_BRACES = {"Codex", "opencode", "pi", "Cline", "Python", "JavaScript", "curl"}
 KEY = "key-one-0123456789"
 RECORD = "record = true\nmax_records = 1000"
 BUDGET = '[[budget]]\nkey = "*"\ndollars = 2.5\ntokens = 900_000\nperiod = "day"'
@@ -342,12 +344,16 @@ def test_setup_has_commands_for_each_client_and_a_test_request() -> None:
         async with page_of(play, view="setup", **access) as (gateway, opened):
             page = opened.page
             await page.fill("#setup-model", MODEL)
+            agents = {agent.title: agent for agent in known_agents().values()}
+            assert agents.keys() <= {*await cells(opened, "#agents button")}
             for client in await cells(opened, "#agents button"):
                 await page.click(f"#agents button:text-is('{client}')")
-                shown = (await cells(opened, "#commands pre"))[-1]
-                assert gateway.url in shown, client
-                assert MODEL in shown, client
-                assert "{" not in shown or client in {"Codex", "opencode", "Python", "JavaScript", "curl"}, client
+                shown = dict(zip(await cells(opened, "#commands h2"), await cells(opened, "#commands pre"), strict=True))
+                assert ("Write its settings" in shown) == (client in agents and bool(agents[client].settings)), client
+                by_hand = shown.get("By hand") or shown[client]
+                assert gateway.url in by_hand, client
+                assert MODEL in by_hand, client
+                assert "{" not in by_hand or client in WITH_BRACES, client
             await page.click("#agents button:text-is('Codex')")
             await page.locator("#commands button").first.click()
             expected = f"toolglot launch codex -m {MODEL} --gateway {gateway.url}"

@@ -21,7 +21,7 @@ from google import genai
 from google.genai import types
 from llm_comply.schema import SpecLoader  # type: ignore[import-untyped]
 
-from tests.gateway.running import config, run, serving
+from tests.gateway.running import config, read_back, run, serving
 from tests.gateway.scripts import WEATHER, calls, in_turn, response_to, text, weather
 from tests.gateway.upstream_server import Upstream, UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.core.messages import ToolCall
@@ -451,3 +451,43 @@ def test_a_reload_keeps_the_server_or_stops_it() -> None:
 def test_wrong_rows_are_errors_with_a_line(row: str, problem: str) -> None:
     with pytest.raises(CallerError, match=problem):
         read_config(f"[[server_tool]]\n{row}", environ={})
+
+
+CHAT_SEARCH = {"messages": [{"role": "user", "content": "Otters?"}], "web_search_options": {"search_context_size": "low"}}
+
+
+@STREAM
+def test_chats_search_options_are_a_server_tool(stream: bool) -> None:
+    search = ToolCall("call_s", "web_search", dumps({"query": "otters"}))
+    table = f'[[server_tool]]\nname = "web_search"\nmcp = {json.dumps(STDIO)}\ntool = "search"\n'
+
+    async def work() -> None:
+        async with (
+            upstream_server(in_turn(calls(search), text(ANSWER))) as up,
+            serving(config(up, "anthropic", route=table)) as gateway,
+        ):
+            asked = {"model": "anthropic/m", "stream": stream, **CHAT_SEARCH}
+            status, body, _ = await gateway.ask("POST", "/v1/chat/completions", asked)
+            assert status == 200
+            assert read_back("openai-chat", body).text == ANSWER
+            assert "search_context_size left out" in str(gateway.gateway.records.recent()[-1].notes)
+            assert [tool["name"] for tool in up.requests[0].body["tools"]] == ["web_search"]
+            assert "tool_result" in str(up.requests[1].body["messages"][-1])
+
+    run(work())
+
+
+def test_chats_search_options_without_a_tool_for_them() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text(ANSWER))) as up, serving(config(up, "anthropic", "openai-chat")) as gateway:
+            notes = []
+            for model in ("anthropic/m", "openai-chat/m"):
+                _, _, headers = await gateway.ask("POST", "/v1/chat/completions", {"model": model, **CHAT_SEARCH})
+                notes.append(headers.get("x-toolglot-notes", ""))
+            foreign, own = (request.body for request in up.requests)
+            assert "web_search_options: a server tool of another vendor; left out" in notes[0]
+            assert "web_search" not in notes[1]
+            assert (own["web_search_options"], "tools" in own) == (CHAT_SEARCH["web_search_options"], False)
+            assert "web_search" not in str(foreign)
+
+    run(work())

@@ -65,7 +65,7 @@ def test_anthropic_clients_get_the_request_id() -> None:
             assert str(raised.value.request_id).startswith("req_")
             assert raised.value.body["request_id"] == raised.value.request_id  # type: ignore[index]
             with pytest.raises(anthropic.NotFoundError) as raised:
-                await client.messages.batches.list()
+                await client.get("/v1/skills", cast_to=object)
             assert str(raised.value.request_id).startswith("req_")
 
     run(work())
@@ -94,7 +94,7 @@ def test_errors_on_shared_paths_use_the_clients_format(key: str) -> None:
                     "NOT_FOUND" if status == 404 else "UNAUTHENTICATED",
                 )
                 with pytest.raises(errors.ClientError) as gemini_error:  # an unknown path
-                    await asking.files.list()
+                    await asking.caches.list()
                 assert (gemini_error.value.code, gemini_error.value.status) == (404, "NOT_FOUND")
             async with gpt(gateway, key) as other:
                 with pytest.raises(openai.APIStatusError) as openai_error:

@@ -83,7 +83,16 @@ async def mcp_server(
     timeout: float | None = 60.0,
     connect_timeout: float = 30.0,
 ) -> AsyncIterator[McpServer]:
-    """Like `mcp_tools`, but yields the server: `await server.tools()` returns its current tools."""
+    """Like `mcp_tools`, but yields the server: `await server.tools()` returns its current tools.
+
+    Example, where server.py has a function `add`:
+        >>> import asyncio
+        >>> async def names() -> list[str]:
+        ...     async with toolglot.mcp_server("python server.py") as server:
+        ...         return [runnable.tool.name for runnable in await server.tools()]
+        >>> asyncio.run(names())
+        ['add']
+    """
     address = read_server(server, headers or {}, env or {}, cwd)
     async with connect(address, connect_timeout) as connection:
         connected = McpServer(address.label, connection, namespace, timeout, connect_timeout)
@@ -107,6 +116,14 @@ async def mcp_tools(
     Names and schemas come from the server unchanged; `namespace` is a prefix that keeps the tools of two servers apart.
     `timeout` is for each call, in seconds. `headers` are for HTTP; `env` and `cwd` for a started server, which otherwise only
     sees a few variables (PATH, HOME, ...). On exit the connection is closed and a started server is stopped.
+
+    Example, where server.py has a function `add`:
+        >>> import asyncio
+        >>> async def names() -> list[str]:
+        ...     async with toolglot.mcp_tools("python server.py", namespace="sums") as tools:
+        ...         return [runnable.tool.full_name for runnable in tools]
+        >>> asyncio.run(names())
+        ['sums__add']
     """
     async with mcp_server(
         server,

@@ -195,7 +195,13 @@ def _read(line: str | bytes) -> Entry | None:
 
 
 def replay(record: Record | str | os.PathLike[str] | Iterable[Entry], run: str | None = None) -> Run:
-    """Run the loop again with the recorded replies and results; returns the same Run. Without an id: the latest run."""
+    """Run the loop again with the recorded replies and results; returns the same Run. Without an id: the latest run.
+
+    Example, where runs.jsonl is what `Agent(..., record="runs.jsonl")` wrote:
+        >>> run = toolglot.replay("runs.jsonl")
+        >>> run.text, [call.name for call in run.calls]
+        ('It is mild.', ['get_weather'])
+    """
     if isinstance(record, (str, os.PathLike)):
         record = Record(record)
     if isinstance(record, Record):

@@ -22,6 +22,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     input: float  # of a million tokens
     output: float  # of a million tokens
     cache_read: float | None = None  # of input tokens that were cached; None: as other input
+    cache_write: float | None = None  # of input tokens that are put into the cache; None: as other input
     providers: tuple[str, ...] = ()  # only at these; []: at all
     source: str = ""  # where the price is from
     date: str = ""  # of the source
@@ -34,10 +35,12 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.model in (model, _DATE.sub("", model))
 
     def cost(self, usage: Usage) -> float:
-        cached = usage.cache_read or 0
-        fresh = max(0, (usage.input or 0) - cached)
+        cached, written = usage.cache_read or 0, usage.cache_write or 0
+        fresh = max(0, (usage.input or 0) - cached - written)
         cache_read = self.input if self.cache_read is None else self.cache_read
-        return (fresh * self.input + cached * cache_read + (usage.output or 0) * self.output) / _MILLION
+        cache_write = self.input if self.cache_write is None else self.cache_write
+        input_cost = fresh * self.input + cached * cache_read + written * cache_write
+        return (input_cost + (usage.output or 0) * self.output) / _MILLION
 
 
 @cache

@@ -24,6 +24,7 @@ from toolglot.agent.runnable import in_thread
 from toolglot.agent.tool_file import load_tools
 from toolglot.cli.ask_view import View, plain
 from toolglot.cli.completion import complete_models
+from toolglot.cli.convert import check_schemas
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.cli.streams import no_color, reserve_stdout
 from toolglot.client.embedded import demo_note
@@ -165,6 +166,7 @@ def make_agent(options: dict[str, Any]) -> Agent:
     client = {name: options[name] for name in ("base_url", "api_key") if options[name] is not None}
     with reserve_stdout():  # tool files may print while they are loaded
         tools = [tool for path in options["files"] for tool in load_tools(path)]
+    check_schemas(tools)
     return Agent(
         options["model"],
         tools,

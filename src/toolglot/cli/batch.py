@@ -20,7 +20,7 @@ from toolglot.bulk.output import Output, made_of
 from toolglot.bulk.processes import run_in_processes
 from toolglot.bulk.rows import RowOptions, RowParser
 from toolglot.cli.completion import complete_dialects
-from toolglot.cli.convert import read_json
+from toolglot.cli.convert import check_schemas, read_json
 from toolglot.cli.streams import describe_error, is_dumb
 from toolglot.errors import CallerError, JobFailedError
 from toolglot.io.json_codec import encode
@@ -127,6 +127,8 @@ def _row_options(kind: str, tools: BinaryIO | None, dialect: str, **options: Any
             template = read_json(file, path)
         dialect = "auto"
     known = read_json(tools, f"--tools: {tools.name}") if tools else ()
+    if tools:
+        check_schemas(known if isinstance(known, list) else [known])
     arguments: Any = "text" if kind == "parquet" else "object"
     found = RowOptions(known, dialect, template, arguments=arguments, **options)
     RowParser(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, BinaryIO
 
 import click
@@ -15,6 +15,8 @@ from toolglot.cli.streams import reserve_stdout
 from toolglot.errors import CallerError, unreadable
 from toolglot.io.json_codec import JSON_ERRORS, decode_lenient, encode
 from toolglot.pipeline.convert import KINDS, convert, convert_stream
+from toolglot.pipeline.detect_tool_format import read_any_tools
+from toolglot.pipeline.response.call_validator import unsupported_schema
 
 EXAMPLES = """\b
 Examples:
@@ -104,6 +106,19 @@ def read_tools(path: str) -> list[Any]:
     except OSError as error:
         raise CallerError(str(unreadable(path, error)), "--tools") from None
     return found if isinstance(found, list) else [found]
+
+
+def checked_tools(path: str) -> list[Any]:
+    """With an error for a schema that would reject every call of its tool."""
+    tools = read_tools(path)
+    check_schemas(tools)
+    return tools
+
+
+def check_schemas(tools: Iterable[Any]) -> None:
+    unsupported = unsupported_schema(read_any_tools(tools))
+    if unsupported is not None:
+        raise CallerError(f"the schema of {unsupported[0]} can't be compiled: {unsupported[1]}", "--tools")
 
 
 def read_json(file: IO[bytes], what: str) -> Any:

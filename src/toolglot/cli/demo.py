@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,13 @@ provider = "local"
 model = "*"
 to = "embedded/{model}"
 """
+ABOUT = """\
+A client of the OpenAI API asks it two questions and offers two tools, get_weather and convert_distance. The model itself only
+writes text: the gateway describes the tools to it, and makes valid calls of what it writes. The client runs them."""
+NEXT = """\
+Next: {program} chat --tools my_tools.py                   talk to it, with your own Python functions as tools
+      {program} serve                                      the gateway, with a page to watch and to try it
+      {program} launch claude -m ollama/qwen3-coder:30b    a coding agent with a model of yours"""
 QUESTIONS = ("What is the weather in Paris?", "Convert 12 kilometers to miles.")
 _START_TIMEOUT = 120  # seconds
 WEATHER = {"Paris": "18 degrees, clear sky", "Rome": "24 degrees, sunny"}
@@ -84,6 +92,7 @@ def command(pairs: bool, model: str, as_json: bool) -> None:
         name, _ = locate(model.removeprefix(f"{SCHEME}/"))  # downloads here, before any timeout of the gateway starts
         with _gateway(name) as address:
             _log(f"The gateway listens on {address}, with {ROWS[name].description}: a small demo model, expect mistakes.")
+            _log(ABOUT)
             outcomes = [_ask(address, name, question, quiet=as_json) for question in QUESTIONS]
     except (ToolglotError, OSError) as error:
         click.echo(f"error: {error}", err=True)
@@ -93,6 +102,8 @@ def command(pairs: bool, model: str, as_json: bool) -> None:
         click.echo(json.dumps({"questions": outcomes, "right": right}))
     seconds = time.monotonic() - began
     _log(f"\n{right} of {len(QUESTIONS)} questions answered with a call, in {seconds:.1f} s. The gateway is stopped.")
+    if not as_json:
+        _log(NEXT.format(program="toolglot" if shutil.which("toolglot") else sys.argv[0]))
     sys.exit(0 if right == len(QUESTIONS) else 1)
 
 

@@ -15,7 +15,7 @@ from toolglot.catalog.profiles import families, profile
 from toolglot.catalog.providers import Provider, providers
 from toolglot.cli.completion import complete_providers
 from toolglot.client.address import with_address
-from toolglot.client.detect import detect
+from toolglot.client.detect import ANSWERS, NoAnswer, detect
 from toolglot.client.embedded import SCHEME, Embedded
 from toolglot.client.http import HttpTransport
 from toolglot.client.http.url import check_base
@@ -71,10 +71,13 @@ def command(name: str | None, as_json: bool, **options: Any) -> None:
         if stats_options:
             click.echo(_change_stats(stats, name, options), err=True)
         elif name is not None:
-            found = _detect(name, options) if options["ask_server"] else check_dialects(profile(name, options["provider"]))
+            found, failure = _detect(name, options) if options["ask_server"] else (_known(name, options["provider"]), "")
             entries = entries_of(stats, name, options["provider"])
             output = {**as_object(found), "mode_stats": entries}
             click.echo(encode(output) if as_json else "\n".join([detail(found), *stats_lines(entries)]))
+            if failure:
+                click.echo(f"error: the server could not be queried: {failure}", err=True)
+                sys.exit(1)
         elif needs_name := [option for option in ("provider", "ask_server") if options[option]]:
             raise CallerError(f"--{needs_name[0].replace('_', '-')} needs the name of a model")
         else:
@@ -102,8 +105,12 @@ def _change_stats(stats: ModeStats, name: str | None, options: dict[str, Any]) -
     return f"forgotten: {sum(deleted)}"
 
 
-def _detect(name: str, options: dict[str, Any]) -> Profile:
-    """The profile with the server's facts. Without an API key it asks anyway: many servers report this to anyone."""
+def _known(name: str, provider: str | None) -> Profile:
+    return check_dialects(profile(name, provider))
+
+
+def _detect(name: str, options: dict[str, Any]) -> tuple[Profile, str]:
+    """The profile with the server's facts, and why there are none. Without an API key it asks anyway: many servers answer."""
     provider = options["provider"]
     route = resolve(name if provider is None else f"{provider}/{name.removeprefix(f'{provider}/')}")
     row = with_address(route.provider, check_base(options["base_url"]) if options["base_url"] else None)
@@ -111,7 +118,9 @@ def _detect(name: str, options: dict[str, Any]) -> Profile:
         headers = auth_headers(row, find_key(row))
     except CallerError:
         headers = {}
-    return asyncio.run(_detect_async(route.model, row, headers))
+    found = asyncio.run(_detect_async(route.model, row, headers))
+    answer = ANSWERS.get(row.base_url, route.model)
+    return found, answer.why if isinstance(answer, NoAnswer) else ""
 
 
 async def _detect_async(model: str, row: Provider, headers: dict[str, str]) -> Profile:

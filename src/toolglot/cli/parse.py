@@ -9,7 +9,7 @@ import click
 
 from toolglot.cli.ask_view import colour, plain
 from toolglot.cli.completion import complete_dialects
-from toolglot.cli.convert import read_json, read_tools
+from toolglot.cli.convert import checked_tools, read_json
 from toolglot.core.extraction import Extraction, call_fields
 from toolglot.errors import CallerError, unreadable
 from toolglot.grammars.dialect import Dialect
@@ -58,7 +58,7 @@ def command(
     what was fixed or rejected, and why.
     """
     try:
-        known = [tool for path in files for tool in read_tools(path)]
+        known = [tool for path in files for tool in checked_tools(path)]
         text = file.read().decode("utf-8", "replace")
         found = extract(text, known, dialect=_dialect(dialect), policy=policy, starts_in_reasoning=starts_in_reasoning)
     except (CallerError, OSError) as error:

@@ -54,6 +54,8 @@ def command(model: str, as_json: bool, **options: Any) -> None:
     try:
         found = asyncio.run(_probe(model, options))
     except CallerError as error:
+        if error.where == "tool_modes":
+            error.where = "--modes"
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
     click.echo(encode(as_object(found)) if as_json else as_text(found))

@@ -9,7 +9,7 @@ from itertools import cycle, islice
 import msgspec
 
 from toolglot.catalog.profile import Profile
-from toolglot.catalog.providers import Provider
+from toolglot.catalog.providers import Provider, unknown
 from toolglot.client.detect import ServerAnswers, detect
 from toolglot.client.detection import model_lists as listed
 from toolglot.client.detection.questions import ServerQuestion
@@ -28,6 +28,7 @@ from toolglot.core.events import Event
 from toolglot.core.fold import fold
 from toolglot.core.messages import Message, Text
 from toolglot.core.request import Request
+from toolglot.dialects import find_dialect, known_dialects
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.evaluation.questions import Question
 from toolglot.io.json_codec import JSON_ERRORS, decode
@@ -59,7 +60,14 @@ def read_modes(named: Sequence[str], row: Provider) -> list[str]:
     """The user may write a dialect's name without `dialect:`."""
     plain = {NATIVE, CONSTRAINED}
     full = [name if name in plain or ":" in name else f"dialect:{name}" for name in named]
-    return list(dict.fromkeys(read_mode(name, row).name for name in full))
+    wrong = next((name for name in named if ":" not in name and name not in plain and find_dialect(name) is None), None)
+    if wrong is not None:
+        raise CallerError(unknown("tool mode", wrong, [*plain, *known_dialects()]), "tool_modes")
+    try:
+        return list(dict.fromkeys(read_mode(name, row).name for name in full))
+    except CallerError as error:
+        error.where = "tool_modes"  # for `read_mode` it is the option `ask`
+        raise
 
 
 async def probe(

@@ -103,6 +103,21 @@ class TokenCount(msgspec.Struct, frozen=True):
     key: str  # of the number
 
 
+class BackgroundEvents(msgspec.Struct, frozen=True):
+    """How the events of a stream show the stored response, for one that runs in the background."""
+
+    body: str  # key of the response in an event
+    with_body: frozenset[str]  # the events that have it: the first one and those at the end
+    last: frozenset[str]  # no event follows these
+    first_status: str
+    resume: str  # query parameter: the number of the last event that the client has
+    ended: Callable[[Body, str, UpstreamError | None], Body]  # response, status, error -> one that ended early
+    end: Callable[
+        [Body, UpstreamError | None, int], list[tuple[str, Body | str]]
+    ]  # the events that say so; number of the first
+    event_id: str = ""  # key of the number, where the stream's writer does not write it
+
+
 class Conversations(msgspec.Struct, frozen=True):
     """How a request continues a conversation that the server stores, and how a stored response is reached."""
 
@@ -111,6 +126,7 @@ class Conversations(msgspec.Struct, frozen=True):
     instructions: str  # key of the system prompt, which is not stored
     not_found: tuple[int, str]  # status and error code, where the response before is unknown
     deleted: Callable[[str], Body]  # the answer to a deletion
+    background: BackgroundEvents
     input: str | None = None  # key of its input in a stored response; where the API has it, it also sends such as a stream
 
 

@@ -25,6 +25,7 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     declared_in: str | None = None  # the wire whose message block declares it, if it is not in the request's `tools`
     deferred: bool = False  # the model gets it only when a tool search found it
     examples: tuple[dict[str, Any], ...] = ()  # arguments; APIs without them get them in the description
+    direct: bool = False  # no program may call it, only the model itself: the default of every API, where it is not asked for
 
     @property
     def full_name(self) -> str:

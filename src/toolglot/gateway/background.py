@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.interfaces import BackgroundEvents
 from toolglot.errors import UpstreamError
-from toolglot.gateway.event_stream import EventSplitter, SentEvent, is_terminal
+from toolglot.gateway.event_stream import EventSplitter, SentEvent
 from toolglot.gateway.internal_exchange import Handler, InternalExchange
 from toolglot.gateway.kept_values import Leases, Values
 from toolglot.gateway.shared_state import BETWEEN, Kind, kept_for
@@ -33,29 +34,34 @@ _TICK = 1.0  # seconds
 _CHUNK = 64 * 1024  # bytes of events that are kept together
 _POLL = 0.25  # seconds, where another gateway runs the response
 _RUNNING = frozenset({"queued", "in_progress"})
+_ENDED_EARLY = frozenset({"failed", "cancelled"})  # all others are stored like every response
 
 Body = dict[str, Any]
 log = logging.getLogger("toolglot.gateway")
 
 
 class Run:
-    """A response that this gateway runs. `blocks`: its events as they are sent."""
+    """A response that this gateway runs. `blocks`: its events as they are sent; an event's number is its place."""
 
-    def __init__(self, owner: str, exchange: InternalExchange, body: Body) -> None:
-        self.owner, self.exchange, self.body = owner, exchange, body
+    def __init__(self, owner: str, exchange: InternalExchange, body: Body, events: BackgroundEvents) -> None:
+        self.owner, self.exchange, self.body, self.events = owner, exchange, body, events
         self.id: str = body["id"]
-        self.blocks: list[tuple[int, bytes]] = []
+        self.blocks: list[bytes] = []
         self.size = 0
         self.kept = 0  # blocks
         self.chunks = 0
+        self.has_last = False
         self.ended = False
         self.changed = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
 
-    def add(self, kind: str, data: bytes, number: int) -> None:
-        block = b"event: %b\ndata: %b\n\n" % (kind.encode(), data)
-        self.blocks.append((number, block))
+    def add(self, kind: str, data: bytes) -> None:
+        if self.events.event_id and data.endswith(b"}"):
+            data = b'%b,"%b":"%d"}' % (data[:-1], self.events.event_id.encode(), len(self.blocks))
+        block = _block(kind, data)
+        self.blocks.append(block)
         self.size += len(block)
+        self.has_last = self.has_last or kind in self.events.last
         self._wake()
 
     def end(self) -> None:
@@ -82,9 +88,9 @@ class Background:
             message = f"{MAX_RUNNING} responses of this key run in the background already"
             raise UpstreamError(message, 429, "too_many_at_once", 5.0)
 
-    async def start(self, exchange: InternalExchange, body: Body, handler: Handler) -> Run:
+    async def start(self, exchange: InternalExchange, body: Body, handler: Handler, events: BackgroundEvents) -> Run:
         """`body`: the response as its first event will show it."""
-        run = Run(exchange.caller.owner, exchange, {**body, "status": "queued"})
+        run = Run(exchange.caller.owner, exchange, {**body, "status": events.first_status}, events)
         splitter = EventSplitter()
 
         async def on_chunk(data: bytes) -> None:
@@ -119,17 +125,18 @@ class Background:
 
     async def _finish(self, run: Run) -> None:
         await self._flush(run)
-        if run.body["status"] in ("completed", "incomplete"):
-            await self._values.delete(self._snapshots, _key(run))  # it is stored like every response
-        else:
+        if run.body["status"] in _ENDED_EARLY:
             await self._keep(run)
+        else:
+            await self._values.delete(self._snapshots, _key(run))
         await self._leases.release(_key(run))
 
     async def _on_event(self, run: Run, event: SentEvent) -> None:
-        if event.kind == "response.created" or is_terminal(event.kind):
-            run.body = msgspec.json.decode(event.response)
-        run.add(event.kind, event.data, event.sequence)
-        if event.kind == "response.created":
+        has_body = event.kind in run.events.with_body
+        if has_body:
+            run.body = msgspec.json.decode(event.data)[run.events.body]
+        run.add(event.kind, event.data)
+        if has_body and run.body["status"] in _RUNNING:
             await self._keep(run)
         if sum(each.size for each in self._runs.values()) > _MAX_BYTES:
             largest = max(self._runs.values(), key=lambda each: each.size)
@@ -145,10 +152,9 @@ class Background:
             run.task.cancel()
 
     def _fail(self, run: Run, status: str, error: UpstreamError | None) -> None:
-        detail = None if error is None else {"code": error.code or "server_error", "message": error.message}
-        run.body = {**run.body, "status": status, "error": detail}
-        number = run.blocks[-1][0] + 1 if run.blocks else 0
-        run.add("response.failed", encode({"type": "response.failed", "sequence_number": number, "response": run.body}), number)
+        run.body = run.events.ended(run.body, status, error)
+        for kind, data in () if run.has_last else run.events.end(run.body, error, len(run.blocks)):
+            run.add(kind, data.encode() if isinstance(data, str) else encode(data))
 
     async def _tick(self, run: Run) -> None:
         """Renews the lease, keeps new events, and looks whether another gateway was asked to cancel."""
@@ -174,7 +180,7 @@ class Background:
     async def _flush(self, run: Run) -> None:
         while run.kept < len(run.blocks):
             size, data = 0, []
-            for _, block in run.blocks[run.kept :]:
+            for block in run.blocks[run.kept :]:
                 data.append(block)
                 size += len(block)
                 if size >= _CHUNK:
@@ -183,32 +189,31 @@ class Background:
             run.kept += len(data)
             run.chunks += 1
 
-    async def find(self, owner: str, id: str) -> Body | None:
+    async def find(self, owner: str, id: str, events: BackgroundEvents) -> Body | None:
         """The response, unless it is complete and stored. One whose gateway has ended is failed from now on."""
         run = self._runs.get((owner, id))
         if run is not None:
-            return run.body
+            return run.body if run.body["status"] in _RUNNING | _ENDED_EARLY else None
         found = await self._values.get(self._snapshots, f"{owner}{BETWEEN}{id}")
         if found is None:
             return None
         body: Body = msgspec.json.decode(found)
         if body["status"] in _RUNNING and not await self._leases.is_taken(f"{owner}{BETWEEN}{id}"):
-            message = "the gateway was stopped while it ran this response"
-            body = {**body, "status": "failed", "error": {"code": "server_error", "message": message}}
+            body = events.ended(body, "failed", _stopped(500))
             await self._values.put(self._snapshots, f"{owner}{BETWEEN}{id}", encode(body))
         return body
 
-    async def cancel(self, owner: str, id: str) -> Body | None:
-        """The response as it is then; None if it is unknown here."""
+    async def cancel(self, owner: str, id: str, events: BackgroundEvents) -> Body | None:
+        """The response as it is then; None if it is unknown here, or complete."""
         run = self._runs.get((owner, id))
         if run is not None and run.task is not None:
             self.stop(run, "cancelled", None)
             await asyncio.wait([run.task])
-            return run.body
-        body = await self.find(owner, id)
+            return run.body if run.body["status"] in _ENDED_EARLY else None
+        body = await self.find(owner, id, events)
         if body is not None and body["status"] in _RUNNING:
             await self._values.put(_CANCELS, f"{owner}{BETWEEN}{id}", b"1")
-            body = {**body, "status": "cancelled"}
+            body = events.ended(body, "cancelled", None)
             await self._values.put(self._snapshots, f"{owner}{BETWEEN}{id}", encode(body))
         return body
 
@@ -224,53 +229,62 @@ class Background:
 
     # -- reading the events
 
-    async def has_events(self, owner: str, id: str) -> bool:
+    async def has_events(self, owner: str, id: str, events: BackgroundEvents) -> bool:
         """Whether it runs, or has run in the last hour."""
         if (owner, id) in self._runs or await self._values.get(self._events, f"{owner}{BETWEEN}{id} 0") is not None:
             return True
-        body = await self.find(owner, id)
+        body = await self.find(owner, id, events)
         return body is not None and body["status"] in _RUNNING
 
-    async def blocks(self, owner: str, id: str) -> AsyncIterator[tuple[int, bytes]]:
+    async def blocks(self, owner: str, id: str, events: BackgroundEvents) -> AsyncIterator[tuple[int, bytes]]:
         """All events with their numbers, now and until the end."""
         run = self._runs.get((owner, id))
         if run is None:
-            async for each in self._kept_blocks(owner, id):
+            async for each in self._kept_blocks(owner, id, events):
                 yield each
             return
         at = 0
         while True:
             changed = run.changed
             while at < len(run.blocks):
-                yield run.blocks[at]
+                yield at, run.blocks[at]
                 at += 1
             if run.ended:
                 return
             if changed is run.changed:
                 await changed.wait()
 
-    async def _kept_blocks(self, owner: str, id: str) -> AsyncIterator[tuple[int, bytes]]:
-        splitter, number, is_over = EventSplitter(), 0, False
+    async def _kept_blocks(self, owner: str, id: str, events: BackgroundEvents) -> AsyncIterator[tuple[int, bytes]]:
+        splitter, number, at, is_over = EventSplitter(), 0, 0, False
         while True:
             data = await self._values.get(self._events, f"{owner}{BETWEEN}{id} {number}")
             if data is not None:
                 number += 1
                 for event in splitter.feed(data):
-                    yield event.sequence, b"event: %b\ndata: %b\n\n" % (event.kind.encode(), event.data)
-                    if is_terminal(event.kind):
+                    yield at, _block(event.kind, event.data)
+                    at += 1
+                    if event.kind in events.last:
                         return
             elif is_over:
                 return
             else:
-                body = await self.find(owner, id)
+                body = await self.find(owner, id, events)
                 is_over = body is None or body["status"] not in _RUNNING
                 await asyncio.sleep(0 if is_over else _POLL)
 
     async def aclose(self) -> None:
         runs = list(self._runs.values())
         for run in runs:
-            self.stop(run, "failed", UpstreamError("the gateway was stopped while it ran this response", 503, "server_error"))
+            self.stop(run, "failed", _stopped(503))
         await asyncio.gather(*(run.task for run in runs if run.task is not None), return_exceptions=True)
+
+
+def _block(kind: str, data: bytes) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), data)
+
+
+def _stopped(status: int) -> UpstreamError:
+    return UpstreamError("the gateway was stopped while it ran this response", status, "server_error")
 
 
 def _key(run: Run) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from toolglot.errors import UpstreamError
-from toolglot.gateway import admin_endpoints, model_check, model_endpoints, responses_endpoints, tokens
+from toolglot.gateway import admin_endpoints, background_endpoints, model_check, model_endpoints, responses_endpoints, tokens
 from toolglot.gateway.batches import anthropic_batches, openai_batches
 from toolglot.gateway.chat_endpoints import chat
 from toolglot.gateway.compaction import compact
@@ -48,14 +48,15 @@ def _of_every_wire() -> list[tuple[str, str, Endpoint]]:
     """The endpoints that a wire declares: chat and, where it has them, stored conversations."""
     found: list[tuple[str, str, Endpoint]] = []
     for frontend in FRONTENDS.values():
-        found.append(("POST", frontend.server.chat_path, Endpoint(chat, frontend, recorded=True, limited=True)))
         conversations = frontend.wire.conversations
+        create = chat if conversations is None else background_endpoints.create
+        found.append(("POST", frontend.server.chat_path, Endpoint(create, frontend, recorded=True, limited=True)))
         if conversations is not None:
             path = rf"{conversations.path}/(?P<id>[^/]+)"
             found += [
-                ("GET", path, Endpoint(admin_endpoints.stored_response, frontend)),
-                ("DELETE", path, Endpoint(admin_endpoints.delete_response, frontend)),
-                ("POST", f"{path}/cancel", Endpoint(admin_endpoints.cancel_response, frontend)),
+                ("GET", path, Endpoint(background_endpoints.retrieve, frontend)),
+                ("DELETE", path, Endpoint(background_endpoints.delete, frontend)),
+                ("POST", f"{path}/cancel", Endpoint(background_endpoints.cancel, frontend)),
             ]
     return found
 
@@ -101,9 +102,6 @@ EXACT: dict[tuple[str, str], Endpoint] = {
 PATTERNS: list[tuple[str, re.Pattern[str], Endpoint]] = [
     (method, re.compile(pattern), endpoint)
     for method, pattern, endpoint in (
-        ("GET", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.retrieve, RESPONSES)),
-        ("DELETE", r"/v1/responses/(?P<id>[^/]+)", Endpoint(responses_endpoints.delete, RESPONSES)),
-        ("POST", r"/v1/responses/(?P<id>[^/]+)/cancel", Endpoint(responses_endpoints.cancel, RESPONSES)),
         ("GET", r"/v1/messages/batches/(?P<id>[^/]+)", Endpoint(anthropic_batches.retrieve, ANTHROPIC)),
         ("GET", r"/v1/messages/batches/(?P<id>[^/]+)/results", Endpoint(anthropic_batches.results, ANTHROPIC)),
         ("POST", r"/v1/messages/batches/(?P<id>[^/]+)/cancel", Endpoint(anthropic_batches.cancel, ANTHROPIC)),

@@ -1,4 +1,4 @@
-"""Reads the event stream that the gateway itself wrote for the Responses API, event by event."""
+"""Reads a stream of named events that the gateway itself wrote, event by event. Its fields are those of the Responses API."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ class _Done(msgspec.Struct):
     item: dict[str, Any]
 
 
-class _Ended(msgspec.Struct):
-    response: msgspec.Raw
-
-
-_CREATED, _DONE, _ENDED = msgspec.json.Decoder(_Created), msgspec.json.Decoder(_Done), msgspec.json.Decoder(_Ended)
+_CREATED, _DONE = msgspec.json.Decoder(_Created), msgspec.json.Decoder(_Done)
 
 
 def is_terminal(kind: str) -> bool:
@@ -55,11 +51,6 @@ class SentEvent(msgspec.Struct, frozen=True):
     def item(self) -> dict[str, Any]:
         """Of `response.output_item.done`."""
         return _DONE.decode(self.data).item
-
-    @property
-    def response(self) -> bytes:
-        """Of a terminal event: the whole response, as JSON."""
-        return bytes(_ENDED.decode(self.data).response)
 
 
 class EventSplitter:

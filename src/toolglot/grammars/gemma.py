@@ -82,9 +82,13 @@ class GemmaRegion:
     def feed(self, text: str, /) -> int:
         form, buffered = self._form, len(self._buffer)
         if self._head is not None:
+            before = len(self._head)
             self._head += text
-            if not _PARTIAL_LOST.fullmatch(self._head[:_LONGEST_NAME]):
-                return len(text)
+            head = self._head[:_LONGEST_NAME]
+            found = _PARTIAL_LOST.match(head)
+            end = found.end() if found else 0
+            if end < len(head):  # it ends at the first character that no call has there, however the text is cut
+                return end + 1 - before
             self._head = None if "{" in self._head else self._head
         text = self._buffer + text
         self._buffer = ""

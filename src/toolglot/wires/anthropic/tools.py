@@ -38,14 +38,16 @@ def _read_tool(obj: Body) -> Tool:
     kind = obj.get("type")
     if kind is not None and kind != "custom":
         return Tool(require_string(kind, "type"), kind="server", extra={WIRE: obj}, members=TOOLSETS.get(kind, ()))
+    direct = obj.get("allowed_callers") == ["direct"]
     return Tool(
         require_string(obj.get("name"), "name"),
         optional(require_string, obj.get("description"), "description"),
         optional(require_object, obj.get("input_schema"), "input_schema"),
         optional(require_boolean, obj.get("strict"), "strict"),
-        extra=rest_of(obj, _TOOL_KEYS),
+        extra=rest_of(obj, _TOOL_KEYS | {"allowed_callers"} if direct else _TOOL_KEYS),
         deferred=obj.get("defer_loading") is True,
         examples=_read_examples(obj.get("input_examples")),
+        direct=direct,
     )
 
 
@@ -77,6 +79,8 @@ def _write_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body:
         obj["defer_loading"] = True
     if tool.examples:
         obj["input_examples"] = list(tool.examples)
+    if tool.direct:
+        obj["allowed_callers"] = ["direct"]
     if tool.extra:
         obj.update(wire_extra(tool.extra, WIRE, f"tool {tool.name}", notes))
     return obj

@@ -3,6 +3,7 @@
 from toolglot.core.interfaces import Conversations, ModelList, ServerSide, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
+from toolglot.wires.gemini_interactions.background import BACKGROUND
 from toolglot.wires.gemini_interactions.forms import FORMS
 from toolglot.wires.gemini_interactions.messages import read_messages, write_messages
 from toolglot.wires.gemini_interactions.reply import write_error, write_reply
@@ -43,6 +44,7 @@ WIRE = Wire(
         instructions="system_instruction",
         not_found=(404, "not_found"),
         deleted=lambda _: {},
+        background=BACKGROUND,
         input="input",
     ),
     adopt=adopt,

@@ -10,6 +10,7 @@ from toolglot.wires.openai_chat.request import read_request, write_request
 from toolglot.wires.openai_chat.shapes import WIRE as NAME
 from toolglot.wires.openai_chat.stream import read_events, reader
 from toolglot.wires.openai_chat.tools import read_choice, read_tools, write_tools
+from toolglot.wires.openai_chat.vendor_tools import VENDOR_TOOLS
 from toolglot.wires.openai_chat.writer import ChatWriter
 from toolglot.wires.openai_common import PATHS, RATE_LIMITS, SERVED_MODELS, write_error
 
@@ -34,6 +35,7 @@ WIRE = Wire(
     forms=FORMS,
     server=ServerSide("/v1/chat/completions", "chatcmpl-", rate_limit_prefix=RATE_LIMITS, models=SERVED_MODELS),
     read_history=read_history,
+    vendor_tools=VENDOR_TOOLS,
     other_paths=PATHS,
     call_stops=frozenset({"tool_calls", "function_call"}),
 )

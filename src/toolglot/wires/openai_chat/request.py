@@ -30,6 +30,7 @@ from toolglot.wires.openai_chat.tools import (
     write_choice,
     write_tools,
 )
+from toolglot.wires.openai_chat.vendor_tools import read_web_search, with_options
 from toolglot.wires.openai_common import EFFORT_IN, EFFORT_OUT, FAMILY, accepted_extra, put_choice, split_extra
 
 
@@ -38,6 +39,7 @@ def read_request(body: Body) -> Request:
     model = require_string(rest.pop("model", ""), "model")
     messages = read_messages(rest.pop("messages", []))
     tools = read_tools(rest.pop("tools", None)) + read_functions(rest.pop("functions", None))
+    tools += read_web_search(rest.pop("web_search_options", None))
     choice = read_choice(rest.pop("tool_choice", None)) or read_function_call(rest.pop("function_call", None))
     options = take_options(rest, OPTIONS)
     usage = _take_stream_usage(rest)
@@ -111,6 +113,7 @@ _OUTPUT: dict[str, Callable[[Any, str], Any]] = {
 
 def write_request(request: Request, notes: list[str], quirks: Quirks) -> Body:
     quirks = breakpoints_for(request.model, quirks) if quirks.cache_breakpoints else quirks
+    request = with_options(request)
     body: Body = {"model": request.model, "messages": write_messages(request.messages, notes, quirks)}
     written = write_tools(_sent_tools(request, notes, quirks), notes, quirks) if request.tools else []
     if written:

@@ -4,6 +4,7 @@ from toolglot.core.interfaces import Conversations, ServerSide, TokenCount, Wire
 from toolglot.core.names import NameRule
 from toolglot.io.upstream_errors import read_error
 from toolglot.wires.openai_common import PATHS, RATE_LIMITS, SERVED_MODELS, write_error
+from toolglot.wires.openai_responses.background import BACKGROUND
 from toolglot.wires.openai_responses.forms import FORMS
 from toolglot.wires.openai_responses.messages import read_messages, write_messages
 from toolglot.wires.openai_responses.reply import write_reply
@@ -41,6 +42,7 @@ WIRE = Wire(
         instructions="instructions",
         not_found=(400, "previous_response_not_found"),
         deleted=lambda response_id: {"id": response_id, "object": "response", "deleted": True},
+        background=BACKGROUND,
     ),
     declared_tools=declared_tools,
     adopt=adopt,

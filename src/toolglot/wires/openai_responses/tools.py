@@ -66,6 +66,8 @@ def _read_tool(obj: Body) -> list[Tool]:
 
 def _read_one(obj: Body, namespace: str | None) -> Tool:
     kind, deferred = obj.get("type", "function"), obj.get("defer_loading") is True
+    direct = obj.get("allowed_callers") == ["direct"]
+    read = {"allowed_callers"} if direct else frozenset[str]()
     if kind == "function":
         if isinstance(obj.get("function"), dict):  # nested, as in Chat: many clients send it
             obj = {**obj["function"], "type": "function"}
@@ -73,8 +75,8 @@ def _read_one(obj: Body, namespace: str | None) -> Tool:
         if schema is not None:
             require_object(schema, "parameters")
         strict = True if obj.get("strict") is True else None
-        name, extra = require_string(obj.get("name"), "name"), unknown_extra(obj, _FUNCTION_KEYS, WIRE)
-        return Tool(name, _description(obj), schema, strict, namespace=namespace, extra=extra, deferred=deferred)
+        name, extra = require_string(obj.get("name"), "name"), unknown_extra(obj, _FUNCTION_KEYS | read, WIRE)
+        return Tool(name, _description(obj), schema, strict, namespace=namespace, extra=extra, deferred=deferred, direct=direct)
     if kind == "custom":
         form = obj.get("format")
         return Tool(
@@ -83,8 +85,9 @@ def _read_one(obj: Body, namespace: str | None) -> Tool:
             kind="custom",
             namespace=namespace,
             format=form if isinstance(form, dict) else None,
-            extra=unknown_extra(obj, _CUSTOM_KEYS, WIRE),
+            extra=unknown_extra(obj, _CUSTOM_KEYS | read, WIRE),
             deferred=deferred,
+            direct=direct,
         )
     return Tool(str(kind), kind="server", namespace=namespace, extra={WIRE: obj})
 
@@ -108,6 +111,8 @@ def _write_tool(tool: Tool, notes: list[str], quirks: Quirks) -> Body:
         obj["strict"] = bool(supported_strict(tool, notes, quirks))
     if tool.deferred:
         obj["defer_loading"] = True
+    if tool.direct:
+        obj["allowed_callers"] = ["direct"]
     if tool.extra:
         obj.update(wire_extra(tool.extra, WIRE, f"tool {tool.name}", notes, FAMILY))
     return obj
