@@ -40,8 +40,8 @@ def decode_in_parts(data: bytes | msgspec.Raw) -> Any:
 
 
 def encode_in_parts(value: dict[str, Any]) -> bytes:
-    """A request body: the values of long lists one by one. No server splits it into lines, so their ends are not escaped."""
-    return _encode({key: _in_parts(inner) for key, inner in value.items()})
+    """As `encode`: the values of long lists one by one."""
+    return _without_line_ends(_encode({key: _in_parts(inner) for key, inner in value.items()}))
 
 
 def _in_parts(values: Any) -> Any:
@@ -54,7 +54,10 @@ def encode(value: Any) -> bytes:
     """Compact JSON. Lone surrogates, which no encoding can carry, become U+FFFD. What some readers of streams take for the end
     of a line is escaped.
     """
-    data = _encode(value)
+    return _without_line_ends(_encode(value))
+
+
+def _without_line_ends(data: bytes) -> bytes:
     if not data.isascii():
         for raw, escaped in _LINE_ENDS:
             if raw in data:
