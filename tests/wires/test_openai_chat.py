@@ -125,6 +125,7 @@ def test_what_a_request_means() -> None:
     assert request.tools == (
         Tool("get_weather", "Weather", SCHEMA, True),
         Tool("run_sql", "SQL", kind="custom", format=grammar),
+        Tool("web_search_options", kind="server", extra={"openai-chat": {}}),
     )
     detail: Extra = {"openai-chat": {"image_url": {"detail": "auto"}}}
     assert request.messages == (

@@ -26,12 +26,17 @@ def with_options(request: Request) -> Request:
     options = next((tool.extra.get(WIRE) for tool in request.tools if tool.name == KEY and tool.kind == "server"), None)
     if options is None:
         return request
-    tools = cached_for_toolset(request.tools, KEY, _others)
+    is_cached = isinstance(request.tools, Toolset)
+    tools = cached_for_toolset(request.tools, KEY, _cached_others) if is_cached else _others(request.tools)
     return msgspec.structs.replace(request, tools=tools, extra=merge_extra(request.extra, {WIRE: {KEY: options}}))
 
 
-def _others(tools: tuple[Tool, ...], name: str) -> Toolset:
-    return Toolset(tool for tool in tools if not (tool.name == name and tool.kind == "server"))
+def _others(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+    return tuple(tool for tool in tools if not (tool.name == KEY and tool.kind == "server"))
+
+
+def _cached_others(tools: tuple[Tool, ...], _: str) -> Toolset:
+    return Toolset(_others(tools))
 
 
 def _kind(tool: Tool) -> str | None:
