@@ -58,7 +58,7 @@ class Planter:
         shutil.copytree(SOURCE, place, ignore=shutil.ignore_patterns("__pycache__"))
         return place
 
-    def finder(self, mutation: Mutation) -> str | None:
+    def first_failure(self, mutation: Mutation) -> str | None:
         """The first vector that fails with the bug and not without it; None if none does."""
         place = self._copy()
         if mutation.group not in self._failing:
@@ -87,7 +87,7 @@ def main() -> None:
         planter = Planter(Path(folder))
         for number, mutation in enumerate(MUTATIONS, 1):
             if only in (None, number):
-                name = planter.finder(mutation)
+                name = planter.first_failure(mutation)
                 survived += name is None
                 print(
                     f"{number:3} {mutation.file}: {f'found by {mutation.group}, {name}' if name else 'NOT FOUND'}", flush=True

@@ -143,5 +143,5 @@ def test_each_bug_can_be_planted(mutation: Mutation) -> None:
 
 
 def test_a_planted_bug_is_found(tmp_path: Path) -> None:
-    assert Planter(tmp_path).finder(MUTATIONS[-1]) is not None
+    assert Planter(tmp_path).first_failure(MUTATIONS[-1]) is not None
     assert len(MUTATIONS) >= 30

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ import pytest
 
 from tests.agent.mcp_server import PIXEL
 from tests.agent.scripted import agent, call_reply, text_reply
+from tests.mcp_over_http import mcp_over_http
 from toolglot.agent.agent import Agent
 from toolglot.agent.mcp import mcp_server, mcp_tools
 from toolglot.agent.record import replay
@@ -41,20 +39,8 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 
 @pytest.fixture(scope="module")
 def http_server() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, str(SERVER), "http", str(port)], stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.terminate()
-        process.wait(20)
+    with mcp_over_http(SERVER) as address:
+        yield address
 
 
 @pytest.fixture(params=["stdio", "http"])

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ from llm_comply.schema import SpecLoader  # type: ignore[import-untyped]
 from tests.gateway.running import config, read_back, run, serving
 from tests.gateway.scripts import WEATHER, calls, in_turn, response_to, text, weather
 from tests.gateway.upstream_server import Upstream, UpstreamRequest, UpstreamResponse, upstream_server
+from tests.mcp_over_http import mcp_over_http
 from toolglot.core.messages import ToolCall
 from toolglot.errors import CallerError
 from toolglot.gateway.config import Config, read_config
@@ -44,20 +42,8 @@ def tools_config(upstream: Upstream, mcp: str = STDIO, *, name: str = "web_searc
 
 @pytest.fixture(scope="module")
 def http_server() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, str(SERVER), "http", str(port)], stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.terminate()
-        process.wait(20)
+    with mcp_over_http(SERVER) as address:
+        yield address
 
 
 @pytest.fixture(params=["stdio", "http"])

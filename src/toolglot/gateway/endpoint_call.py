@@ -25,7 +25,7 @@ from toolglot.io.json_codec import replace_surrogate_escapes
 from toolglot.pipeline.request.request_bytes import read_request_bytes
 from toolglot.pipeline.response.call_validator import unsupported_schema
 
-ESTIMATED = "the tokens are estimated: the upstream did not report them"
+_ESTIMATED = "the tokens are estimated: the upstream did not report them"
 LARGE_BODY = 128 * 1024  # bytes; smaller ones are parsed within milliseconds
 
 
@@ -59,7 +59,7 @@ class EndpointCall(msgspec.Struct, frozen=True):
         usage = estimated_usage(sent, received)
         record.input, record.output = usage.input, usage.output
         record.cost = cost(record.target, candidate.upstream.row.name, usage, config.prices)
-        record.notes = [*record.notes, ESTIMATED]
+        record.notes = [*record.notes, _ESTIMATED]
 
     def may_see(self, record: Record) -> bool:
         """A record is visible with the key of its request, or an admin key."""
