@@ -10,7 +10,10 @@ from typing import Any
 from tests.gateway.running import Running, config, run, serving
 from tests.gateway.scripts import in_turn, text
 from tests.gateway.upstream_server import upstream_server
-from toolglot.gateway.overview import Deleted
+from toolglot.gateway.budgets import Spending
+from toolglot.gateway.metrics import Metrics
+from toolglot.gateway.overview import Deleted, Overview
+from toolglot.gateway.page.history import History
 from toolglot.gateway.records import Record, Records
 from toolglot.gateway.retention import delete_old, delete_shared
 from toolglot.gateway.shared_state import RECORDS, LocalState, kept_for
@@ -100,6 +103,29 @@ def test_a_gateway_deletes_what_is_old() -> None:
                 await asyncio.sleep(0.01)
 
     run(work())
+
+
+def test_a_record_that_a_worker_has_just_sent_is_deleted_too() -> None:
+    records = Records()
+
+    class Workers:
+        """What a worker sent before its answer, the master gets before it."""
+
+        spending = Spending()
+
+        async def running(self, owner: str | None) -> int:
+            return 0
+
+        async def report_usage(self, days: int, owner: str | None) -> list[dict[str, Any]]:
+            return []
+
+        async def delete_responses(self, owner: str | None) -> int:
+            records.add(records.begin("req_last", "openai-chat"))
+            return 1
+
+    overview = Overview(records, Metrics(), History(), Workers())
+    assert asyncio.run(overview.delete(None)) == Deleted(1, 1)
+    assert records.recent() == []
 
 
 def test_redis_deletes_by_itself() -> None:

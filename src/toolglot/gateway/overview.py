@@ -89,7 +89,8 @@ class Overview:
 
     async def delete(self, owner: str | None) -> Deleted:
         """Records and stored responses of an owner; None: of all."""
-        return Deleted(self._records.delete(owner), await self._server.delete_responses(owner))
+        responses = await self._server.delete_responses(owner)  # first: with it, the last records of the workers arrive
+        return Deleted(self._records.delete(owner), responses)
 
     async def spent(self, owner: str) -> dict[Period, Spent]:
         return self._server.spending.spent(owner)
