@@ -16,8 +16,6 @@ from toolglot.client.user_dirs import at_home
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import dumps, encode
 
-PLACEHOLDERS = ("url", "key", "model", "folder")
-
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the user, and what is merged into it."""
