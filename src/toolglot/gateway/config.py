@@ -399,7 +399,7 @@ class _ConfigReader:
     def _check_price(self, at: int, price: Price) -> None:
         if not price.model:
             raise self._error('must not be empty; "*" stands for every model', "price", at, "model")
-        for key in ("input", "output", "cache_read", "cache_write"):
+        for key in ("input", "output", "cache_read", "cache_write", "cache_write_1h"):
             number = getattr(price, key)
             if number is not None and not 0 <= number < float("inf"):
                 raise self._error("must be 0 or more: US dollars for a million tokens", "price", at, key)
