@@ -35,13 +35,14 @@ class UpstreamRequest:
 
 @dataclass
 class UpstreamResponse:
-    """`chunks` are sent one by one, `gap` seconds apart; `breaks`: the connection is then reset."""
+    """`chunks` are sent one by one, `gap` seconds apart; `breaks`: the connection is then reset; `end`: awaited then."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     chunks: list[bytes] = field(default_factory=list)
     gap: float = 0.0
     breaks: bool = False
+    end: asyncio.Event | None = None
 
 
 Play = Callable[[UpstreamRequest], UpstreamResponse | Awaitable[UpstreamResponse]]
@@ -53,6 +54,7 @@ class Upstream:
     port: int = 0
     scheme: str = "http"
     requests: list[UpstreamRequest] = field(default_factory=list)
+    connections: int = 0
     left: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway disconnected during a response
 
     @property
@@ -60,6 +62,7 @@ class Upstream:
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             while (request := await _read(reader)) is not None:
                 self.requests.append(request)
@@ -103,6 +106,8 @@ async def _write(
         await writer.drain()
     if response.breaks:
         raise ConnectionResetError
+    if response.end is not None:
+        await response.end.wait()
     writer.write(b"0\r\n\r\n")
     await writer.drain()
 

@@ -190,6 +190,7 @@ class Stream:
         self._answer, self._chunks, self._reader = answer, chunks, reader
         self._first: list[Event] | None = first
         self._ended = False
+        self._is_complete = _is_end(first)
         self._silence = _Silence(limits)
 
     async def next(self) -> list[Event] | None:
@@ -211,13 +212,17 @@ class Stream:
         events = self._reader.feed(chunk)
         if events:
             self._silence.since = None
+            self._is_complete = _is_end(events)
         elif self._silence.is_over():
             self._ended = True
             return [Fault(self._silence.error)]
         return events
 
     async def aclose(self) -> None:
-        await self._answer.aclose()
+        if self._is_complete:
+            self._answer.release()
+        else:
+            await self._answer.aclose()
         self._reader.close()  # if it ends early, the reader drops its buffers
 
 
@@ -246,6 +251,10 @@ async def open_stream(this: HttpRequest) -> Stream:
         await answer.aclose()
         raise
     return Stream(answer, chunks, reader, first, this.limits)
+
+
+def _is_end(events: list[Event]) -> bool:
+    return bool(events) and type(events[-1]) is Finish
 
 
 def _after_start(events: list[Event]) -> Event | None:
