@@ -15,6 +15,7 @@ from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.client.worker import in_worker
 from toolglot.core.events import Event, Fault, Finish, Open, Start
 from toolglot.core.interfaces import Reader
+from toolglot.core.reply import Stop
 from toolglot.errors import UpstreamError
 from toolglot.io.json_codec import JSON_ERRORS, decode_lenient
 from toolglot.io.stream_reader import STREAM_TRUNCATED
@@ -217,6 +218,13 @@ class Stream:
             self._ended = True
             return [Fault(self._silence.error)]
         return events
+
+    async def cut(self, stop: Stop) -> list[Event]:
+        """End it here: what the reader still has, and `stop` as its end. The upstream is disconnected."""
+        await self._answer.aclose()
+        self._ended = True
+        *rest, last = self._reader.close()
+        return [*rest, Finish(stop, notes=last.notes, decisions=last.decisions) if isinstance(last, Fault) else last]
 
     async def aclose(self) -> None:
         if self._is_complete:
