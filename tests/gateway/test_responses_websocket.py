@@ -91,6 +91,21 @@ def test_another_connection_knows_only_what_is_stored() -> None:
     run(work())
 
 
+def test_a_response_whose_continuation_fails_is_forgotten() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:
+            await connection.response.create(model="openai-chat/m", input="one", store=False)
+            first = (await _until_end(connection))[-1].response.id
+            wrong = {"type": "function_call_output", "call_id": "call_unknown", "output": "18C"}
+            for given, code in (([wrong], None), ("two", "previous_response_not_found")):
+                await connection.response.create(model="openai-chat/m", input=given, previous_response_id=first, store=False)
+                failed = await connection.recv()
+                assert (failed.status, failed.error.code) == (400, code)
+            assert len(up.requests) == 1
+
+    run(work())
+
+
 def test_what_a_connection_knows_is_limited() -> None:
     async def work() -> None:
         server = "max_body = 4000\nmax_store = 6000"

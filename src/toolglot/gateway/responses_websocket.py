@@ -203,6 +203,7 @@ class _Connection:
         finally:
             self._exchanges.discard(exchange)
         if not turn.end:
+            self._recent.forget(turn.previous)  # as in the API: the client sends everything again
             error = exchange.failure or UpstreamError("the response broke off", 500, "internal_error")
             await self._send_error(error, turn.lane, exchange.response_body)
             await self._fail_steers(earlier, waiting, "successor_creation_failed", error.message)
