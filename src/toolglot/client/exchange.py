@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import msgspec
 
+from toolglot.client import cloud_credentials
 from toolglot.client.keys import without_key
 from toolglot.client.retry import with_late_wait
 from toolglot.client.transport import Answer, Limits, Transport
@@ -57,7 +58,10 @@ def build_http_request(plan: Plan, transport: Transport, headers: Mapping[str, s
 
 async def send(this: HttpRequest) -> Answer:
     """The response, once its head is there. A status of 300 or more is raised as an error."""
-    answer = await this.transport.send("POST", this.url, this.headers, this.body, limits=this.limits)
+    row = this.plan.route.provider
+    answer = await cloud_credentials.send(
+        this.transport, row, "POST", this.url, this.headers, body=this.body, limits=this.limits
+    )
     if answer.status < 300:
         return answer
     body = await _error_body(answer)
