@@ -53,6 +53,7 @@ _ENDS = frozenset(")}]>")
 _MANY = 200  # events or messages
 _LARGE = 3000  # objects and lists in the schemas of all tools
 _LONG_REQUEST = 256 * 1024  # characters of text; a shorter request is written within milliseconds
+STEERED = Stop("pause", "steered")  # the Responses API's word for a response that new input ends
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
 
@@ -204,6 +205,8 @@ class Response:
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = [] if session.keeps_received else None  # events of the first response, unprocessed
         self.rejected: tuple[Decision, ...] = ()  # calls that stay rejected, after all retries
+        self.is_steered: Callable[[], bool] | None = None  # if so, a stream ends before its next event, unless calls have begun
+        self._has_calls = False  # kept only where the response may be steered
         self.retried = 0  # how many retries were sent for rejected calls
 
     def _new_pipeline(self, plan: Plan) -> ResponsePipeline:
@@ -264,7 +267,7 @@ class Response:
         while not self._ended:
             batch, self._ready = self._ready, []
             if not batch:
-                if self._stream is None or (events := await self._stream.next()) is None:
+                if self._stream is None or (events := await self._next_events(self._stream)) is None:
                     break
                 batch = await self._processed(events)
                 if self._reopens:
@@ -281,6 +284,16 @@ class Response:
             return batch
         self._ended = True
         raise StopAsyncIteration
+
+    async def _next_events(self, stream: Stream) -> list[Event] | None:
+        if self.is_steered is None:
+            return await stream.next()
+        if self.is_steered() and not (self._has_calls or self._buffered or self._no_tool):
+            self._retries = 0
+            return await stream.cut(STEERED)
+        events = await stream.next()
+        self._has_calls = self._has_calls or any(type(one) is Open and one.kind == "call" for one in events or ())
+        return events
 
     async def aclose(self) -> None:
         if self._stream is not None:
