@@ -24,9 +24,9 @@ from toolglot.client.retry import with_retries
 from toolglot.client.server_tools import ServedResponse, ServerTool, definitions
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.worker import in_worker
+from toolglot.core.conversation import contents, conversation
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
-from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, cached_for_toolset
@@ -150,7 +150,8 @@ class Session(msgspec.Struct, frozen=True):
         if rejected := self.lessons.unknown(target.route):
             request = without_fields(request, rejected, notes)
         stream = request.stream and route.profile.supports_streaming
-        request = msgspec.structs.replace(request, model=route.model, stream=stream, stream_usage=stream)
+        messages = conversation(request.messages)
+        request = msgspec.structs.replace(request, model=route.model, messages=messages, stream=stream, stream_usage=stream)
         mode_counts: Mapping[str, ModeCount] = {}
         if self.mode_stats is not None and target.server and request.tools and target.ask == "auto":
             mode_counts = self.mode_stats.mode_counts(target.server, route.model)
@@ -198,7 +199,8 @@ class Response:
         self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
-        self._has_large_tools, self._is_long = _are_large(self.plan.tools), _are_long(self.plan.given, _LONG)
+        self._has_large_tools = _are_large(self.plan.tools)
+        self._is_long = contents(self.plan.given).characters > _LONG
         self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
@@ -397,20 +399,7 @@ def _where(request: Request) -> Callable[[Callable[[], T]], Awaitable[T]]:
 
 def _is_large(request: Request) -> bool:
     """Whether planning and writing it takes long."""
-    return len(request.messages) > _MANY or _are_large(request.tools) or _are_long(request.messages)
-
-
-def _are_long(messages: tuple[Message, ...], most: int = _LONG_REQUEST) -> bool:
-    length = 0
-    for message in messages:
-        for part in message.parts:
-            if type(part) is Text:
-                length += len(part.text)
-            elif type(part) is ToolResult:
-                length += sum(len(inner.text) for inner in part.parts if type(inner) is Text)
-        if length > most:
-            return True
-    return False
+    return len(request.messages) > _MANY or _are_large(request.tools) or contents(request.messages).characters > _LONG_REQUEST
 
 
 def _are_large(tools: tuple[Tool, ...]) -> bool:
