@@ -202,7 +202,6 @@ class Response:
         self._has_large_tools = _are_large(self.plan.tools)
         self._is_long = contents(self.plan.given).characters > _LONG
         self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
-        self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = [] if session.keeps_received else None  # events of the first response, unprocessed
         self.rejected: tuple[Decision, ...] = ()  # calls that stay rejected, after all retries
@@ -210,6 +209,7 @@ class Response:
 
     def _new_pipeline(self, plan: Plan) -> ResponsePipeline:
         target = self.target
+        self._received = 0  # characters that the pipeline got
         return ResponsePipeline(plan, policy=target.policy, calls=target.calls, make_id=new_call_id, schemas=target.schemas)
 
     def require_mark(self, mark: str) -> None:
@@ -231,7 +231,8 @@ class Response:
         self._ready = batch
 
     async def _fetch(self) -> list[Event]:
-        return await self._processed(await with_retries(partial(self._corrected, fetch_events), self._session.retries))
+        events = await with_retries(partial(self._corrected, fetch_events), self._session.retries)
+        return await in_worker(partial(self._process, events)) if self._takes_long(events) else self._process(events)
 
     async def _corrected(self, send: Callable[[HttpRequest], Awaitable[T]]) -> T:
         """Send, and once more for each thing that the error teaches about this server."""
@@ -268,7 +269,8 @@ class Response:
             if not batch:
                 if self._stream is None or (events := await self._stream.next()) is None:
                     break
-                batch = await self._processed(events)
+                takes_long = self._takes_long(events)
+                batch = await in_worker(partial(self._process, events)) if takes_long else self._process(events)
                 if self._reopens:
                     batch += await self._reopen()
             if not batch:
@@ -298,25 +300,20 @@ class Response:
             return [Fault(error.with_traceback(None))]
         return []
 
-    async def _processed(self, events: list[Event]) -> list[Event]:
-        """As `_process`, in a worker thread if it may take long.
+    def _takes_long(self, events: list[Event]) -> bool:
+        """Whether to process them in a worker thread. Counts them: call it once.
 
         That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or is
         written as text, which may stand in a long conversation.
         """
-        if len(events) > _MANY or self._may_replan:
-            return await in_worker(partial(self._counted, events))
-        is_held, length = self._buffered > 0, _length(events)
-        is_heavy = self._buffered + length > _HEAVY
+        held, length = self._received - self._pipeline.sent.characters, _length(events)
+        self._received += length
+        if len(events) > _MANY or length > _LONG or self._may_replan:
+            return True
+        is_heavy = held + length > _HEAVY
         if self._has_large_tools or self._is_long:
-            is_heavy = is_heavy or is_held or (self._has_large_tools and len(events) > 1) or _may_be_a_call(events)
-        is_heavy = length > _LONG or (is_heavy and self._pipeline.may_validate(events))
-        return await in_worker(partial(self._counted, events)) if is_heavy else self._counted(events)
-
-    def _counted(self, events: list[Event]) -> list[Event]:
-        batch = self._process(events)
-        self._buffered = max(0, self._buffered + _length(events) - _length(batch))
-        return batch
+            is_heavy = is_heavy or held > 0 or (self._has_large_tools and len(events) > 1) or _may_be_a_call(events)
+        return is_heavy and self._pipeline.may_validate(events)
 
     def _process(self, events: list[Event]) -> list[Event]:
         """Run the upstream's events through the pipeline. After `no_tool` the text answer continues the same response."""
