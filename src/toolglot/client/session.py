@@ -349,6 +349,8 @@ class Response:
         calls = self._pipeline.sent.calls
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.sent.decisions)
+        if not last.decisions:  # as in nearly all responses
+            return [last]
         run = in_worker if len(last.decisions) > _MANY else _here
         self.rejected = await run(partial(rejections, last.decisions))
         if not self._retries or not may_retry(last, self._request):
