@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -29,13 +29,13 @@ from toolglot.core.fold import fold, unfold_part
 from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
 from toolglot.core.request import Request
-from toolglot.core.tools import Tool, cached_for_toolset
 from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.server_tools import Served, serve
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
+from toolglot.pipeline.request.toolset_cache import are_large
 from toolglot.pipeline.request.vendor_tools import plain_request, server_kinds
 from toolglot.pipeline.response.call_validator import MAX_CALLS, Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
@@ -51,7 +51,6 @@ _LONG = 8 * 1024  # characters; to search so many for calls takes some 50 ms at 
 _SHORTEST_CALL = 8  # characters; `f(a="b")`
 _ENDS = frozenset(")}]>")
 _MANY = 200  # events or messages
-_LARGE = 3000  # objects and lists in the schemas of all tools
 _LONG_REQUEST = 256 * 1024  # characters of text; a shorter request is written within milliseconds
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
@@ -198,7 +197,7 @@ class Response:
         self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
-        self._has_large_tools, self._is_long = _are_large(self.plan.tools), _are_long(self.plan.given, _LONG)
+        self._has_large_tools, self._is_long = are_large(self.plan.tools), _are_long(self.plan.given, _LONG)
         self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
         self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
@@ -397,7 +396,7 @@ def _where(request: Request) -> Callable[[Callable[[], T]], Awaitable[T]]:
 
 def _is_large(request: Request) -> bool:
     """Whether planning and writing it takes long."""
-    return len(request.messages) > _MANY or _are_large(request.tools) or _are_long(request.messages)
+    return len(request.messages) > _MANY or are_large(request.tools) or _are_long(request.messages)
 
 
 def _are_long(messages: tuple[Message, ...], most: int = _LONG_REQUEST) -> bool:
@@ -413,11 +412,6 @@ def _are_long(messages: tuple[Message, ...], most: int = _LONG_REQUEST) -> bool:
     return False
 
 
-def _are_large(tools: tuple[Tool, ...]) -> bool:
-    """Whether fitting or compiling their schemas, or searching them, takes long, if it was not done before."""
-    return bool(tools) and cached_for_toolset(tools, "are large", _count_schemas)
-
-
 def _may_be_a_call(events: list[Event]) -> bool:
     """Whether the text in these events, if none came before, may be a whole call: it is long enough, and has a sign with which
     one ends. Native calls that begin here are no text.
@@ -425,19 +419,6 @@ def _may_be_a_call(events: list[Event]) -> bool:
     native = {one.index for one in events if type(one) is Open and one.kind == "call"}
     texts = [one.text for one in events if type(one) is Delta and one.index not in native]
     return sum(map(len, texts)) >= _SHORTEST_CALL and not all(map(_ENDS.isdisjoint, texts))
-
-
-def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:
-    left: list[Any] = [tool.schema for tool in tools]
-    count, length = 0, sum(len(tool.description or "") for tool in tools)
-    while left and count <= _LARGE and length <= _LONG_REQUEST:
-        node = left.pop()
-        if isinstance(node, str):
-            length += len(node)
-        elif isinstance(node, (dict, list)):
-            count += 1
-            left.extend(node.values() if isinstance(node, dict) else node)
-    return count > _LARGE or length > _LONG_REQUEST
 
 
 def _length(events: list[Event]) -> int:
