@@ -1,7 +1,10 @@
-"""Attacks on a live gateway, each with its right outcome; prints tried, right, wrong, and the longest stall of the event loop,
-in CPU time.
+"""Attacks on a live gateway, each with its right outcome; prints tried, right, wrong, and the longest stall of the event loop.
+Stalls and seconds are CPU time of the gateway.
 
-python bench/attack/run.py [--only WORD] [--json] [--check]
+python bench/attack/run.py [--only WORD] [--times N] [--json] [--check]
+
+On a busy machine a stall also has the time that a worker thread runs while the event loop waits for a core. Of several times,
+the shortest is the closest to what the code does.
 
 Each module here may define `ATTACKS`: a list of (name, async function). The function gets the gateway (`target.Gateway`), and
 returns "right", or a sentence that says what is wrong.
@@ -14,7 +17,6 @@ import asyncio
 import importlib
 import json
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -61,13 +63,13 @@ async def run(word: str, *, quiet: bool) -> list[dict[str, Any]]:
             await gateway.ask("POST", target.CHAT, target.chat(stream=is_stream, tools=[tool]))
         for name, attack in attacks(word):
             gateway.stall.take()
-            memory, began = gateway.memory(), time.perf_counter()
+            memory, began = gateway.memory(), gateway.seconds()
             outcome = await run_one(attack, gateway)
             row = {
                 "attack": name,
                 "outcome": outcome,
                 "stall_ms": gateway.stall.take(),
-                "seconds": round(time.perf_counter() - began, 2),
+                "seconds": round(gateway.seconds() - began, 2),
                 "memory_mb": round((gateway.memory() - memory) / 1e6, 1),
             }
             rows.append(row)
@@ -79,13 +81,20 @@ async def run(word: str, *, quiet: bool) -> list[dict[str, Any]]:
     return rows
 
 
+def least(runs: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Of each attack, the run with the shortest stall; a wrong outcome counts before all others."""
+    return [min(rows, key=lambda row: (row["outcome"] == RIGHT, row["stall_ms"])) for rows in zip(*runs, strict=True)]
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", default="", metavar="WORD", help="attacks with this in their name")
+    options.add_argument("--times", type=int, default=1, metavar="N", help="N new gateways; the shortest stall counts")
     options.add_argument("--json", action="store_true", help="print the results as JSON")
     options.add_argument("--check", action="store_true", help="exit code 1 if an outcome is wrong")
     chosen = options.parse_args()
-    rows = asyncio.run(run(chosen.only, quiet=chosen.json))
+    runs = [asyncio.run(run(chosen.only, quiet=chosen.json)) for _ in range(chosen.times)]  # each with a new gateway
+    rows = least(runs)
     wrong = [row for row in rows if row["outcome"] != RIGHT]
     longest = max(rows, key=lambda row: row["stall_ms"], default=None)
     if chosen.json:
