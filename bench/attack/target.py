@@ -167,8 +167,8 @@ class Gateway:
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) * 1024
 
-    def seconds(self) -> float:
-        """CPU time so far."""
+    def cpu_seconds(self) -> float:
+        """So far, of all threads."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
