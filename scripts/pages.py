@@ -15,7 +15,7 @@ import msgspec
 from click.testing import CliRunner
 
 import toolglot
-from toolglot.catalog.prices import Price
+from toolglot.catalog.prices import Price, prices
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families
 from toolglot.catalog.providers import Provider, providers
@@ -141,6 +141,27 @@ Bedrock and Vertex also work without a key. With `pip install 'toolglot[aws]'`, 
 {_table(heads, [_provider(name, row) for name, row in providers().items()])}"""
 
 
+def _price(row: Price) -> list[str]:
+    names = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
+    figures = [f"{number:g}" if (number := getattr(row, name)) is not None else "" for name in names]
+    model = f"`{row.model}`" + (f", more than {row.above:,} input tokens" if row.above else "")
+    return [model, ", ".join(row.providers), *figures, f"{row.source} ({row.date})"]
+
+
+def prices_page() -> str:
+    heads = ["model", "providers", "input", "output", "cache read", "cache write", "for an hour", "source"]
+    return f"""# Prices
+
+What toolglot knows of prices: US dollars for a million tokens, at the vendor's own API. It counts
+[cost](../how-to/observability.md#cost) and budgets with them. Prices change, so check those that matter to you: your own rows
+in `toolglot.toml` win.
+
+Where "cache write" is empty, what is put into the cache costs as much as other input. DeepSeek's prices are those outside its
+peak hours.
+
+{_table(heads, [_price(row) for row in prices()])}"""
+
+
 def _model(row: Profile) -> list[str]:
     tools = "yes" if row.supports_tools else "in the prompt"
     context = f"{row.context_length:,}" if row.context_length else ""
@@ -228,6 +249,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "configuration.md": configuration,
     "providers.md": providers_page,
     "models.md": models_page,
+    "prices.md": prices_page,
     "python.md": python_page,
     "cli.md": cli_page,
 }

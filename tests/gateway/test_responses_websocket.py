@@ -13,8 +13,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.gateway.running import Running, config, run, serving
-from tests.gateway.scripts import calls, in_turn, question, response_to, text, weather
-from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
+from tests.gateway.scripts import calls, held, in_turn, question, response_to, text, weather
+from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamResponse, upstream_server
 
 _KEYS = 'keys = ["key-one-0123456789", "key-two-0123456789"]'
 _ONE = {"Authorization": "Bearer key-one-0123456789"}
@@ -181,7 +181,7 @@ async def _asked(socket: ClientConnection, sent: Any) -> Any:
 def test_a_key_is_needed_and_its_limits_count() -> None:
     async def work() -> None:
         server = f"{_KEYS}\nmax_concurrent = 1"
-        async with upstream_server(_slow) as up, serving(config(up, server=server)) as gateway:
+        async with upstream_server(_slow(asyncio.Event())) as up, serving(config(up, server=server)) as gateway:
             url = f"ws://127.0.0.1:{gateway.port}/responses"  # without /v1
             with pytest.raises(InvalidStatus) as missing:
                 await connect(url)
@@ -200,13 +200,20 @@ def test_a_key_is_needed_and_its_limits_count() -> None:
     run(work())
 
 
-async def _slow(request: UpstreamRequest) -> UpstreamResponse:
-    return response_to(request, text("word " * 60), gap=0.02 if "slow" in str(request.body) else 0.0)
+def _slow(go_on: asyncio.Event) -> Play:
+    """The end of a slow response comes once `go_on` is set."""
+
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        response = response_to(request, text("word " * 60))
+        return held(response, go_on) if "slow" in str(request.body) else response
+
+    return play
 
 
 def test_lanes_run_at_the_same_time_and_each_in_order() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
+        go_on = asyncio.Event()
+        async with upstream_server(_slow(go_on)) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
             for lane, words in (("a", "slow"), ("a", "second"), ("b", "quick")):
                 sent = {"type": "response.create", "model": "openai-chat/m", "input": words, "stream_id": lane}
                 await socket.send(json.dumps(sent))
@@ -215,6 +222,8 @@ def test_lanes_run_at_the_same_time_and_each_in_order() -> None:
                 event = json.loads(await socket.recv())
                 if event["type"] in ("response.created", "response.completed"):
                     seen.append((event["stream_id"], event["type"]))
+                if ("b", "response.completed") in seen:
+                    go_on.set()
             assert seen.index(("b", "response.completed")) < seen.index(("a", "response.completed"))
             assert [kind for lane, kind in seen if lane == "a"] == ["response.created", "response.completed"] * 2
 
@@ -339,13 +348,18 @@ def test_a_steer_whose_successor_fails_comes_back() -> None:
     async def work() -> None:
         broken = UpstreamResponse(400, {}, [b'{"error":{"message":"no more"}}'])
 
-        async def play(request: UpstreamRequest) -> UpstreamResponse:
-            return broken if "in German" in str(request.body) else await _slow(request)
+        go_on = asyncio.Event()
+
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return broken if "in German" in str(request.body) else held(response_to(request, text("word " * 60)), go_on)
 
         async with upstream_server(play) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:
             await connection.response.create(model="openai-chat/m", input="slow")
             first = (await connection.recv()).response.id
             await connection.response.steer(input="in German", previous_response_id=first)
+            while (await connection.recv()).type != "response.steer.accepted":
+                pass
+            go_on.set()
             await _until_end(connection)
             error = await connection.recv()
             assert (error.type, error.status) == ("error", 400)
@@ -429,7 +443,7 @@ def test_a_handshake_is_checked() -> None:
 
 def test_a_client_that_leaves_ends_its_responses() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway:
+        async with upstream_server(_slow(asyncio.Event())) as up, serving(config(up)) as gateway:
             socket = await _bare(gateway)
             await _asked(socket, {"type": "response.create", "model": "openai-chat/m", "input": "slow"})
             await socket.close()
@@ -442,9 +456,12 @@ def test_a_client_that_leaves_ends_its_responses() -> None:
 
 def test_a_stopping_gateway_finishes_the_response_and_goes_away() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
+        go_on = asyncio.Event()
+        async with upstream_server(_slow(go_on)) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
             await _asked(socket, {"type": "response.create", "model": "openai-chat/m", "input": "slow"})
             stopping = asyncio.ensure_future(gateway.stop())
+            await asyncio.sleep(0)
+            go_on.set()
             kinds = [json.loads(message)["type"] async for message in _messages(socket)]
             assert kinds[-1] == "response.completed"
             assert socket.close_code == 1001
@@ -539,7 +556,7 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
 def test_a_removed_key_can_not_go_on() -> None:
     async def work() -> None:
         async with (
-            upstream_server(_slow) as up,
+            upstream_server(_slow(asyncio.Event())) as up,
             serving(config(up, server=_KEYS)) as gateway,
             connect(_url(gateway), additional_headers=_ONE) as socket,
         ):

@@ -11,6 +11,7 @@ import pytest
 from tests.gateway.running import Running, config, request_of, run, serving
 from tests.gateway.scripts import question, response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
+from toolglot.client.http import HttpTransport
 from toolglot.gateway.config import read_config
 
 ONE, TWO = "key-one-0123456789", "key-two-0123456789"
@@ -20,6 +21,13 @@ KEYS = f'keys = ["{ONE}", "{TWO}"]'
 def ask(gateway: Running, name: str, key: str = ONE) -> asyncio.Task[Any]:
     sent = {**question("openai-chat", "openai-chat/m", ()), "user": name, "stream": True}
     return asyncio.ensure_future(gateway.ask("POST", "/v1/chat/completions", sent, authorization=f"Bearer {key}"))
+
+
+def queued(gateway: Running) -> int:
+    """Requests that wait for a connection."""
+    transport = gateway.gateway.transport
+    assert isinstance(transport, HttpTransport)
+    return sum(len(waiting) for pool in transport._pools.values() for waiting in pool._waiting.values())
 
 
 def test_as_many_streams_as_the_limits_allow() -> None:
@@ -49,14 +57,14 @@ def test_keys_get_connections_in_turn() -> None:
             await slots.get()
             return response_to(request, text("done"))
 
-        server = f"{KEYS}\nmax_connections = 2\nqueue_timeout = 20"
+        server = f"{KEYS}\nmax_connections = 2\nqueue_timeout = 300"
         async with upstream_server(play) as up, serving(config(up, server=server)) as gateway:
             first = [ask(gateway, f"one {number}") for number in range(8)]
-            while len(up.requests) < 2:
+            while len(up.requests) < 2 or queued(gateway) < 6:
                 await asyncio.sleep(0.01)
-            await asyncio.sleep(0.1)
             second = [ask(gateway, f"two {number}", TWO) for number in range(2)]
-            await asyncio.sleep(0.1)
+            while queued(gateway) < 8:
+                await asyncio.sleep(0.01)
             for _ in range(10):
                 slots.put_nowait(None)
             assert [(await one)[0] for one in (*first, *second)] == [200] * 10
