@@ -123,6 +123,8 @@ What you know about a model, in the form of the catalog's rows: see [know the mo
 
 def _provider(name: str, row: Provider) -> list[str]:
     key = f"`{row.key}`{' (optional)' if row.key_optional else ''}" if row.key else "none"
+    if row.credentials:
+        key += f", or `toolglot[{row.credentials}]`"
     return [f"`{name}`", row.wire, f"`{row.base_url}`", key, "yes" if row.constrains else "", row.source]
 
 
@@ -132,6 +134,9 @@ def providers_page() -> str:
 
 A model is `provider/model`: `ollama/qwen3:8b`. In `toolglot.toml` a provider is the `provider` of an upstream, and
 `base_url` replaces its address.
+
+Bedrock and Vertex also work without a key. With `pip install 'toolglot[aws]'`, requests are signed with your AWS credentials
+(environment, profile, role). With `toolglot[google]` they carry a token of your Application Default Credentials.
 
 {_table(heads, [_provider(name, row) for name, row in providers().items()])}"""
 

@@ -88,7 +88,7 @@ def test_configuration_errors_are_printed(tmp_path: Path, text: str | None, argu
     if text is not None:
         (tmp_path / "toolglot.toml").write_text(text)
     done = subprocess.run(
-        [*COMMAND, *arguments], cwd=tmp_path, env=HERE, capture_output=True, text=True, timeout=30, check=False
+        [*COMMAND, *arguments], cwd=tmp_path, env=HERE, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
