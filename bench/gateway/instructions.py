@@ -3,8 +3,9 @@
     python bench/gateway/instructions.py [--requests N] [--streams N] [--first]
 
 Counted around some requests in a row on one connection, then around some streams, of which each chunk comes alone; start and
-warm-up are not counted. With `--first`, streams have a single word: that is the work before the first byte. An instruction is
-not a cycle: ratios to the floor differ a little from those of CPU time. It needs valgrind.
+warm-up are not counted. With `--first`, streams have a single word: the work before the first byte. What the server does
+without a request is counted before, and subtracted by its seconds: it would be more on a busy machine. An instruction is not a
+cycle: ratios to the floor differ a little from those of CPU time. It needs valgrind.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import http.client
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from toolglot.speed import as_chat
 
 PAUSE_US = 30_000  # between two events: under valgrind a chunk takes some milliseconds
 _WARM = 8
+_IDLE = 5.0  # seconds
 _TOTAL = re.compile(r"^totals: (\d+)", re.MULTILINE)
 
 
@@ -50,6 +53,8 @@ class Counted:
             old.unlink()
         valgrind = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={self._out}")
         self._server = (servers.floor if name == "floor" else servers.toolglot)(stack, behind, None, under=valgrind)
+        counted, seconds = self._counted(lambda: time.sleep(_IDLE))
+        self._idle = counted / seconds
 
     def ask(self, pair: Pair, *, stream: bool, number: int, checked: bool) -> None:
         """One request after another, on one connection."""
@@ -65,14 +70,21 @@ class Counted:
     def count(self, pair: Pair, *, stream: bool, number: int, checked: bool = True) -> float:
         """Instructions for one of these requests."""
         self.ask(pair, stream=stream, number=2 if stream and checked else _WARM, checked=checked)
+        counted, seconds = self._counted(lambda: self.ask(pair, stream=stream, number=number, checked=checked))
+        return (counted - self._idle * seconds) / number
+
+    def _counted(self, work: Callable[[], None]) -> tuple[int, float]:
+        """Instructions, and the seconds in which they were counted: from one control to the other, each with its pause."""
         self._control("-i", "on")
-        self.ask(pair, stream=stream, number=number, checked=checked)
+        begun = time.monotonic()
+        work()
         self._control("-i", "off")
+        seconds = time.monotonic() - begun
         self._control("-d")
         self._dumps += 1
         found = _TOTAL.search(Path(f"{self._out}.{self._dumps}").read_text(encoding="utf-8"))
         assert found is not None
-        return int(found[1]) / number
+        return int(found[1]), seconds
 
     def _control(self, *what: str) -> None:
         process = str(self._server.process.pid)
