@@ -3,9 +3,9 @@
     python bench/gateway/instructions.py [--requests N] [--streams N] [--first]
 
 Counted around some requests in a row on one connection, then around some streams, of which each chunk comes alone; start and
-warm-up are not counted. What the server does without a request is counted before, and subtracted by its seconds: it would be
-more on a busy machine. With `--first`, streams have a single word: that is the work before the first byte. An instruction is
-not a cycle: ratios to the floor differ a little from those of CPU time. It needs valgrind.
+warm-up are not counted. With `--first`, streams have a single word: the work before the first byte. What the server does
+without a request is counted before, and subtracted by its seconds: it would be more on a busy machine. An instruction is not a
+cycle: ratios to the floor differ a little from those of CPU time. It needs valgrind.
 """
 
 from __future__ import annotations
