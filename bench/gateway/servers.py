@@ -178,7 +178,7 @@ def toolglot(
         file.write_text(TOML.format(port=port, upstream=behind.port, server=server) + more, encoding="utf-8")
         return [*under, sys.executable, "-c", _TOOLGLOT, "serve", "--config", str(file)]
 
-    return _serving(stack, "toolglot", core, command, path="/healthz", wait=30)
+    return _serving(stack, "toolglot", core, command, path="/healthz", wait=120 if under else 30)
 
 
 def litellm(stack: ExitStack, behind: Server, core: int | None) -> Server:
