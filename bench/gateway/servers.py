@@ -182,7 +182,7 @@ def toolglot(
         file.write_text(TOML.format(port=port, upstream=behind.port, server=server) + more, encoding="utf-8")
         return [*under, sys.executable, "-c", _TOOLGLOT, "serve", "--config", str(file)]
 
-    return _serving(stack, "toolglot", core, command, path="/healthz", wait=30)
+    return _serving(stack, "toolglot", core, command, path="/healthz", wait=120 if under else 30)
 
 
 # -- others, each in an environment of its own, installed when it is first asked for
