@@ -15,7 +15,7 @@ import msgspec
 from click.testing import CliRunner
 
 import toolglot
-from toolglot.catalog.prices import Price
+from toolglot.catalog.prices import Price, prices
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families
 from toolglot.catalog.providers import Provider, providers
@@ -123,6 +123,8 @@ What you know about a model, in the form of the catalog's rows: see [know the mo
 
 def _provider(name: str, row: Provider) -> list[str]:
     key = f"`{row.key}`{' (optional)' if row.key_optional else ''}" if row.key else "none"
+    if row.credentials:
+        key += f", or `toolglot[{row.credentials}]`"
     return [f"`{name}`", row.wire, f"`{row.base_url}`", key, "yes" if row.constrains else "", row.source]
 
 
@@ -133,7 +135,31 @@ def providers_page() -> str:
 A model is `provider/model`: `ollama/qwen3:8b`. In `toolglot.toml` a provider is the `provider` of an upstream, and
 `base_url` replaces its address.
 
+Bedrock and Vertex also work without a key. With `pip install 'toolglot[aws]'`, requests are signed with your AWS credentials
+(environment, profile, role). With `toolglot[google]` they carry a token of your Application Default Credentials.
+
 {_table(heads, [_provider(name, row) for name, row in providers().items()])}"""
+
+
+def _price(row: Price) -> list[str]:
+    names = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
+    figures = [f"{number:g}" if (number := getattr(row, name)) is not None else "" for name in names]
+    model = f"`{row.model}`" + (f", more than {row.above:,} input tokens" if row.above else "")
+    return [model, ", ".join(row.providers), *figures, f"{row.source} ({row.date})"]
+
+
+def prices_page() -> str:
+    heads = ["model", "providers", "input", "output", "cache read", "cache write", "for an hour", "source"]
+    return f"""# Prices
+
+What toolglot knows of prices: US dollars for a million tokens, at the vendor's own API. It counts
+[cost](../how-to/observability.md#cost) and budgets with them. Prices change, so check those that matter to you: your own rows
+in `toolglot.toml` win.
+
+Where "cache write" is empty, what is put into the cache costs as much as other input. DeepSeek's prices are those outside its
+peak hours.
+
+{_table(heads, [_price(row) for row in prices()])}"""
 
 
 def _model(row: Profile) -> list[str]:
@@ -223,6 +249,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "configuration.md": configuration,
     "providers.md": providers_page,
     "models.md": models_page,
+    "prices.md": prices_page,
     "python.md": python_page,
     "cli.md": cli_page,
 }

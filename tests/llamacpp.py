@@ -87,14 +87,9 @@ def serving(path: Path, name: str, context: int = 4096) -> Iterator[LlamaServer]
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    assert process.stdin is not None
-    process.stdin.close()
-    try:
-        code = process.wait(20)
-    except subprocess.TimeoutExpired:  # llama.cpp waits for requests that nobody reads any more: on a loaded machine, for long
-        process.kill()
-        return
-    if code:
+    code = process.poll()
+    process.kill()  # by itself it would end only after all requests, also those that nobody reads any more
+    if code is not None:
         raise RuntimeError(f"llama.cpp's server ended with {code}")
 
 

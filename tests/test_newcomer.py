@@ -12,7 +12,6 @@ import io
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.scripted import serving, text_reply
+from tests.ports import reserved_port
 from toolglot.cli.agents import agents, find_agent
 
 ROOT = Path(__file__).parents[1]
@@ -52,9 +52,11 @@ def test_each_line_is_run_or_says_why_not() -> None:
 @contextlib.contextmanager
 def gateway(home: Path, upstream: str) -> Iterator[str]:
     """`toolglot serve` as in the README, with a scripted model as `local`. Its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    with reserved_port() as port:
+        yield from _served(home, upstream, port)
+
+
+def _served(home: Path, upstream: str, port: int) -> Iterator[str]:
     config = home / "toolglot.toml"
     config.write_text(
         f'[server]\nport = {port}\n[[upstream]]\nname = "model"\nprovider = "openai"\nbase_url = "{upstream}"\n'

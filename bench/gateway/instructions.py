@@ -3,7 +3,8 @@
     python bench/gateway/instructions.py [--requests N] [--streams N]
 
 Counted around some requests in a row on one connection, then around some streams, of which each chunk comes alone; start and
-warm-up are not counted. An instruction is not a cycle: ratios to the floor differ a little from those of CPU time. It needs
+warm-up are not counted. What the server does without a request is counted before, and subtracted by its seconds: it would be
+more on a busy machine. An instruction is not a cycle: ratios to the floor differ a little from those of CPU time. It needs
 valgrind.
 """
 
@@ -14,6 +15,7 @@ import http.client
 import re
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from run import PAIRS, Pair, check_meaning
 
 PAUSE_US = 30_000  # between two events: under valgrind a chunk takes some milliseconds
 _WARM = 8
+_IDLE = 5.0  # seconds
 _TOTAL = re.compile(r"^totals: (\d+)", re.MULTILINE)
 
 
@@ -37,6 +40,8 @@ class Counted:
             old.unlink()
         valgrind = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={self._out}")
         self._server = (servers.floor if name == "floor" else servers.toolglot)(stack, behind, None, under=valgrind)
+        counted, seconds = self._counted(lambda: time.sleep(_IDLE))
+        self._idle = counted / seconds
 
     def ask(self, pair: Pair, *, stream: bool, number: int) -> None:
         """One request after another, on one connection."""
@@ -52,14 +57,21 @@ class Counted:
     def count(self, pair: Pair, *, stream: bool, number: int) -> float:
         """Instructions for one of these requests."""
         self.ask(pair, stream=stream, number=_WARM if not stream else 2)
+        counted, seconds = self._counted(lambda: self.ask(pair, stream=stream, number=number))
+        return (counted - self._idle * seconds) / number
+
+    def _counted(self, work: Callable[[], None]) -> tuple[int, float]:
+        """Instructions, and the seconds in which they were counted: from one control to the other, each with its pause."""
         self._control("-i", "on")
-        self.ask(pair, stream=stream, number=number)
+        begun = time.monotonic()
+        work()
         self._control("-i", "off")
+        seconds = time.monotonic() - begun
         self._control("-d")
         self._dumps += 1
         found = _TOTAL.search(Path(f"{self._out}.{self._dumps}").read_text(encoding="utf-8"))
         assert found is not None
-        return int(found[1]) / number
+        return int(found[1]), seconds
 
     def _control(self, *what: str) -> None:
         process = str(self._server.process.pid)

@@ -62,11 +62,12 @@ class ScriptedAnswer:
     headers: Mapping[str, str] = {"content-type": "text/event-stream"}
 
     def __init__(self, status: int, pieces: list[bytes]) -> None:
-        self.status, self._pieces, self.closed = status, pieces, False
+        self.status, self._pieces, self.closed, self.hangs = status, pieces, False, False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for piece in self._pieces:
             if piece == HANG:
+                self.hangs = True
                 await asyncio.Event().wait()
             yield piece
 
@@ -74,6 +75,9 @@ class ScriptedAnswer:
         return b"".join(self._pieces)
 
     async def aclose(self) -> None:
+        self.closed = True
+
+    def release(self) -> None:
         self.closed = True
 
 
@@ -127,7 +131,7 @@ def serving(*answers: list[bytes]) -> Iterator[tuple[str, list[dict[str, Any]]]]
             return
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}", bodies

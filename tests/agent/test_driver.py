@@ -298,10 +298,12 @@ def test_an_interrupted_answer_ends_the_run_with_its_text() -> None:
 
 
 def test_cancelling_ends_tools_and_leaves_no_task() -> None:
+    begun: list[str] = []
     ended: list[str] = []
 
     async def forever(name: str) -> str:
         """Never ends."""
+        begun.append(name)
         try:
             await asyncio.Event().wait()
         finally:
@@ -312,7 +314,8 @@ def test_cancelling_ends_tools_and_leaves_no_task() -> None:
 
     async def work() -> None:
         task = asyncio.create_task(asked.run("go"))
-        await asyncio.sleep(0.05)
+        while len(begun) < 2:
+            await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -327,7 +330,8 @@ def test_cancelling_closes_the_upstream() -> None:
 
     async def work() -> None:
         task = asyncio.create_task(asked.run("go"))
-        await asyncio.sleep(0.05)
+        while not sent.answers or not sent.answers[0].hangs:
+            await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -14,6 +14,7 @@ import pytest
 from tests.agent.mcp_server import PIXEL
 from tests.agent.scripted import agent, call_reply, text_reply
 from tests.mcp_over_http import mcp_over_http
+from tests.steady_loop import run_steadily
 from toolglot.agent.agent import Agent
 from toolglot.agent.mcp import mcp_server, mcp_tools
 from toolglot.agent.record import replay
@@ -31,10 +32,10 @@ NAMES = ["add", "picture", "weather", "fail", "slow", "process", "die", "grow"]
 def run(work: Coroutine[Any, Any, None]) -> None:
     async def guarded() -> None:
         before = asyncio.all_tasks()
-        await asyncio.wait_for(work, 60)
+        await asyncio.wait_for(work, 300)
         assert asyncio.all_tasks() - before == set()
 
-    asyncio.run(guarded())
+    run_steadily(guarded())
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pyarrow as pa
@@ -97,34 +96,47 @@ def test_bad_rows_are_rows_with_an_error(tmp_path: Path, tools: str) -> None:
     assert summary["decisions"]["rejected_unknown_tool"] == 1
 
 
+# a run that is killed once its first rows are there
+KILLED = """
+import os, signal
+from toolglot.bulk.output import Output
+from toolglot.cli.main import main
+save = Output._save
+def killed(self):
+    save(self)
+    os.kill(os.getpid(), signal.SIGKILL)
+Output._save = killed
+if __name__ == "__main__":
+    main()
+"""
+
+
 def kill_midway(given: Path, out: Path, tools: str, *words: str) -> int:
-    """Start a run, kill it when some rows are there, and return how many."""
-    progress = Path(f"{out}.progress")
-    with subprocess.Popen([*COMMAND, str(given), str(out), "--tools", tools, "--workers", "2", *words]) as process:
-        while not progress.exists() and process.poll() is None:
-            sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+    """How many rows are there then."""
+    program = out.with_name("killed.py")
+    program.write_text(KILLED)
+    command = [sys.executable, str(program), "batch", str(given), str(out), "--tools", tools, "--workers", "2", *words]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert not out.exists()
-    return int(json.loads(progress.read_text())["counts"]["rows"])
+    return int(json.loads(Path(f"{out}.progress").read_text())["counts"]["rows"])
 
 
 @pytest.mark.parametrize(("source", "target"), [("in.jsonl", "out.jsonl"), ("in.parquet", "out.parquet")])
 def test_a_killed_run_continues(source: str, target: str, tmp_path: Path, tools: str) -> None:
-    given, out = write(tmp_path / source, texts(8000)), tmp_path / target
+    given, out = write(tmp_path / source, texts(3000)), tmp_path / target
     before = kill_midway(given, out, tools)
     with Path(f"{out}.partial").open("ab") as file:
         file.write(b'{"half a row')  # killed between the rows and the progress
     done = run("batch", str(given), str(out), "--tools", tools, "--json")
     assert done.returncode == 0, done.stderr
-    assert 0 < before < 8000
+    assert 0 < before < 3000
     summary = json.loads(done.stdout)
-    assert (summary["resumed_rows"], summary["rows"], summary["calls"]) == (before, 8000, 8000)
-    check(out, 8000)
+    assert (summary["resumed_rows"], summary["rows"], summary["calls"]) == (before, 3000, 3000)
+    check(out, 3000)
 
 
 def test_an_unfinished_run_continues_only_with_the_same_input_and_options(tmp_path: Path, tools: str) -> None:
-    given, out = write(tmp_path / "in.jsonl", texts(8000)), tmp_path / "out.jsonl"
+    given, out = write(tmp_path / "in.jsonl", texts(3000)), tmp_path / "out.jsonl"
     kill_midway(given, out, tools)
     done = run("batch", str(given), str(out), "--tools", tools, "--policy", "eager")
     assert (done.returncode, "other options" in done.stderr) == (2, True)

@@ -120,6 +120,16 @@ def test_signals_reach_the_agent(tmp_path: Path, name: str) -> None:
     run(work())
 
 
+def test_a_signal_that_comes_while_the_agent_starts_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Started(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(subprocess, "Popen", Started)
+    assert launch._run([sys.executable, "-c", "import time; time.sleep(9)"], os.environ) == 128 + signal.SIGTERM
+
+
 def test_an_agent_that_a_signal_ends_gives_the_shells_exit_code(tmp_path: Path) -> None:
     environ = program(tmp_path, f"#!{sys.executable}\nimport os\nos.kill(os.getpid(), 9)\n")
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.steady_loop import run_steadily
 from toolglot.client.http import HttpTransport, Proxies
 from toolglot.client.transport import Limits
 from toolglot.errors import UpstreamError
 
-GUARD = 20.0
-QUICK = Limits(connect=5.0, first_byte=5.0, idle=5.0)
+GUARD = 300.0
+PATIENT = Limits(connect=60.0, first_byte=60.0, idle=60.0)  # both against hanging only
 DIRECT = Proxies()
 
 
@@ -25,15 +26,15 @@ def run(work: Coroutine[Any, Any, None]) -> None:
             await asyncio.sleep(0)
         assert asyncio.all_tasks() - before == set()
 
-    asyncio.run(guarded())
+    run_steadily(guarded())
 
 
-async def ask(client: HttpTransport, url: str, body: bytes = b"", limits: Limits = QUICK) -> bytes:
+async def ask(client: HttpTransport, url: str, body: bytes = b"", limits: Limits = PATIENT) -> bytes:
     async with await client.send("POST", url, {}, body, limits=limits) as answer:
         return await answer.read()
 
 
-async def fault_of(client: HttpTransport, url: str, body: bytes = b"", limits: Limits = QUICK) -> UpstreamError:
+async def fault_of(client: HttpTransport, url: str, body: bytes = b"", limits: Limits = PATIENT) -> UpstreamError:
     with pytest.raises(UpstreamError) as caught:
         await ask(client, url, body, limits)
     return caught.value

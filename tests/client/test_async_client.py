@@ -188,7 +188,7 @@ def test_leaving_a_stream_closes_the_upstream(tmp_path: Path) -> None:
                 if isinstance(event, Delta):
                     break
             await events.aclose()  # type: ignore[attr-defined]
-            await asyncio.wait_for(server.left.wait(), 5)
+            await server.left.wait()
             await client.aclose()
 
     run(work())

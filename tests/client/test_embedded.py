@@ -348,7 +348,7 @@ def test_two_models_end_with_the_process(smollm2_path: Path, tmp_path: Path) -> 
 
 
 def ends(code: str, expected: int) -> None:
-    done = subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, timeout=300, check=False)
     said = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (expected, "")
     assert (said[-1:] == ["KeyError: 5"]) if expected == 1 else (said == [])

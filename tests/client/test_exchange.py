@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from tests.client.fault_server import CHUNKED, OK, FaultServer, fault_server
-from tests.client.running import DIRECT, QUICK, ask, fault_of, run
+from tests.client.running import DIRECT, PATIENT, ask, fault_of, run
 from toolglot.client.http import HttpTransport, connection
 from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.errors import UpstreamError
@@ -290,7 +290,7 @@ def test_closing_the_transport_cancels_waiting_and_connecting_requests() -> None
         async with fault_server() as server:
             client = HttpTransport(per_host=1, proxies=DIRECT)
             server.stalls("/", head("Content-Length: 5"))
-            answer = await client.send("GET", server.url("/"), {}, limits=QUICK)
+            answer = await client.send("GET", server.url("/"), {}, limits=PATIENT)
             waiting = asyncio.ensure_future(fault_of(client, server.url("/x")))
             connecting = asyncio.ensure_future(fault_of(client, server.url("/y", host="localhost")))
             await asyncio.sleep(0)
@@ -320,7 +320,7 @@ def test_closing_the_transport_ends_everything() -> None:
         async with fault_server() as server:
             client = HttpTransport(proxies=DIRECT)
             server.stalls("/", head("Content-Length: 5") + b"h")
-            answer = await client.send("GET", server.url("/"), {}, limits=QUICK)
+            answer = await client.send("GET", server.url("/"), {}, limits=PATIENT)
             await client.aclose()
             await server.left.wait()
             assert await anext(answer) == b"h"

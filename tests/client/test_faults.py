@@ -9,7 +9,7 @@ import socket
 import pytest
 
 from tests.client.fault_server import CHUNKED, OK, fault_server
-from tests.client.running import DIRECT, QUICK, ask, fault_of, run
+from tests.client.running import DIRECT, PATIENT, ask, fault_of, run
 from toolglot.client.http import HttpTransport
 from toolglot.client.http.faults import CODES
 from toolglot.client.transport import Limits
@@ -72,7 +72,7 @@ def test_pieces_that_came_before_the_fault_are_given_first() -> None:
     async def work() -> None:
         async with fault_server() as server, HttpTransport(proxies=DIRECT) as client:
             server.says("/", HEAD + b"half")
-            async with await client.send("GET", server.url("/"), {}, limits=QUICK) as answer:
+            async with await client.send("GET", server.url("/"), {}, limits=PATIENT) as answer:
                 assert await anext(answer) == b"half"
                 for _ in range(2):
                     with pytest.raises(UpstreamError, match="in the middle"):

@@ -56,7 +56,7 @@ def run(model: str, url: str, tool_modes: tuple[str, ...] = ("native",), **more:
         async with HttpTransport(proxies=DIRECT) as transport:
             return await probe(model, transport, base_url=url, tool_modes=tool_modes, retries=NEVER, **{"quick": True, **more})
 
-    return asyncio.run(asyncio.wait_for(work(), 20))
+    return asyncio.run(asyncio.wait_for(work(), 300))
 
 
 def dropping(body: Body) -> Said:

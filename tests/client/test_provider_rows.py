@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.client.running import QUICK
+from tests.client.running import PATIENT
 from tests.laws.conversations import body
 from toolglot import AsyncClient, CallerError
 from toolglot.catalog.providers import provider, providers
@@ -54,7 +54,7 @@ class Recorder:
         self.requests: list[tuple[str, Mapping[str, str], dict[str, Any]]] = []
 
     async def send(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = QUICK
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = PATIENT
     ) -> Ready:
         self.requests.append((url, headers, msgspec.json.decode(body)))
         return Ready(self._reply)

@@ -9,7 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from tests.client.fault_server import fault_server
-from tests.client.running import DIRECT, QUICK, run
+from tests.client.running import DIRECT, PATIENT, run
 from toolglot.client.http import HttpTransport
 from toolglot.client.retry import NEVER, Policy, pause, with_late_wait, with_retries
 from toolglot.errors import UpstreamError
@@ -189,7 +189,7 @@ def test_every_form_over_the_wire(form: str, status: int) -> None:
             server.says("/", head + body, close=False)
 
             async def attempt() -> None:
-                async with await client.send("POST", server.url("/"), {}, limits=QUICK) as answer:
+                async with await client.send("POST", server.url("/"), {}, limits=PATIENT) as answer:
                     raise with_late_wait(read_error(answer.status, answer.headers, await answer.read()), answer.headers, NOW)
 
             with pytest.raises(UpstreamError) as caught:
@@ -209,7 +209,7 @@ def test_connection_faults_are_tried_again() -> None:
             async def attempt() -> None:
                 if len(server.requests) == 2:
                     del server.scripts["/"]
-                async with await client.send("POST", server.url("/"), {}, limits=QUICK) as answer:
+                async with await client.send("POST", server.url("/"), {}, limits=PATIENT) as answer:
                     assert await answer.read() == b"ok"
 
             await with_retries(attempt, sleep=lambda _: asyncio.sleep(0))

@@ -11,7 +11,8 @@ import trustme
 
 from tests.client.fault_server import CHUNKED, fault_server
 from tests.client.proxy_server import proxy_server
-from tests.client.running import DIRECT, QUICK, ask, fault_of, run
+from tests.client.running import DIRECT, PATIENT, ask, fault_of, run
+from tests.ports import reserved_port
 from toolglot.client.http import HttpTransport, Proxies
 from toolglot.client.http.proxy import parse_proxy
 from toolglot.client.transport import Limits
@@ -208,16 +209,16 @@ def test_a_proxy_that_is_silent_or_not_there() -> None:
                 await proxy.left.wait()
                 proxy.left.clear()
                 proxy.came.clear()
-                task = asyncio.ensure_future(ask(client, "https://upstream.invalid/", limits=QUICK))
+                task = asyncio.ensure_future(ask(client, "https://upstream.invalid/", limits=PATIENT))
                 await proxy.came.wait()
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await task
                 await proxy.left.wait()
-            port = proxy.port
-        async with HttpTransport(proxies=through(port)) as client:
-            error = await fault_of(client, "https://upstream.invalid/")
-            assert error.code == "connect_failed"
-            assert f"proxy 127.0.0.1:{port}" in error.message
+        with reserved_port() as port:
+            async with HttpTransport(proxies=through(port)) as client:
+                error = await fault_of(client, "https://upstream.invalid/")
+                assert error.code == "connect_failed"
+                assert f"proxy 127.0.0.1:{port}" in error.message
 
     run(work())

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-TIMEOUT = 25.0  # seconds; less than a test's timeout, so that the error names the program
+TIMEOUT = 300.0  # seconds; less than a test's timeout, so that the error names the program
 
 
 async def finished(*command: str, folder: Path, environ: Mapping[str, str]) -> tuple[str, str]:

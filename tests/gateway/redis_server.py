@@ -19,6 +19,7 @@ import pytest
 
 import toolglot
 from tests.gateway.running import LIMITS
+from tests.ports import reserved_port
 from tests.system_packages import find_program
 from toolglot.client.http import HttpTransport, Proxies
 from toolglot.io.json_codec import encode
@@ -28,13 +29,6 @@ _REDIS, _NGINX = find_program("redis-server"), find_program("nginx")
 needs_redis = pytest.mark.skipif(_REDIS is None, reason="no redis-server: as root on Debian, make test installs it")
 needs_nginx = pytest.mark.skipif(_NGINX is None, reason="no nginx: as root on Debian, make test installs it")
 _SERVE = [sys.executable, "-c", "from toolglot.cli.serve import command; command()", "--json"]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 async def until(condition: Callable[[], Any]) -> None:
@@ -47,14 +41,14 @@ async def until(condition: Callable[[], Any]) -> None:
 
 
 def _accepts(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False
 
 
 class RedisServer:
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.port = free_port()
+    def __init__(self, folder: Path, port: int, *options: str) -> None:
+        self.port = port
         self._command = [_REDIS or "", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
         self._command += options
         self._process: subprocess.Popen[bytes] | None = None
@@ -65,7 +59,16 @@ class RedisServer:
 
     async def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        await until(lambda: _accepts(self.port))
+        await until(self._responds)
+
+    def _responds(self) -> bool:
+        """Then it listens on all of its ports."""
+        assert self._process is not None
+        assert self._process.poll() is None
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port)) as asking:
+            asking.sendall(b"PING\r\n")
+            return bool(asking.recv(1))
+        return False
 
     def pause(self) -> None:
         """It still accepts connections, but does not respond."""
@@ -84,12 +87,13 @@ class RedisServer:
 
 @contextlib.asynccontextmanager
 async def redis_server(folder: Path, *options: str) -> AsyncIterator[RedisServer]:
-    server = RedisServer(folder, *options)
-    await server.start()
-    try:
-        yield server
-    finally:
-        server.kill()
+    with reserved_port() as port:
+        server = RedisServer(folder, port, *options)
+        try:
+            await server.start()
+            yield server
+        finally:
+            server.kill()
 
 
 @dataclass
@@ -139,20 +143,21 @@ async def gateways(folder: Path, upstream: str, state: str, server: str = "", nu
 
 @contextlib.asynccontextmanager
 async def nginx(folder: Path, urls: list[str]) -> AsyncIterator[str]:
-    port = free_port()
-    servers = "".join(f"server {url.removeprefix('http://')} max_fails=1 fail_timeout=60s;" for url in urls)
-    (folder / "nginx.conf").write_text(
-        f"daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log; events {{}}\n"
-        f"http {{ access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;\n"
-        f"fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;\n"
-        f"upstream gateways {{ {servers} }}\n"
-        f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://gateways; proxy_http_version 1.1;\n"
-        'proxy_set_header Connection ""; proxy_buffering off; } } }\n'
-    )
-    process = subprocess.Popen([_NGINX or "", "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")])
-    try:
-        await until(lambda: _accepts(port))
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+    with reserved_port() as port:
+        servers = "".join(f"server {url.removeprefix('http://')} max_fails=1 fail_timeout=60s;" for url in urls)
+        (folder / "nginx.conf").write_text(
+            f"daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/error.log; events {{}}\n"
+            f"http {{ access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;\n"
+            f"fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;\n"
+            f"upstream gateways {{ {servers} }}\n"
+            f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://gateways; proxy_http_version 1.1;\n"
+            'proxy_set_header Connection ""; proxy_buffering off; } } }\n'
+        )
+        process = subprocess.Popen([_NGINX or "", "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")])
+        try:
+            await until(lambda: _accepts(port) or process.poll() is not None)
+            assert process.poll() is None
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait()

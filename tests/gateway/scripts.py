@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -58,6 +60,15 @@ def response_to(request: UpstreamRequest, reply: Reply, gap: float = 0.0) -> Ups
     writer = wire.writer(answering, [])
     data = b"".join([writer.feed(event) for event in _in_pieces(reply)]) + writer.close()
     return streamed(request.wire, data, gap=gap)
+
+
+def held(response: UpstreamResponse, go_on: asyncio.Event, first: int = 20) -> UpstreamResponse:
+    """Its first chunks, and the rest once `go_on` is set."""
+    return replace(response, chunks=[b"".join(response.chunks[:first]), *response.chunks[first:]], go_on=go_on)
+
+
+async def never_ends(request: UpstreamRequest) -> UpstreamResponse:
+    return held(response_to(request, text("word " * 40)), asyncio.Event())
 
 
 def _in_pieces(reply: Reply) -> Iterator[Event]:

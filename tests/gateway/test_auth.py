@@ -190,7 +190,8 @@ def test_concurrency_limit_per_key() -> None:
             assert (status, headers["retry-after"]) == (429, "1")
             other = ask("key-two-0123456789")
             go.set()
-            assert [(await one)[0] for one in (*running, other, ask("key-one-0123456789"))] == [200] * 4
+            assert [(await one)[0] for one in (*running, other)] == [200] * 3
+            assert (await ask("key-one-0123456789"))[0] == 200
 
     run(work())
 
@@ -219,13 +220,13 @@ def test_rate_limit_over_http() -> None:
     async def work() -> None:
         async with (
             upstream_server(fixture("plain_text")) as up,
-            serving(config(up, server="rate = 0.01\nburst = 1")) as gateway,
+            serving(config(up, server="rate = 0.001\nburst = 1")) as gateway,
         ):
             path, sent = request_of("ollama", question("ollama", "gemini/m", ()), stream=False)
             assert (await gateway.ask("POST", path, sent))[0] == 200
             status, _, headers = await gateway.ask("POST", path, sent)
             assert status == 429
-            assert 90 <= int(headers["retry-after"]) <= 100
+            assert 600 <= int(headers["retry-after"]) <= 1000
             sent = question("anthropic", "gemini/m", ())
             assert (await gateway.ask("POST", "/v1/messages/count_tokens", sent))[0] == 429
             assert (await gateway.ask("GET", "/healthz"))[0] == 200

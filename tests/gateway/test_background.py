@@ -12,7 +12,7 @@ from openai import AsyncOpenAI, BadRequestError, NotFoundError
 
 from tests.gateway.redis_server import needs_redis, redis_server
 from tests.gateway.running import Running, config, run, serving
-from tests.gateway.scripts import in_turn, response_to, text
+from tests.gateway.scripts import in_turn, never_ends, response_to, text
 from tests.gateway.served_process import served
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.gateway import background
@@ -27,7 +27,7 @@ def _sdk(gateway: Running | str, key: str = "key-one-0123456789") -> AsyncOpenAI
 
 
 async def _slow(request: UpstreamRequest) -> UpstreamResponse:
-    return response_to(request, text("word " * 40), gap=0.02)
+    return response_to(request, text("word " * 40), gap=0.005)
 
 
 async def _done(client: AsyncOpenAI, id: str) -> Any:
@@ -109,7 +109,7 @@ def test_it_waits_for_a_free_slot() -> None:
 
 def test_it_is_cancelled() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway, _sdk(gateway) as client:
+        async with upstream_server(never_ends) as up, serving(config(up)) as gateway, _sdk(gateway) as client:
             first = await client.responses.create(model="gemini/m", input="Go", background=True)
             while not up.requests:
                 await asyncio.sleep(0.01)
@@ -149,7 +149,7 @@ def test_what_would_fail_fails_at_once_and_later_errors_are_in_the_response() ->
 
 def test_their_number_is_limited() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up, server="max_concurrent = 200")) as gateway:
+        async with upstream_server(never_ends) as up, serving(config(up, server="max_concurrent = 200")) as gateway:
             sent = {"model": "gemini/m", "input": "Go", "background": True}
             answers = [await gateway.ask("POST", "/v1/responses", sent) for _ in range(MAX_RUNNING + 1)]
             assert [status for status, _, _ in answers] == [200] * MAX_RUNNING + [429]
@@ -181,10 +181,10 @@ def test_the_largest_one_fails_if_all_are_too_large(monkeypatch: pytest.MonkeyPa
 def test_after_a_restart_it_has_failed(tmp_path: Path, ends: signal.Signals) -> None:
     async def work() -> None:
         store = f'store = "{tmp_path}/kept/store.sqlite"'
-        async with upstream_server(_slow) as up:
+        async with upstream_server(never_ends) as up:
             async with served(tmp_path, up.url, store, ends=ends) as url, _sdk(url) as client:
                 first = await client.responses.create(model="m", input="Go", background=True)
-                while not up.requests:
+                while not up.chats:
                     await asyncio.sleep(0.01)
             async with served(tmp_path, up.url, store) as url, _sdk(url) as client:
                 response = await _done(client, first.id)  # of a killed one, the lease ends first
@@ -207,6 +207,7 @@ def test_another_gateway_answers(tmp_path: Path) -> None:
                 assert [event.sequence_number for event in events] == list(range(len(events)))
                 assert events[-1].type == "response.completed"
                 assert (await _done(there, first.id)).output_text == "word " * 40
+                up.play = never_ends
                 second = await here.responses.create(model="gemini/m", input="Go", background=True)
                 assert (await there.responses.cancel(second.id)).status == "cancelled"
                 while one.gateway.gate.running:

@@ -405,7 +405,7 @@ def test_workers_share_batches_in_a_file(tmp_path: Path) -> None:
         async with upstream_server(gate) as up, served(tmp_path, up.url, store, ends=signal.SIGTERM) as url:
             async with _openai(url) as client:
                 batch = await _submitted(client, _lines(*["m"] * 10))
-            await asyncio.sleep(2.5)  # the other worker has looked for batches meanwhile
+            await asyncio.sleep(1.5)  # the other worker has looked for batches meanwhile
             gate.opened.set()
             for _ in range(4):  # each on a connection of its own: any worker may answer
                 async with _openai(url) as client:

@@ -80,7 +80,7 @@ async def exchange(port: int, *pieces: bytes, half_close: bool = True, pause: fl
             writer.write_eof()
     raw = b""
     with contextlib.suppress(ConnectionError):
-        while data := await asyncio.wait_for(reader.read(65536), 10):
+        while data := await reader.read(65536):
             raw += data
     writer.close()
     with contextlib.suppress(ConnectionError):

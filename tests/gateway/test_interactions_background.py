@@ -16,7 +16,7 @@ from google.genai._interactions import BadRequestError, NotFoundError
 
 from tests.gateway.redis_server import needs_redis, redis_server
 from tests.gateway.running import Running, config, run, serving
-from tests.gateway.scripts import calls, in_turn, response_to, text, weather
+from tests.gateway.scripts import calls, in_turn, never_ends, response_to, text, weather
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 
 PATH = "/v1beta/interactions"
@@ -32,7 +32,7 @@ async def _sdk(gateway: Running) -> AsyncIterator[Any]:
 
 
 async def _slow(request: UpstreamRequest) -> UpstreamResponse:
-    return response_to(request, text(WORDS), gap=0.02)
+    return response_to(request, text(WORDS), gap=0.005)
 
 
 async def _done(client: Any, id: str) -> Any:
@@ -113,7 +113,7 @@ def test_a_stream_is_resumed_after_its_client_left() -> None:
 
 def test_it_is_cancelled() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway, _sdk(gateway) as client:
+        async with upstream_server(never_ends) as up, serving(config(up)) as gateway, _sdk(gateway) as client:
             first = await client.create(model="gemini/m", input="Go", background=True)
             while not up.requests:
                 await asyncio.sleep(0.01)
@@ -167,6 +167,7 @@ def test_another_gateway_answers(tmp_path: Path) -> None:
                 events: list[Any] = [event async for event in await there.get(id=first.id, stream=True)]
                 assert _text(events) == WORDS
                 assert (await _done(there, first.id)).output_text == WORDS
+                up.play = never_ends
                 second = await here.create(model="gemini/m", input="Go", background=True)
                 assert (await there.cancel(id=second.id)).status == "cancelled"
                 while one.gateway.gate.running:

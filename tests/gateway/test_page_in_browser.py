@@ -6,7 +6,7 @@ Its screenshots are those of the documentation. Delete one when the page changes
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.gateway.browser import Opened, browsing
+from tests.gateway.browser import Opened, browsing, one_browser, run
 from tests.gateway.page_data import SHOWN, fill, show_one
 from tests.gateway.running import Running, config, serving
 from tests.gateway.scripts import calls, in_turn, question, text, weather
@@ -36,9 +36,10 @@ RECORD = "record = true\nmax_records = 1000"
 BUDGET = '[[budget]]\nkey = "*"\ndollars = 2.5\ntokens = 900_000\nperiod = "day"'
 
 
-def run(work: Coroutine[Any, Any, None]) -> None:
-    """A browser on a busy machine needs its time."""
-    asyncio.run(asyncio.wait_for(work, 300))
+@pytest.fixture(scope="module", autouse=True)
+def _one_browser() -> Iterator[None]:
+    with one_browser():
+        yield
 
 
 def listing(play: Play) -> Play:
@@ -174,7 +175,7 @@ def test_live_requests_appear_and_model_output_never_becomes_markup() -> None:
             await page.click("dialog button[aria-label='Newer request']")
             await page.wait_for_selector("dialog .card.refused")
             await page.keyboard.press("Escape")
-            assert await page.locator("dialog[open]").count() == 0
+            await page.wait_for_selector("dialog[open]", state="detached")
             await page.select_option("#outcome", "refused")
             assert len(await cells(opened, "#rows tr")) == 1
             assert await page.title() == "Requests · toolglot"
@@ -206,14 +207,13 @@ def test_requests_are_searched_by_model_tool_id_status_code_and_time() -> None:
             await page.fill("#search", "")
             await page.select_option("#status", "failed")
             failed = sum(one.status >= 400 for one in records)
-            assert await page.inner_text("#count") == f"{failed} of 301 requests"
+            await opened.text("#count", has=f"{failed} of 301 requests")
             await page.select_option("#status", "")
             await page.select_option("#since", "900")
             assert 60 < int((await page.inner_text("#count")).split()[0]) < 90
             await page.select_option("#since", "")
-            while (drawn := await page.locator("#rows tr").count()) < 301:
-                await page.mouse.wheel(0, 20_000)
-                await page.wait_for_selector(f"#rows tr:nth-child({drawn + 1})")
+            while await page.locator("#rows tr").count() < 301:
+                await opened.scroll("#rows tr")
 
     run(work())
 
@@ -235,8 +235,7 @@ def test_a_request_shows_a_diff_its_decisions_curl_and_opens_in_the_playground()
             lines = f"import('./toolglot/page/diff.js').then(({{ diffLines }}) => {pair}.map((one) => one.join('')))"
             assert await page.evaluate(lines) == [" a", "-b", "+x", " c", "-d", "+y", " e"]
             await page.click("dialog button:has-text('Copy as curl')")
-            copied = await page.evaluate("navigator.clipboard.readText()")
-            assert copied.startswith(f"curl '{gateway.url}/v1/messages' \\\n")
+            copied = await opened.copied(f"curl '{gateway.url}/v1/messages' \\\n")
             body = copied.partition("-d '")[2].removesuffix("'").replace("'\\''", "'")
             assert SHOWN.content is not None
             assert msgspec.json.decode(body) == msgspec.json.decode(SHOWN.content)["request"]
@@ -245,9 +244,9 @@ def test_a_request_shows_a_diff_its_decisions_curl_and_opens_in_the_playground()
             assert "<tool_call>" in await page.input_value("#text")
             assert await page.inner_text("#result .card strong") == "get_weather"
 
+            opened.expected = "404"
             await go(opened, "requests?id=req_none")
-            assert "not in memory" in await page.inner_text("dialog .error")
-            opened.wrong.clear()  # the browser reports the 404
+            await opened.text("dialog .error", has="not in memory")
 
     run(work())
 
@@ -282,8 +281,9 @@ def test_a_chat_runs_tools_in_the_page_and_asks_for_the_result_of_others() -> No
             await page.keyboard.press("Enter")
             await page.fill("#turns input", "snow")
             await page.keyboard.press("Enter")
-            await page.wait_for_selector("#turns .words:has-text('Done.')")
-            assert EVIL in await page.inner_text("#turns")
+            await opened.text("#turns", has=f"Done. {EVIL}")
+            while len(gateway.gateway.records.recent()) < 3:
+                await asyncio.sleep(0.02)
             assert await cells(opened, "#turns .card strong") == ["roll_dice", "get_weather"]
             (last, *_) = gateway.gateway.records.recent()
             assert last.content is not None
@@ -328,11 +328,11 @@ def test_the_playground_parses_rejects_and_steps() -> None:
             assert await page.locator("img, body script").count() == 0
             assert opened.wrong == []
 
+            opened.expected = "400"
             await page.fill("#tools", "[")
             await page.wait_for_selector("#error:not(:empty)")
             await page.fill("#tools", '[{"no": "name"}]')
             await page.wait_for_selector("#error:has-text('name')")
-            opened.wrong.clear()  # the browser reports the 400
 
     run(work())
 
@@ -357,12 +357,12 @@ def test_setup_has_commands_for_each_client_and_a_test_request() -> None:
             await page.click("#agents button:text-is('Codex')")
             await page.locator("#commands button").first.click()
             expected = f"toolglot launch codex -m {MODEL} --gateway {gateway.url}"
-            assert await page.evaluate("navigator.clipboard.readText()") == expected
+            assert await opened.copied(expected) == expected
             written = await page.inner_text("#commands .command:nth-child(2) pre")
             assert written == f"toolglot connect codex -m {MODEL} --gateway {gateway.url} --write"
             await page.click("#test")
             await page.wait_for_selector("#tested pre")
-            assert "a valid call" in await page.inner_text("#tested")
+            await opened.text("#tested", has="a valid call")
             assert "rescued_text" in await page.inner_text("#tested")
 
     run(work())
@@ -372,7 +372,7 @@ def test_config_shows_upstreams_routes_and_settings() -> None:
     async def work() -> None:
         async with page_of(view="config") as (_, opened):
             page = opened.page
-            assert "reachable" in await page.inner_text("#upstreams")
+            await opened.text("#upstreams", has="reachable")
             await page.click("#upstreams summary")
             assert "qwen2.5-coder:32b" in await page.inner_text("#upstreams")
             assert "openai-chat/* → openai-chat/*" in await page.inner_text("#route-list")
@@ -421,6 +421,7 @@ def test_signing_in_keeps_the_key_in_the_tab_and_out_of_the_address() -> None:
             browsing(gateway.url, viewport=WIDE) as opened,
         ):
             page = opened.page
+            opened.expected = "401"
             await page.wait_for_selector("#login:not([hidden])")
             assert await page.locator("section:visible").count() == 0
             await page.fill("#login-key", "wrong-key-0123456789")
@@ -436,7 +437,7 @@ def test_signing_in_keeps_the_key_in_the_tab_and_out_of_the_address() -> None:
             )
             await page.reload()
             await page.wait_for_selector("#state.on")
-            assert [one for one in opened.wrong if "401" not in one] == []
+            assert opened.wrong == []
             await page.click("#signout")
             await page.wait_for_selector("#login:not([hidden])")
             assert await page.evaluate("sessionStorage.length") == 0
@@ -512,13 +513,11 @@ def test_a_large_history_is_drawn_in_parts() -> None:
             assert await page.locator("#rows tr").count() <= 40
             await page.fill("#search", "")
             for _ in range(3):
-                drawn = await page.locator("#rows tr").count()
-                await page.mouse.wheel(0, 100_000)
-                await page.wait_for_selector(f"#rows tr:nth-child({drawn + 1})")
+                await opened.scroll("#rows tr")
             await gateway.reply("ollama", question("ollama", MODEL), stream=False)
             await page.wait_for_selector("#rows tr:first-child:has-text('llama3.2')")
             assert await page.locator("#rows tr").count() <= 200
-            assert await page.inner_text("#count") == "1,000 requests, the latest"
+            await opened.text("#count", has="1,000 requests, the latest")
             await go(opened, "overview")
             await page.wait_for_selector("#models tbody tr:nth-child(50)")
 

@@ -13,8 +13,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.gateway.running import Running, config, run, serving
-from tests.gateway.scripts import calls, in_turn, question, response_to, text, weather
-from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
+from tests.gateway.scripts import calls, held, in_turn, question, response_to, text, weather
+from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamResponse, upstream_server
 
 _KEYS = 'keys = ["key-one-0123456789", "key-two-0123456789"]'
 _ONE = {"Authorization": "Bearer key-one-0123456789"}
@@ -87,6 +87,21 @@ def test_another_connection_knows_only_what_is_stored() -> None:
                 assert (failed.type, failed.status, failed.error.code) == ("error", 400, "previous_response_not_found")
                 await connection.response.create(model="gemini/m", input="And?", previous_response_id=ids[1])
                 assert (await _until_end(connection))[-1].response.output_text == "Hello."
+
+    run(work())
+
+
+def test_a_response_whose_continuation_fails_is_forgotten() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:
+            await connection.response.create(model="openai-chat/m", input="one", store=False)
+            first = (await _until_end(connection))[-1].response.id
+            wrong = {"type": "function_call_output", "call_id": "call_unknown", "output": "18C"}
+            for given, code in (([wrong], None), ("two", "previous_response_not_found")):
+                await connection.response.create(model="openai-chat/m", input=given, previous_response_id=first, store=False)
+                failed = await connection.recv()
+                assert (failed.status, failed.error.code) == (400, code)
+            assert len(up.requests) == 1
 
     run(work())
 
@@ -166,7 +181,7 @@ async def _asked(socket: ClientConnection, sent: Any) -> Any:
 def test_a_key_is_needed_and_its_limits_count() -> None:
     async def work() -> None:
         server = f"{_KEYS}\nmax_concurrent = 1"
-        async with upstream_server(_slow) as up, serving(config(up, server=server)) as gateway:
+        async with upstream_server(_slow(asyncio.Event())) as up, serving(config(up, server=server)) as gateway:
             url = f"ws://127.0.0.1:{gateway.port}/responses"  # without /v1
             with pytest.raises(InvalidStatus) as missing:
                 await connect(url)
@@ -185,13 +200,20 @@ def test_a_key_is_needed_and_its_limits_count() -> None:
     run(work())
 
 
-async def _slow(request: UpstreamRequest) -> UpstreamResponse:
-    return response_to(request, text("word " * 60), gap=0.02 if "slow" in str(request.body) else 0.0)
+def _slow(go_on: asyncio.Event) -> Play:
+    """The end of a slow response comes once `go_on` is set."""
+
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        response = response_to(request, text("word " * 60))
+        return held(response, go_on) if "slow" in str(request.body) else response
+
+    return play
 
 
 def test_lanes_run_at_the_same_time_and_each_in_order() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
+        go_on = asyncio.Event()
+        async with upstream_server(_slow(go_on)) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
             for lane, words in (("a", "slow"), ("a", "second"), ("b", "quick")):
                 sent = {"type": "response.create", "model": "openai-chat/m", "input": words, "stream_id": lane}
                 await socket.send(json.dumps(sent))
@@ -200,35 +222,83 @@ def test_lanes_run_at_the_same_time_and_each_in_order() -> None:
                 event = json.loads(await socket.recv())
                 if event["type"] in ("response.created", "response.completed"):
                     seen.append((event["stream_id"], event["type"]))
+                if ("b", "response.completed") in seen:
+                    go_on.set()
             assert seen.index(("b", "response.completed")) < seen.index(("a", "response.completed"))
             assert [kind for lane, kind in seen if lane == "a"] == ["response.created", "response.completed"] * 2
 
     run(work())
 
 
-def test_a_running_response_is_steered() -> None:
+def _talks(request: UpstreamRequest) -> UpstreamResponse:
+    """The first answer goes on for minutes."""
+    gap = 0.0 if "in German" in str(request.body) else 0.2
+    return response_to(request, text("word " * 6000 if gap else "Gut."), gap=gap)
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_a_running_response_is_steered(wire: str) -> None:
     async def work() -> None:
         async with (
-            upstream_server(_slow) as up,
+            upstream_server(_talks) as up,
             serving(config(up)) as gateway,
             _sdk(gateway) as connection,
         ):
-            await connection.response.create(model="openai-chat/m", input="slow", instructions="Be kind.", stream_id="main")
+            await connection.response.create(model=f"{wire}/m", input="talk", instructions="Be kind.", stream_id="main")
             events = [await connection.recv()]
+            while events[-1].type != "response.output_text.delta":
+                events.append(await connection.recv())
             first = events[0].response.id
             await connection.response.steer(input="in German", previous_response_id=first)
             events += await _until_end(connection)
+            await up.left.wait()
             accepted = next(event for event in events if event.type == "response.steer.accepted")
             assert (accepted.steer.previous_response_id, accepted.stream_id) == (first, "main")
             assert [event.sequence_number for event in events] == list(range(len(events)))
-            assert events[-1].response.id == first
+            end = events[-1]
+            assert (end.type, end.response.id, end.response.incomplete_details.reason) == (
+                "response.incomplete",
+                first,
+                "steered",
+            )
+            [message] = end.response.output
+            assert message.status == "incomplete"
+            deltas = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+            assert message.content[0].text == deltas
             later = await _until_end(connection)
             assert later[0].type == "response.created"
             assert (later[-1].response.previous_response_id, later[-1].stream_id) == (first, "main")
+            assert later[-1].response.output_text == "Gut."
             seen = str(up.requests[-1].body)
-            assert all(words in seen for words in ("slow", "word word", "in German", "Be kind."))
+            assert all(words in seen for words in ("talk", deltas, "in German", "Be kind."))
             await connection.response.steer(input="too late", previous_response_id=later[-1].response.id)
             assert (await connection.recv()).error.code == "response_already_completed"
+
+    run(work())
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_call_that_has_begun_is_not_cut(wire: str) -> None:
+    async def work() -> None:
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return response_to(request, calls(weather({"city": "Paris" * 100}), words="Let me see."), gap=0.05)
+
+        async with (
+            upstream_server(play) as up,
+            serving(config(up, route='calls = "pass"')) as gateway,
+            _sdk(gateway) as connection,
+        ):
+            await connection.response.create(model=f"{wire}/m", input="Weather?", tools=_TOOLS)
+            events = [await connection.recv()]
+            while events[-1].type != "response.output_item.added" or events[-1].item.type != "function_call":
+                events.append(await connection.recv())
+            await connection.response.steer(input="in German", previous_response_id=events[0].response.id)
+            end = (await _until_end(connection))[-1]
+            assert (end.type, end.response.output[-1].status) == ("response.completed", "completed")
+            pending = await connection.recv()
+            while pending.type == "response.steer.accepted":
+                pending = await connection.recv()
+            assert pending.type == "response.steer.pending"
 
     run(work())
 
@@ -278,13 +348,18 @@ def test_a_steer_whose_successor_fails_comes_back() -> None:
     async def work() -> None:
         broken = UpstreamResponse(400, {}, [b'{"error":{"message":"no more"}}'])
 
-        async def play(request: UpstreamRequest) -> UpstreamResponse:
-            return broken if "in German" in str(request.body) else await _slow(request)
+        go_on = asyncio.Event()
+
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return broken if "in German" in str(request.body) else held(response_to(request, text("word " * 60)), go_on)
 
         async with upstream_server(play) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:
             await connection.response.create(model="openai-chat/m", input="slow")
             first = (await connection.recv()).response.id
             await connection.response.steer(input="in German", previous_response_id=first)
+            while (await connection.recv()).type != "response.steer.accepted":
+                pass
+            go_on.set()
             await _until_end(connection)
             error = await connection.recv()
             assert (error.type, error.status) == ("error", 400)
@@ -368,7 +443,7 @@ def test_a_handshake_is_checked() -> None:
 
 def test_a_client_that_leaves_ends_its_responses() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway:
+        async with upstream_server(_slow(asyncio.Event())) as up, serving(config(up)) as gateway:
             socket = await _bare(gateway)
             await _asked(socket, {"type": "response.create", "model": "openai-chat/m", "input": "slow"})
             await socket.close()
@@ -381,9 +456,12 @@ def test_a_client_that_leaves_ends_its_responses() -> None:
 
 def test_a_stopping_gateway_finishes_the_response_and_goes_away() -> None:
     async def work() -> None:
-        async with upstream_server(_slow) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
+        go_on = asyncio.Event()
+        async with upstream_server(_slow(go_on)) as up, serving(config(up)) as gateway, _bare(gateway) as socket:
             await _asked(socket, {"type": "response.create", "model": "openai-chat/m", "input": "slow"})
             stopping = asyncio.ensure_future(gateway.stop())
+            await asyncio.sleep(0)
+            go_on.set()
             kinds = [json.loads(message)["type"] async for message in _messages(socket)]
             assert kinds[-1] == "response.completed"
             assert socket.close_code == 1001
@@ -478,7 +556,7 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
 def test_a_removed_key_can_not_go_on() -> None:
     async def work() -> None:
         async with (
-            upstream_server(_slow) as up,
+            upstream_server(_slow(asyncio.Event())) as up,
             serving(config(up, server=_KEYS)) as gateway,
             connect(_url(gateway), additional_headers=_ONE) as socket,
         ):

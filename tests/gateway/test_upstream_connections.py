@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
-from tests.gateway.running import Running, config, run, serving
+import pytest
+
+from tests.gateway.running import Running, config, request_of, run, serving
 from tests.gateway.scripts import question, response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
+from toolglot.client.http import HttpTransport
 from toolglot.gateway.config import read_config
 
 ONE, TWO = "key-one-0123456789", "key-two-0123456789"
@@ -17,6 +21,13 @@ KEYS = f'keys = ["{ONE}", "{TWO}"]'
 def ask(gateway: Running, name: str, key: str = ONE) -> asyncio.Task[Any]:
     sent = {**question("openai-chat", "openai-chat/m", ()), "user": name, "stream": True}
     return asyncio.ensure_future(gateway.ask("POST", "/v1/chat/completions", sent, authorization=f"Bearer {key}"))
+
+
+def queued(gateway: Running) -> int:
+    """Requests that wait for a connection."""
+    transport = gateway.gateway.transport
+    assert isinstance(transport, HttpTransport)
+    return sum(len(waiting) for pool in transport._pools.values() for waiting in pool._waiting.values())
 
 
 def test_as_many_streams_as_the_limits_allow() -> None:
@@ -46,14 +57,14 @@ def test_keys_get_connections_in_turn() -> None:
             await slots.get()
             return response_to(request, text("done"))
 
-        server = f"{KEYS}\nmax_connections = 2\nqueue_timeout = 20"
+        server = f"{KEYS}\nmax_connections = 2\nqueue_timeout = 300"
         async with upstream_server(play) as up, serving(config(up, server=server)) as gateway:
             first = [ask(gateway, f"one {number}") for number in range(8)]
-            while len(up.requests) < 2:
+            while len(up.requests) < 2 or queued(gateway) < 6:
                 await asyncio.sleep(0.01)
-            await asyncio.sleep(0.1)
             second = [ask(gateway, f"two {number}", TWO) for number in range(2)]
-            await asyncio.sleep(0.1)
+            while queued(gateway) < 8:
+                await asyncio.sleep(0.01)
             for _ in range(10):
                 slots.put_nowait(None)
             assert [(await one)[0] for one in (*first, *second)] == [200] * 10
@@ -81,6 +92,25 @@ def test_a_request_that_gets_no_connection_is_told_when_to_retry() -> None:
             go.set()
             assert (await running)[0] == 200
             assert (await ask(gateway, "c"))[0] == 200
+
+    run(work())
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "ollama"])
+def test_a_stream_keeps_its_connection_if_the_end_of_its_body_comes_later(wire: str) -> None:
+    async def work() -> None:
+        ends: list[asyncio.Event] = []
+
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            ends.append(asyncio.Event())
+            return dataclasses.replace(response_to(request, text("done")), end=ends[-1])
+
+        async with upstream_server(play) as up, serving(config(up, server="max_connections = 1")) as gateway:
+            for number in range(3):
+                path, sent = request_of(wire, question(wire, f"{wire}/m", ()), stream=True)
+                assert (await gateway.ask("POST", path, sent))[0] == 200
+                ends[number].set()  # the next request waits for this connection
+            assert (len(up.requests), up.connections) == (3, 1)
 
     run(work())
 

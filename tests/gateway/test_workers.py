@@ -52,7 +52,7 @@ class Master:
         others = [other for other in self.workers() if other != pid]
         for other in others:
             os.kill(other, signal.SIGSTOP)
-            while _state(other) != "T":  # until then it may still take a connection
+            while _state(other) not in ("T", "Z", ""):  # until then it may still take a connection
                 time.sleep(0.001)
         try:
             yield
@@ -79,6 +79,11 @@ class Master:
         _, metrics = await self.get("/metrics")
         lines = [line for line in metrics.decode().splitlines() if line.startswith("toolglot_requests_total")]
         return sum(float(line.rpartition(" ")[2]) for line in lines)
+
+    async def has_counted(self, number: int) -> None:
+        """A worker that takes seconds to say what it did, as on a loaded machine, is left out once."""
+        while await self.counted() != number:
+            await asyncio.sleep(0.02)
 
 
 async def _until(condition: Callable[[], Any]) -> None:
@@ -126,7 +131,8 @@ async def _both_serve_and_count_as_one(gateway: Master) -> None:
         with gateway.only(worker):
             assert (await gateway.chat())[0] == 200
     await asyncio.gather(*(gateway.chat() for _ in range(17)))
-    assert [await gateway.counted() for _ in range(5)] == [20] * 5
+    await gateway.has_counted(20)
+    assert [await gateway.counted() for _ in range(4)] == [20] * 4
     rows = json.loads((await gateway.get("/toolglot/live"))[1])["rows"]
     assert len(rows) == 20
     for row in rows:
@@ -143,7 +149,7 @@ async def _a_killed_worker_is_replaced(gateway: Master) -> None:
     [new] = [pid for pid in gateway.workers() if pid != two]
     with gateway.only(new):
         assert (await gateway.chat())[0] == 200
-    assert await gateway.counted() == 22  # with those of the killed worker
+    await gateway.has_counted(22)  # with those of the killed worker
 
 
 async def _all_workers_follow_the_file(gateway: Master) -> None:
@@ -170,10 +176,11 @@ async def _a_budget_counts_all_workers(gateway: Master) -> None:
     gateway.configure("m", budget.format(sum(row["input_tokens"] + row["output_tokens"] for row in rows)))
     for worker in gateway.workers():
         with gateway.only(worker):
-            while not json.loads((await gateway.get("/toolglot/usage"))[1])["budgets"]:
+            while (await gateway.chat())[0] == 200:
                 await asyncio.sleep(0.05)
             status, body = await gateway.chat()
             assert (status, b"budget_exceeded" in body) == (429, True)
+    assert json.loads((await gateway.get("/toolglot/usage"))[1])["budgets"]
     gateway.configure("m")
     for worker in gateway.workers():
         with gateway.only(worker):
@@ -182,14 +189,21 @@ async def _a_budget_counts_all_workers(gateway: Master) -> None:
 
 
 async def _all_workers_delete(gateway: Master) -> None:
+    stored: dict[int, str] = {}
     for worker in gateway.workers():
         with gateway.only(worker):
-            assert (await gateway.send("POST", "/v1/responses", {"model": "any", "input": "Hello"}))[0] == 200
-    deleted = json.loads((await gateway.send("DELETE", "/toolglot/records"))[1])["deleted"]
+            status, body = await gateway.send("POST", "/v1/responses", {"model": "any", "input": "Hello"})
+            stored[worker] = json.loads(body)["id"]
+            assert (status, (await gateway.get(f"/v1/responses/{stored[worker]}"))[0]) == (200, 200)
+    with gateway.only(next(iter(stored))):
+        deleting = asyncio.ensure_future(gateway.send("DELETE", "/toolglot/records"))
+        await asyncio.sleep(2.2)  # longer than it waits for what it only counts
+    deleted = json.loads((await deleting)[1])["deleted"]
     assert (deleted["records"] > 2, deleted["responses"]) == (True, 2)
-    for worker in gateway.workers():
+    assert json.loads((await gateway.get("/toolglot/live"))[1])["rows"] == []  # the master has them
+    for worker, id in stored.items():
         with gateway.only(worker):
-            assert json.loads((await gateway.get("/toolglot/live"))[1])["rows"] == []
+            assert (await gateway.get(f"/v1/responses/{id}"))[0] == 404
 
 
 async def _a_running_stream_is_finished(gateway: Master) -> None:
@@ -253,7 +267,7 @@ def test_workers_that_never_start(tmp_path: Path, server: str, crash: str, code:
     in_a_worker = f"import os, sys\nif sys.orig_argv[1] == '-m':\n    {crash or 'pass'}\n"
     (tmp_path / "sitecustomize.py").write_text(in_a_worker)
     environ = {**HERE, "PYTHONPATH": f"{tmp_path}{os.pathsep}{HERE['PYTHONPATH']}"}
-    done = subprocess.run(COMMAND, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(COMMAND, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == code, done.stderr
     assert words in done.stderr
     assert "Traceback" not in done.stderr

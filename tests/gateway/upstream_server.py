@@ -35,13 +35,17 @@ class UpstreamRequest:
 
 @dataclass
 class UpstreamResponse:
-    """`chunks` are sent one by one, `gap` seconds apart; `breaks`: the connection is then reset."""
+    """`chunks` are sent one by one, `gap` seconds apart, all but the first once `go_on` is set. Then the connection is reset
+    (`breaks`), or the body ends when `end` is set.
+    """
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     chunks: list[bytes] = field(default_factory=list)
     gap: float = 0.0
     breaks: bool = False
+    go_on: asyncio.Event | None = None
+    end: asyncio.Event | None = None
 
 
 Play = Callable[[UpstreamRequest], UpstreamResponse | Awaitable[UpstreamResponse]]
@@ -53,13 +57,20 @@ class Upstream:
     port: int = 0
     scheme: str = "http"
     requests: list[UpstreamRequest] = field(default_factory=list)
+    connections: int = 0
     left: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway disconnected during a response
 
     @property
     def url(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.port}"
 
+    @property
+    def chats(self) -> list[UpstreamRequest]:
+        """All but the question for its models, which a gateway asks when it starts, before or after its first chat."""
+        return [request for request in self.requests if request.method == "POST"]
+
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             while (request := await _read(reader)) is not None:
                 self.requests.append(request)
@@ -90,10 +101,12 @@ async def _write(
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     writer.write(f"HTTP/1.1 {response.status} Scripted\r\n{head}\r\n".encode())
     for number, chunk in enumerate(response.chunks):
-        if number and response.gap:
+        if number and (response.gap or response.go_on):
             gone = asyncio.ensure_future(reader.read(1))
-            done, _ = await asyncio.wait({gone}, timeout=response.gap)
-            if done:
+            going_on = asyncio.ensure_future(_pause(response))
+            await asyncio.wait({gone, going_on}, return_when=asyncio.FIRST_COMPLETED)
+            if gone.done():
+                going_on.cancel()
                 left.set()
                 raise ConnectionResetError
             gone.cancel()
@@ -103,8 +116,16 @@ async def _write(
         await writer.drain()
     if response.breaks:
         raise ConnectionResetError
+    if response.end is not None:
+        await response.end.wait()
     writer.write(b"0\r\n\r\n")
     await writer.drain()
+
+
+async def _pause(response: UpstreamResponse) -> None:
+    await asyncio.sleep(response.gap)
+    if response.go_on is not None:
+        await response.go_on.wait()
 
 
 @contextlib.asynccontextmanager

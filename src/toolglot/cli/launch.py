@@ -202,9 +202,14 @@ def environment(agent: Agent, environ: Mapping[str, str]) -> dict[str, str]:
 def _run(words: list[str], environ: Mapping[str, str]) -> int:
     """Until it ends: its exit code. Signals reach it; from a terminal, Ctrl-C reaches it without us."""
     process: subprocess.Popen[bytes] | None = None
+    early: list[int] = []  # came after it was started and before we knew it
 
     def forward(number: int, _: FrameType | None) -> None:
-        if process is not None and (number != signal.SIGINT or not sys.stdin.isatty()):
+        if number == signal.SIGINT and sys.stdin.isatty():
+            return
+        if process is None:
+            early.append(number)
+        else:
             process.send_signal(number)
 
     names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
@@ -212,6 +217,8 @@ def _run(words: list[str], environ: Mapping[str, str]) -> int:
     before = {number: signal.signal(number, forward) for number in numbers}
     try:
         with subprocess.Popen(words, env=dict(environ)) as process:  # noqa: S603
+            for number in early:
+                process.send_signal(number)
             code = process.wait()
     except OSError as error:
         raise UpstreamError(f"{words[0]} can't be started: {error.strerror or error}") from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from toolglot.client.session import Session
+from toolglot.client.session import Response, Session
 from toolglot.client.worker import in_worker
 from toolglot.core.fold import unfold
 from toolglot.core.interfaces import ResponseContext, Writer
@@ -64,6 +64,8 @@ async def chat(call: EndpointCall, body: bytes | None = None) -> None:
     _record_candidate(call.record, opened.candidate)
     call.record.tool_mode, call.record.tried = opened.response.plan.tool_mode.name, opened.failed
     kept_thread = thread if thread is not None and thread.is_kept else None
+    if isinstance(opened.response, Response):
+        opened.response.is_steered = call.exchange.is_steered
     content, prices = server.record, call.live.config.prices
     keep_events = content or kept_thread is not None
     context = response_context(call, request)

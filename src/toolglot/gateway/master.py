@@ -32,7 +32,7 @@ from toolglot.gateway.startup_check import warn_unreachable
 from toolglot.gateway.state import log
 from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.gateway.usage import Usage
-from toolglot.gateway.worker import USAGE_ERROR
+from toolglot.gateway.worker import DELETE_SECONDS, USAGE_ERROR
 from toolglot.gateway.worker_channel import (
     Answer,
     Ask,
@@ -50,6 +50,7 @@ from toolglot.gateway.worker_channel import (
 
 _START_SECONDS = 60.0  # for a worker to be ready
 _COUNT_SECONDS = 2.0  # for a worker to say how many requests are in progress
+_DELETE_SECONDS = 0.8 * DELETE_SECONDS
 _MAX_FAILED_STARTS = 5  # in a row, with no worker ready
 _SHORT_LIFE = 10.0  # seconds: dying sooner counts as a crash loop
 _FIRST_DELAY, _MAX_DELAY = 0.1, 30.0  # seconds before a restart; doubled for each short life
@@ -210,13 +211,13 @@ class Master:
 
     async def running(self, owner: str | None) -> int:
         """Of all workers. A worker sends records in order, so all requests that ended before are counted, too."""
-        return await self._sum(lambda number: Count(number, owner))
+        return await self._sum(lambda number: Count(number, owner), _COUNT_SECONDS)
 
     async def delete_responses(self, owner: str | None) -> int:
-        return await self._sum(lambda number: Delete(number, owner))
+        return await self._sum(lambda number: Delete(number, owner), _DELETE_SECONDS)
 
-    async def _sum(self, question: Callable[[int], Message]) -> int:
-        answers = (worker.channel.ask(question, _COUNT_SECONDS) for worker in self._workers if worker.ready)
+    async def _sum(self, question: Callable[[int], Message], seconds: float) -> int:
+        answers = (worker.channel.ask(question, seconds) for worker in self._workers if worker.ready)
         numbers = await asyncio.gather(*answers, return_exceptions=True)
         return sum(number for number in numbers if isinstance(number, int))
 

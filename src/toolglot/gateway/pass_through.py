@@ -11,6 +11,7 @@ import msgspec
 
 from toolglot.catalog.prices import cost
 from toolglot.catalog.profiles import server_kind
+from toolglot.client.cloud_credentials import send
 from toolglot.client.keys import without_key
 from toolglot.client.transport import Answer
 from toolglot.core.reply import Usage
@@ -46,9 +47,8 @@ async def forward(call: EndpointCall) -> None:
     headers = {"Content-Type": "application/json", **route.provider.headers, **candidate.target.headers}
     session = call.live.session
     call.exchange.watch_disconnect()
-    answer = await session.transport.send(
-        "POST", provider_url(route.provider, path), headers, encode(fields), limits=session.limits
-    )
+    url = provider_url(route.provider, path)
+    answer = await send(session.transport, route.provider, "POST", url, headers, body=encode(fields), limits=session.limits)
     try:
         if answer.status >= 300:
             failed = route.wire.read_error(answer.status, answer.headers, await answer.read())

@@ -41,6 +41,7 @@ from toolglot.gateway.worker_channel import (
 )
 
 _ANSWER_SECONDS = 10.0  # for the master
+DELETE_SECONDS = 60.0  # for the master and all workers to delete: it must not look done before it is
 USAGE_ERROR = 2  # exit code
 
 
@@ -63,11 +64,11 @@ class MasterLink:
         else:
             self._channel.send(message)
 
-    async def ask(self, method: str, *arguments: str | None) -> msgspec.Raw:
+    async def ask(self, method: str, *arguments: str | None, seconds: float = _ANSWER_SECONDS) -> msgspec.Raw:
         try:
             if self._channel is None:
                 raise TimeoutError
-            answer: msgspec.Raw = await self._channel.ask(lambda number: Ask(number, method, list(arguments)), _ANSWER_SECONDS)
+            answer: msgspec.Raw = await self._channel.ask(lambda number: Ask(number, method, list(arguments)), seconds)
         except TimeoutError:
             raise UpstreamError("the gateway's master process does not answer", 503, "unavailable", 1.0) from None
         return answer
@@ -131,7 +132,7 @@ class _AllWorkers(Overview):
         return msgspec.json.decode(await self._master.ask("usage", str(days), owner), type=list[dict[str, Any]])
 
     async def delete(self, owner: str | None) -> Deleted:
-        return msgspec.json.decode(await self._master.ask("delete", owner), type=Deleted)
+        return msgspec.json.decode(await self._master.ask("delete", owner, seconds=DELETE_SECONDS), type=Deleted)
 
     async def spent(self, owner: str) -> dict[Period, Spent]:
         if not self._shared.is_local:

@@ -18,13 +18,15 @@ _ANY_SIGN = re.compile(f"[{re.escape(''.join(sorted(_SIGNS)))}]")
 _LONG = 64 * 1024  # characters
 _FEW = 8  # markers without a sign that are searched one by one
 _ASCII_TOKEN = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]++")
+_ASCII_WORDS = re.compile("[A-Za-z0-9_]*+")
 _ANY_TOKEN = re.compile(rf"{_ASCII_TOKEN.pattern}|[^\sA-Za-z0-9_]")
 _LINE_INDENT = re.compile(r"[ \t]*+")
 _NOWHERE = re.compile(r"(?!)")
+_KEPT_ENDS = 2048
 _DISTINCT = 2  # enough letters to distinguish most line starts from markers
 _MAX_INDENT = 64  # deeper indents don't count as line starts: they would be buffered and rescanned
-Three = tuple[str, str, str]
 _SHORT = 6  # prefixes up to this length are cached: nearly all that a chunk ends in are shorter
+_CUT = _SHORT + 1
 
 
 class Markers:
@@ -78,12 +80,12 @@ class Markers:
 
     @cached_property
     def short_prefixes(self) -> frozenset[str]:
-        return _short_prefixes({marker[: _SHORT + 1] for marker in self._sorted})
+        return _short_prefixes({marker[:_CUT] for marker in self._sorted})
 
-    @cached_property
-    def ends(self) -> frozenset[Three]:
-        """The last characters of longer prefixes."""
-        return _threes(marker[:-1] for marker in self._sorted)
+    @property
+    def prefix_texts(self) -> list[str]:
+        """The last three characters of each longer prefix are in one of these."""
+        return [marker[:-1] for marker in self._sorted]
 
     def begins(self, text: str) -> bool:
         """Whether this is a proper prefix of a marker: then it is one of the next marker in sort order."""
@@ -105,7 +107,8 @@ class _Prefixes:
         self._indents = any(markers.at_line_start for markers in sets)
         self._longest = max(markers.longest for markers in sets)
         self._short = frozenset().union(*(markers.short_prefixes for markers in sets))
-        self._ends = frozenset().union(*(markers.ends for markers in sets))
+        texts = "\0".join([text for markers in sets for text in markers.prefix_texts])
+        self._ends = lru_cache(_KEPT_ENDS)(texts.__contains__)
 
     def is_prefix(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
@@ -119,7 +122,7 @@ class _Prefixes:
     def buffer_from(self, text: str, at: int) -> int:
         """Most texts need no search."""
         end = size = len(text)
-        if tuple(text[-3:]) in self._ends:
+        if self._ends(text[-3:]):
             end = self._first(text, at)
         elif size - 2 >= at and text[-2:] in self._short:
             end = size - 2
@@ -141,11 +144,6 @@ class _Prefixes:
 def _short_prefixes(heads: Iterable[str]) -> frozenset[str]:
     """All proper prefixes of these beginnings of markers, up to `_SHORT` characters."""
     return frozenset([head[:size] for head in heads for size in range(1, len(head))])
-
-
-def _threes(texts: Iterable[str]) -> frozenset[Three]:
-    joined = "\0".join(texts)
-    return frozenset(zip(joined, joined[1:], joined[2:], strict=False))
 
 
 def _rank(found: tuple[int, str]) -> tuple[int, int]:
@@ -212,7 +210,8 @@ class NamedMarkers:
 
     def __init__(self, names: Mapping[str, str], forms: Iterable[NamedForm]) -> None:
         """`names`: all spellings, with the name of each."""
-        self._names = sorted(filter(_ANY_TOKEN.match, names))
+        tokens = {name: token[0] for name in names if (token := _ANY_TOKEN.match(name)) is not None}
+        self._names = sorted(tokens)
         self._exact = frozenset(name for name in self._names if names[name] == name)
         self._forms = tuple(forms)
         self._by_next = _by_next(self._forms)
@@ -224,9 +223,9 @@ class NamedMarkers:
         self._reach = max(map(len, self._befores), default=0)  # how far before its name a marker may begin
         self._by_token: dict[str, list[str]] = {}
         for name in self._names:
-            self._by_token.setdefault(_ANY_TOKEN.match(name)[0], []).append(name)  # type: ignore[index]
+            self._by_token.setdefault(tokens[name], []).append(name)
         self._has_none = frozenset(self._by_token).isdisjoint
-        self._tokens = _ASCII_TOKEN if all(map(_ASCII_TOKEN.match, self._by_token)) else _ANY_TOKEN
+        self._tokens = _ASCII_TOKEN if _ASCII_WORDS.fullmatch("".join(self._by_token)) else _ANY_TOKEN
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         if len(text) - at > _LONG:  # in one step, nothing else in the process could run meanwhile
@@ -270,25 +269,29 @@ class NamedMarkers:
 
     @cached_property
     def short_prefixes(self) -> frozenset[str]:
-        return _short_prefixes(
-            {(form.before + name + form.after)[: _SHORT + 1] for form in self._forms for name in self._of(form)}
-        )
+        """After a name that is longer than they are, nothing counts; many names begin alike."""
+        heads: set[str] = set()
+        for exact, names in ((True, self._exact), (False, self._names)):
+            forms = [form for form in self._forms if form.exact == exact]
+            cut, short = {name[:_CUT] for name in names}, [name for name in names if len(name) < _CUT]
+            heads |= {(before + name)[:_CUT] for before in {form.before for form in forms} for name in cut}
+            heads |= {(form.before + name + form.after)[:_CUT] for form in forms for name in short}
+        return _short_prefixes(heads)
 
-    @cached_property
-    def ends(self) -> frozenset[Three]:
-        """Of the names, and of where they meet the text around them."""
+    @property
+    def prefix_texts(self) -> list[str]:
+        """The names, and where they meet the text around them."""
         befores, afters = {before[-2:] for before in self._befores}, {form.after[:-1][:2] for form in self._forms}
         heads, tails = {name[:2] for name in self._names}, {name[-2:] for name in self._names}
         short = [name for name in self._names if len(name) == 1]
-        return _threes(
-            [
-                *(self._befores + tuple(self._names)),
-                *(form.after[:-1] for form in self._forms),
-                *(before + head for before in befores for head in heads),
-                *(tail + after for tail in tails for after in afters),
-                *(before + name + after for name in short for before in befores for after in afters),
-            ]
-        )
+        return [
+            *self._befores,
+            *self._names,
+            *(form.after[:-1] for form in self._forms),
+            *(before + head for before in befores for head in heads),
+            *(tail + after for tail in tails for after in afters),
+            *(before + name + after for name in short for before in befores for after in afters),
+        ]
 
     def begins(self, text: str) -> bool:
         """Whether this is a proper prefix of a marker."""

@@ -29,6 +29,7 @@ _MAX_WAIT = 24  # characters that a region waits for a preferred one to end too:
 _RESCANS = 4  # how many times its length a text may be rescanned after failed regions
 _LONGEST_TAG = 40
 _TEXT_OF = attrgetter("text")
+_OPENING_BACKTICK = re.compile(r"""(?:^|[\s(\["'*/|])`\Z""")  # not the end of a code span or fence: <|im_end|> may follow that
 _OPEN_TAG = re.compile(r"[<\[][^\s<>\[\]]*+\Z")  # without a token that follows, it could become another token
 _CLOSING_TAG = re.compile(r"\s*+</([^\s<>]++)>")
 _BEGINNINGS = 256  # beginnings of a region whose grammars are known
@@ -354,6 +355,8 @@ class ToolCallScanner:
         if self._reasoning is not None and marker in (config.ends.get(self._reasoning) or config.closers):
             self._reasoning = None
             self._text = "\n"  # the answer begins here, as at the start of a line
+        elif marker not in config.openings and _OPENING_BACKTICK.search(self._emitted):
+            self._emit_text(marker)  # the reply explains the marker: `<think>`
         elif self._reasoning is None and marker in config.ends:
             self._reasoning = marker
         elif marker in config.openings and not may_open:
