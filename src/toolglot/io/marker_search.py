@@ -214,6 +214,7 @@ class NamedMarkers:
         self._names = sorted(tokens)
         self._exact = frozenset(name for name in self._names if names[name] == name)
         self._forms = tuple(forms)
+        self._by_next = _by_next(self._forms)
         self._befores = tuple(dict.fromkeys(form.before for form in self._forms))
         self.at_line_start = any(form.at_line_start for form in self._forms)
         self.longest = max(map(len, self._names), default=0) + max(
@@ -246,7 +247,7 @@ class NamedMarkers:
     def _markers_at(self, text: str, at: int, name: str, least: int) -> Iterator[tuple[int, str]]:
         """The markers around the name at this place, with their beginnings."""
         end, exact = at + len(name), name in self._exact
-        for form in self._forms:
+        for form in self._by_next.get(text[end : end + 1], self._by_next[""]):
             start = at - len(form.before)
             if start < least or not (text.startswith(form.after, end) and text.startswith(form.before, start)):
                 continue
@@ -330,6 +331,13 @@ class NamedMarkers:
         return _Prefixes(self)
 
 
+@lru_cache
+def _by_next(forms: tuple[NamedForm, ...]) -> dict[str, tuple[NamedForm, ...]]:
+    """The forms that go on with a character behind the name, and those that end there."""
+    chars = {form.after[:1] for form in forms} | {""}
+    return {char: tuple(form for form in forms if form.after[:1] in ("", char)) for char in chars}
+
+
 class MarkerUnion:
     """Several sets of markers as one: those that are always searched, and those of the request's tools."""
 
@@ -341,11 +349,14 @@ class MarkerUnion:
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
         if not any(map(text.__contains__, self._signless)):
-            sign, line = _ANY_SIGN.search(text, at), self._line(text) if "\n" in text else -1
+            sign = _ANY_SIGN.search(text, at)
+            first = sign.start() - self._longest if sign is not None else len(text)
+            line = self._line(text, first) if "\n" in text else -1
             if sign is None and line < 0:  # as in most texts
                 return best
-            first = min(sign.start() - self._longest if sign else len(text), line if line >= 0 else len(text))
-            at = max(at, first)  # no marker begins earlier: neither one with a sign, nor one at a line start
+            at = max(
+                at, line if line >= 0 else first
+            )  # no marker begins earlier: neither one with a sign, nor one at a line start
         for markers in self._sets:
             found = markers.find(text, at)
             if found is not None and (best is None or _rank(found) < _rank(best)):
@@ -362,14 +373,14 @@ class MarkerUnion:
         found = tuple(marker for markers in self._sets for marker in markers.signless)
         return found if len(found) <= _FEW else ("",)
 
-    def _line(self, text: str) -> int:
-        """Where the first line begins that may be a marker without a sign, by its first letters; -1: none does."""
-        heads, line = self._line_heads, text.find("\n")
+    def _line(self, text: str, end: int) -> int:
+        """Where the first line before `end` begins that may be a marker without a sign, by its first letters; -1: none does."""
+        heads, line = self._line_heads, text.find("\n", 0, max(end, 0))
         while line >= 0:
             start = _LINE_INDENT.match(text, line + 1).end()  # type: ignore[union-attr]
             if text.startswith(heads, start):
                 return line
-            line = text.find("\n", line + 1)
+            line = text.find("\n", line + 1, end)
         return -1
 
     @cached_property
