@@ -141,15 +141,31 @@ Bedrock and Vertex also work without a key. With `pip install 'toolglot[aws]'`, 
 {_table(heads, [_provider(name, row) for name, row in providers().items()])}"""
 
 
-def _price(row: Price) -> list[str]:
-    names = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
-    figures = [f"{number:g}" if (number := getattr(row, name)) is not None else "" for name in names]
-    model = f"`{row.model}`" + (f", more than {row.above:,} input tokens" if row.above else "")
-    return [model, ", ".join(row.providers), *figures, f"{row.source} ({row.date})"]
+_PRICES = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache read",
+    "cache_write": "cache write",
+    "cache_write_1h": "for an hour",
+}
+
+
+def _prices_of(rows: list[Price], sources: list[str]) -> str:
+    used = {key: head for key, head in _PRICES.items() if any(getattr(row, key) is not None for row in rows)}
+    lines = []
+    for row in sorted(rows, key=lambda row: (row.model, row.above)):
+        model = f"`{row.model}`" + (f" above {row.above:,} input tokens" if row.above else "")
+        figures = [f"{number:g}" if (number := getattr(row, key)) is not None else "" for key in used]
+        lines.append([model, *figures, str(sources.index(f"{row.source} ({row.date})") + 1)])
+    return _table(["model", *used.values(), "source"], lines)
 
 
 def prices_page() -> str:
-    heads = ["model", "providers", "input", "output", "cache read", "cache write", "for an hour", "source"]
+    sources = list(dict.fromkeys(f"{row.source} ({row.date})" for row in prices()))
+    parts = [
+        f"## {', '.join(names)}\n\n{_prices_of([row for row in prices() if row.providers == names], sources)}"
+        for names in dict.fromkeys(row.providers for row in prices())
+    ]
     return f"""# Prices
 
 What toolglot knows of prices: US dollars for a million tokens, at the vendor's own API. It counts
@@ -159,7 +175,10 @@ in `toolglot.toml` win.
 Where "cache write" is empty, what is put into the cache costs as much as other input. DeepSeek's prices are those outside its
 peak hours.
 
-{_table(heads, [_price(row) for row in prices()])}"""
+{chr(10).join(parts)}
+## Sources
+
+{"".join(f"{number}. {source}{chr(10)}" for number, source in enumerate(sources, 1))}"""
 
 
 def _model(row: Profile) -> list[str]:
@@ -235,7 +254,7 @@ Every command has `--json`, and the same exit codes: 0 success, 1 failure, 2 usa
 """
     ]
     for name in COMMANDS:
-        shown = CliRunner().invoke(cli, [name, "--help"], prog_name="toolglot", terminal_width=100).stdout.rstrip()
+        shown = CliRunner().invoke(cli, [name, "--help"], prog_name="toolglot", terminal_width=80).stdout.rstrip()
         rows = [case for case in bad["case"] if case["command"].split()[1] == name]
         table = _table(
             ["bad input", "exit", "answer"], [[f"`{row['command']}`", row["exit"], f"`{row['answer']}`"] for row in rows]

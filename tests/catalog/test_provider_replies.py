@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.client.running import QUICK
+from tests.client.running import PATIENT
 from toolglot import AsyncClient
 from toolglot.catalog.providers import provider, providers
 from toolglot.client.embedded import Ready
@@ -68,7 +68,7 @@ class Transport:
         self._body = body.encode()
 
     async def send(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = QUICK
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", *, limits: Limits = PATIENT
     ) -> Ready:
         return Ready(self._body)
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.client.fault_server import FaultServer, Request, fault_server
-from tests.client.running import DIRECT, QUICK
+from tests.client.running import DIRECT, PATIENT
 from tests.laws.conversations import body
 from toolglot import AsyncClient, KeyMissingError
 from toolglot.catalog.providers import provider
@@ -120,14 +120,14 @@ def test_region_and_service_are_those_of_the_address(host: str, scope: str) -> N
     sent: list[Any] = []
 
     class Recorder:
-        async def send(self, method: str, url: str, headers: Any, body: bytes = b"", *, limits: Any = QUICK) -> Ready:
+        async def send(self, method: str, url: str, headers: Any, body: bytes = b"", *, limits: Any = PATIENT) -> Ready:
             sent.append(headers)
             return Ready(b"{}")
 
         async def aclose(self) -> None: ...
 
     url = f"https://{host}/openai/v1/responses"
-    asyncio.run(send(Recorder(), provider("bedrock"), "POST", url, {}, body=b"{}", limits=QUICK))
+    asyncio.run(send(Recorder(), provider("bedrock"), "POST", url, {}, body=b"{}", limits=PATIENT))
     assert parts_of(sent[0]["Authorization"])["Credential"].endswith(f"/{scope}/aws4_request")
 
 

@@ -15,6 +15,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tests.gateway.running import Running, config, run, serving
 from tests.gateway.scripts import calls, held, in_turn, question, response_to, text, weather
 from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamResponse, upstream_server
+from toolglot.core.messages import Reasoning, Text
+from toolglot.core.reply import Reply, Stop, Usage
 
 _KEYS = 'keys = ["key-one-0123456789", "key-two-0123456789"]'
 _ONE = {"Authorization": "Bearer key-one-0123456789"}
@@ -273,6 +275,28 @@ def test_a_running_response_is_steered(wire: str) -> None:
             assert all(words in seen for words in ("talk", deltas, "in German", "Be kind."))
             await connection.response.steer(input="too late", previous_response_id=later[-1].response.id)
             assert (await connection.recv()).error.code == "response_already_completed"
+
+    run(work())
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_thought_that_is_cut_is_forgotten(wire: str) -> None:
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        if "in German" in str(request.body):
+            return response_to(request, text("Gut."))
+        thought = Reasoning("hmm " * 6000, {"openai-responses": {"id": "rs_1"}})
+        return response_to(request, Reply("r", "m", (thought, Text("Good.")), Stop("stop"), Usage(1, 2)), gap=0.2)
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:
+            await connection.response.create(model=f"{wire}/m", input="talk")
+            events = [await connection.recv()]
+            while events[-1].type != "response.reasoning_summary_text.delta":
+                events.append(await connection.recv())
+            await connection.response.steer(input="in German", previous_response_id=events[0].response.id)
+            assert (await _until_end(connection))[-1].type == "response.incomplete"
+            assert (await _until_end(connection))[-1].response.output_text == "Gut."
+            assert "hmm" not in str(up.requests[-1].body)
 
     run(work())
 

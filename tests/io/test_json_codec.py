@@ -108,7 +108,9 @@ def test_preview_is_short_and_never_raises() -> None:
         deep = [deep]
     assert preview("x" * 300) == "x" * 197 + "..."
     assert preview({"a": 1}) == '{"a":1}'
-    assert "deeply" in preview(deep)
+    shown = preview(deep)  # from Python 3.14 on, msgspec encodes as deep as the stack reaches
+    assert len(shown) <= 200
+    assert "deeply" in shown or shown.startswith("[[[")
     while deep:  # unnested by hand: Python frees it recursively
         deep = deep[0]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -29,13 +29,13 @@ from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
 from toolglot.core.request import Request
-from toolglot.core.tools import Tool, cached_for_toolset
 from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.server_tools import Served, serve
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
+from toolglot.pipeline.request.toolset_cache import are_large
 from toolglot.pipeline.request.vendor_tools import plain_request, server_kinds
 from toolglot.pipeline.response.call_validator import MAX_CALLS, Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
@@ -51,7 +51,6 @@ _LONG = 8 * 1024  # characters; to search so many for calls takes some 50 ms at 
 _SHORTEST_CALL = 8  # characters; `f(a="b")`
 _ENDS = frozenset(")}]>")
 _MANY = 200  # events or messages
-_LARGE = 3000  # objects and lists in the schemas of all tools
 _LONG_REQUEST = 256 * 1024  # characters of text; a shorter request is written within milliseconds
 STEERED = Stop("pause", "steered")  # the Responses API's word for a response that new input ends
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
@@ -200,7 +199,7 @@ class Response:
         self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
-        self._has_large_tools = _are_large(self.plan.tools)
+        self._has_large_tools = are_large(self.plan.tools)
         self._is_long = contents(self.plan.given).characters > _LONG
         self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
@@ -292,7 +291,7 @@ class Response:
     async def _next_events(self, stream: Stream) -> list[Event] | None:
         if self.is_steered is None:
             return await stream.next()
-        if self.is_steered() and not (self._has_calls or self._buffered or self._no_tool):
+        if self.is_steered() and not (self._has_calls or self._held > 0 or self._no_tool):
             self._retries = 0
             return await stream.cut(STEERED)
         events = await stream.next()
@@ -313,13 +312,18 @@ class Response:
             return [Fault(error.with_traceback(None))]
         return []
 
+    @property
+    def _held(self) -> int:
+        """Characters that the pipeline got and has not sent."""
+        return self._received - self._pipeline.sent.characters
+
     def _takes_long(self, events: list[Event]) -> bool:
         """Whether to process them in a worker thread. Counts them: call it once.
 
         That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or is
         written as text, which may stand in a long conversation.
         """
-        held, length = self._received - self._pipeline.sent.characters, _length(events)
+        held, length = self._held, _length(events)
         self._received += length
         if len(events) > _MANY or length > _LONG or self._may_replan:
             return True
@@ -411,12 +415,7 @@ def _where(request: Request) -> Callable[[Callable[[], T]], Awaitable[T]]:
 
 def _is_large(request: Request) -> bool:
     """Whether planning and writing it takes long."""
-    return len(request.messages) > _MANY or _are_large(request.tools) or contents(request.messages).characters > _LONG_REQUEST
-
-
-def _are_large(tools: tuple[Tool, ...]) -> bool:
-    """Whether fitting or compiling their schemas, or searching them, takes long, if it was not done before."""
-    return bool(tools) and cached_for_toolset(tools, "are large", _count_schemas)
+    return len(request.messages) > _MANY or are_large(request.tools) or contents(request.messages).characters > _LONG_REQUEST
 
 
 def _may_be_a_call(events: list[Event]) -> bool:
@@ -426,19 +425,6 @@ def _may_be_a_call(events: list[Event]) -> bool:
     native = {one.index for one in events if type(one) is Open and one.kind == "call"}
     texts = [one.text for one in events if type(one) is Delta and one.index not in native]
     return sum(map(len, texts)) >= _SHORTEST_CALL and not all(map(_ENDS.isdisjoint, texts))
-
-
-def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:
-    left: list[Any] = [tool.schema for tool in tools]
-    count, length = 0, sum(len(tool.description or "") for tool in tools)
-    while left and count <= _LARGE and length <= _LONG_REQUEST:
-        node = left.pop()
-        if isinstance(node, str):
-            length += len(node)
-        elif isinstance(node, (dict, list)):
-            count += 1
-            left.extend(node.values() if isinstance(node, dict) else node)
-    return count > _LARGE or length > _LONG_REQUEST
 
 
 def _length(events: list[Event]) -> int:

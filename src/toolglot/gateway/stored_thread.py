@@ -7,9 +7,10 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
+from toolglot.client.session import STEERED
 from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import Conversations, ResponseContext
-from toolglot.core.messages import Message, Opaque, ToolCall, ToolResult
+from toolglot.core.messages import Message, Opaque, Reasoning, ToolCall, ToolResult
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
@@ -129,7 +130,10 @@ class StoredThread:
         """Nothing, if the response is not complete."""
         if reply.error is not None:
             return
-        messages = (*self._new_messages, Message("assistant", reply.parts)) if reply.parts else self._new_messages
+        parts = reply.parts
+        while parts and reply.stop == STEERED and type(parts[-1]) is Reasoning:
+            parts = parts[:-1]  # cut short: vendors refuse a thought without what follows it
+        messages = (*self._new_messages, Message("assistant", parts)) if parts else self._new_messages
         await self._keep(self._fields.previous or None, messages, reply, context, is_small)
 
     async def save_compacted(self, summary: Message, reply: Reply, context: ResponseContext) -> None:
