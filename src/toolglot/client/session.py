@@ -223,6 +223,7 @@ class Response:
         """Send the request and wait for the first event of a stream, or for the whole response."""
         if self.plan.request.stream:
             self._stream = await with_retries(partial(self._corrected, open_stream), self._session.retries)
+            self._http_request = msgspec.structs.replace(self._http_request, body=b"")  # sent; a stream may last for minutes
             return
         batch = await self._fetch()
         if self._reopens:
