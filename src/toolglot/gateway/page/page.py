@@ -55,8 +55,12 @@ def page_files() -> dict[str, bytes]:
     placeholders = {"DIALECTS": options, "MAX_TEXT": str(MAX_TEXT), "PRELOADS": preloads}
     for placeholder, text in placeholders.items():
         found["page.html"] = found["page.html"].replace(f"%{placeholder}%", text)
-    found["page.html"] = "\n".join(line.lstrip() for line in found["page.html"].splitlines())  # the page has a limit of bytes
-    return {name: text.encode() for name, text in found.items()}
+    return {name: (text if name in modules else _without_indent(text)).encode() for name, text in found.items()}
+
+
+def _without_indent(text: str) -> str:
+    """Less to load. Modules keep theirs: a template may have lines whose indent counts."""
+    return "\n".join([line.lstrip() for line in text.splitlines()])
 
 
 async def show(call: EndpointCall) -> None:
