@@ -45,7 +45,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python bench/rescue/run.py --mode both
 	$(BIN)/python bench/stream.py
 	$(BIN)/python bench/client.py
-	$(BIN)/python bench/gateway/run.py --quick --no-litellm
+	$(BIN)/python bench/gateway/run.py --quick --no-others
 	$(BIN)/python bench/prompts.py
 	$(BIN)/python bench/retrieval.py
 	$(BIN)/python bench/ask/run.py --model smollm2 --questions 60

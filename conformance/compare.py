@@ -28,7 +28,7 @@ RESULTS = ROOT / "conformance" / "results.json"  # of the last run of each
 START, END = "<!-- table: python -m conformance.compare -->", "<!-- end of the table -->"
 WHOLE = {"clean", "parallel", "text_around", "reasoning"}
 CLEAN, DAMAGED = "calls in text, well written", "damaged, cut off or no call"
-HOSTS = "engines"  # the environment of tests/integrations/hosts
+HOSTS = ("engines", "litellm")  # environments of tests/integrations/hosts, which name the versions
 OURS = ""  # this environment
 CUTS = "1,7"
 
@@ -43,17 +43,17 @@ class Measured(msgspec.Struct, frozen=True):
     groups: tuple[str, ...] = ()  # without any, all that it supports
 
 
-GATEWAY = ("text", "real_calls", "quoted_input", "traps")
+GATEWAY = ("text", "real_calls", "quoted_input", "traps", "plain_calls")
 EVERY = {
     "toolglot": Measured(("toolglot_adapter.py",), (OURS,)),
     "toolglot, dialect unknown": Measured(("toolglot_adapter.py",), (OURS,), "auto", groups=(*GATEWAY, "values")),
     "toolglot gateway": Measured(("gateway_adapter.py", "toolglot"), (OURS,), "auto", "7", GATEWAY),
     "toolglot gateway, Ollama's API": Measured(("gateway_adapter.py", "toolglot", "ollama"), (OURS,), "auto", "7", GATEWAY[1:]),
-    "LiteLLM": Measured(("litellm_adapter.py",), ("litellm[proxy]",), cuts="", groups=("wires", "prefix")),
-    "LiteLLM proxy": Measured(("gateway_adapter.py", "litellm"), ("litellm[proxy]",), "auto", "", GATEWAY),
+    "LiteLLM": Measured(("litellm_adapter.py",), ("litellm",), cuts="", groups=("wires", "prefix")),
+    "LiteLLM proxy": Measured(("gateway_adapter.py", "litellm"), ("litellm",), "auto", "", GATEWAY),
     "llm-rosetta": Measured(("llm_rosetta_adapter.py",), ("llm-rosetta",), cuts="", groups=("wires", "prefix")),
-    "vLLM's parsers": Measured(("engines_adapter.py", "vllm"), (HOSTS,), cuts="", groups=("text", "values")),
-    "SGLang's detectors": Measured(("engines_adapter.py", "sglang"), (HOSTS,), cuts="", groups=("text", "values")),
+    "vLLM's parsers": Measured(("engines_adapter.py", "vllm"), ("engines",), cuts="", groups=("text", "values")),
+    "SGLang's detectors": Measured(("engines_adapter.py", "sglang"), ("engines",), cuts="", groups=("text", "values")),
     "json-repair": Measured(("json_repair_adapter.py",), ("json-repair",), groups=("arguments",)),
 }
 
@@ -62,9 +62,9 @@ def environment(packages: tuple[str, ...]) -> str:
     """A Python that has these packages."""
     if packages == (OURS,):
         return sys.executable
-    if packages == (HOSTS,):
-        return str(host_environment(HOSTS) / "bin" / "python")
-    place = CACHE / "-".join(packages).replace("[", "-").rstrip("]")
+    if packages[0] in HOSTS:
+        return str(host_environment(packages[0]) / "bin" / "python")
+    place = CACHE / "-".join(packages)
     python, done = place / "bin" / "python", place / "done"
     if not done.exists():
         print(f"installing {' '.join(packages)} ...", file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 Row = dict[str, Any]
-FILES = {"quoted_input.jsonl": "quoted", "real_calls.jsonl": "call", "traps.jsonl": "trap"}
+FILES = {"quoted_input.jsonl": "quoted", "real_calls.jsonl": "call", "traps.jsonl": "trap", "plain_calls.jsonl": "call"}
 KEYS = {"id", "kind", "form", "lang", "source", "scene", "split", "tools", "messages", "reply", "expect", "note"}
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")

@@ -18,6 +18,7 @@ GROUPS = {  # file -> what it is about, as the report says it
     "real_calls": "real calls behind injected ones",
     "quoted_input": "quoted and injected calls",
     "traps": "explanations, logs, refusals",
+    "plain_calls": "real calls, nothing injected",
     "arguments": "repair of arguments",
     "wires": "translation between APIs",
     "prefix": "prefix stability",

@@ -95,6 +95,9 @@ class _Recorded:
     async def aclose(self) -> None:
         """There is no connection."""
 
+    def release(self) -> None:
+        """There is no connection."""
+
 
 class _Upstream:
     """A transport that plays fixtures."""

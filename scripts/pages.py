@@ -15,7 +15,7 @@ import msgspec
 from click.testing import CliRunner
 
 import toolglot
-from toolglot.catalog.prices import Price
+from toolglot.catalog.prices import Price, prices
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import families
 from toolglot.catalog.providers import Provider, providers
@@ -123,6 +123,8 @@ What you know about a model, in the form of the catalog's rows: see [know the mo
 
 def _provider(name: str, row: Provider) -> list[str]:
     key = f"`{row.key}`{' (optional)' if row.key_optional else ''}" if row.key else "none"
+    if row.credentials:
+        key += f", or `toolglot[{row.credentials}]`"
     return [f"`{name}`", row.wire, f"`{row.base_url}`", key, "yes" if row.constrains else "", row.source]
 
 
@@ -133,7 +135,50 @@ def providers_page() -> str:
 A model is `provider/model`: `ollama/qwen3:8b`. In `toolglot.toml` a provider is the `provider` of an upstream, and
 `base_url` replaces its address.
 
+Bedrock and Vertex also work without a key. With `pip install 'toolglot[aws]'`, requests are signed with your AWS credentials
+(environment, profile, role). With `toolglot[google]` they carry a token of your Application Default Credentials.
+
 {_table(heads, [_provider(name, row) for name, row in providers().items()])}"""
+
+
+_PRICES = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache read",
+    "cache_write": "cache write",
+    "cache_write_1h": "for an hour",
+}
+
+
+def _prices_of(rows: list[Price], sources: list[str]) -> str:
+    used = {key: head for key, head in _PRICES.items() if any(getattr(row, key) is not None for row in rows)}
+    lines = []
+    for row in sorted(rows, key=lambda row: (row.model, row.above)):
+        model = f"`{row.model}`" + (f" above {row.above:,} input tokens" if row.above else "")
+        figures = [f"{number:g}" if (number := getattr(row, key)) is not None else "" for key in used]
+        lines.append([model, *figures, str(sources.index(f"{row.source} ({row.date})") + 1)])
+    return _table(["model", *used.values(), "source"], lines)
+
+
+def prices_page() -> str:
+    sources = list(dict.fromkeys(f"{row.source} ({row.date})" for row in prices()))
+    parts = [
+        f"## {', '.join(names)}\n\n{_prices_of([row for row in prices() if row.providers == names], sources)}"
+        for names in dict.fromkeys(row.providers for row in prices())
+    ]
+    return f"""# Prices
+
+What toolglot knows of prices: US dollars for a million tokens, at the vendor's own API. It counts
+[cost](../how-to/observability.md#cost) and budgets with them. Prices change, so check those that matter to you: your own rows
+in `toolglot.toml` win.
+
+Where "cache write" is empty, what is put into the cache costs as much as other input. DeepSeek's prices are those outside its
+peak hours.
+
+{chr(10).join(parts)}
+## Sources
+
+{"".join(f"{number}. {source}{chr(10)}" for number, source in enumerate(sources, 1))}"""
 
 
 def _model(row: Profile) -> list[str]:
@@ -209,7 +254,7 @@ Every command has `--json`, and the same exit codes: 0 success, 1 failure, 2 usa
 """
     ]
     for name in COMMANDS:
-        shown = CliRunner().invoke(cli, [name, "--help"], prog_name="toolglot", terminal_width=100).stdout.rstrip()
+        shown = CliRunner().invoke(cli, [name, "--help"], prog_name="toolglot", terminal_width=80).stdout.rstrip()
         rows = [case for case in bad["case"] if case["command"].split()[1] == name]
         table = _table(
             ["bad input", "exit", "answer"], [[f"`{row['command']}`", row["exit"], f"`{row['answer']}`"] for row in rows]
@@ -223,6 +268,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "configuration.md": configuration,
     "providers.md": providers_page,
     "models.md": models_page,
+    "prices.md": prices_page,
     "python.md": python_page,
     "cli.md": cli_page,
 }

@@ -1,7 +1,10 @@
-"""Attacks on a live gateway, each with its right outcome; prints tried, right, wrong, and the longest stall of the event loop,
-in CPU time.
+"""Attacks on a live gateway, each with its right outcome; prints tried, right, wrong, and the longest stall of the event loop.
+Stalls are CPU time of the gateway.
 
-python bench/attack/run.py [--only WORD] [--json] [--check]
+python bench/attack/run.py [--only WORD] [--times N] [--json] [--check]
+
+On a busy machine a stall also has the time that a worker thread runs while the event loop waits for a core. Of several times,
+the shortest is the closest to what the code does.
 
 Each module here may define `ATTACKS`: a list of (name, async function). The function gets the gateway (`target.Gateway`), and
 returns "right", or a sentence that says what is wrong.
@@ -61,31 +64,39 @@ async def run(word: str, *, quiet: bool) -> list[dict[str, Any]]:
             await gateway.ask("POST", target.CHAT, target.chat(stream=is_stream, tools=[tool]))
         for name, attack in attacks(word):
             gateway.stall.take()
-            memory, began = gateway.memory(), time.perf_counter()
+            memory, began, busy = gateway.memory(), time.perf_counter(), gateway.cpu_seconds()
             outcome = await run_one(attack, gateway)
             row = {
                 "attack": name,
                 "outcome": outcome,
                 "stall_ms": gateway.stall.take(),
                 "seconds": round(time.perf_counter() - began, 2),
+                "cpu_seconds": round(gateway.cpu_seconds() - busy, 2),
                 "memory_mb": round((gateway.memory() - memory) / 1e6, 1),
             }
             rows.append(row)
             if not quiet:
                 print(
-                    f"{row['stall_ms']:8.1f} ms {row['memory_mb']:7.1f} MB {row['seconds']:6.1f} s  {name}: {outcome}",
+                    f"{row['stall_ms']:8.1f} ms {row['memory_mb']:7.1f} MB {row['cpu_seconds']:6.2f} s CPU  {name}: {outcome}",
                     flush=True,
                 )
     return rows
 
 
+def least(runs: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Of each attack, the run with the shortest stall; a wrong outcome counts before all others."""
+    return [min(rows, key=lambda row: (row["outcome"] == RIGHT, row["stall_ms"])) for rows in zip(*runs, strict=True)]
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", default="", metavar="WORD", help="attacks with this in their name")
+    options.add_argument("--times", type=int, default=1, metavar="N", help="N new gateways; the shortest stall counts")
     options.add_argument("--json", action="store_true", help="print the results as JSON")
     options.add_argument("--check", action="store_true", help="exit code 1 if an outcome is wrong")
     chosen = options.parse_args()
-    rows = asyncio.run(run(chosen.only, quiet=chosen.json))
+    runs = [asyncio.run(run(chosen.only, quiet=chosen.json)) for _ in range(chosen.times)]  # each with a new gateway
+    rows = least(runs)
     wrong = [row for row in rows if row["outcome"] != RIGHT]
     longest = max(rows, key=lambda row: row["stall_ms"], default=None)
     if chosen.json:

@@ -77,7 +77,19 @@ async def shared_definitions(gateway: Gateway) -> str:
 
 async def long_all_of(gateway: Gateway) -> str:
     schema = {"type": "object", "allOf": [_object(**{f"k{at}": {"type": "string"}}) for at in range(8000)]}
-    return _rejected(await _call(gateway, schema, {"k1": {}}), "rejected_schema", "rejected_limit")
+    return _rejected(await _call(gateway, schema, {"k1": {}}), "rejected_schema", "rejected_unsupported_keyword")
+
+
+async def large_patterns(gateway: Gateway) -> str:
+    """Each would take 14 ms to compile."""
+    schema = _object(**{f"k{at}": {"type": "string", "pattern": rf"^[\p{{L}}\p{{N}}_]{{1,{at + 30}}}$"} for at in range(500)})
+    return _rejected(await _call(gateway, schema, {"k1": "?"}), "rejected_unsupported_keyword")
+
+
+async def largest_schema(gateway: Gateway) -> str:
+    """64,000 branches."""
+    schema = {"type": "object", "allOf": [_object(**{f"k{at}": {"type": "string"}}) for at in range(64_000)]}
+    return _rejected(await _call(gateway, schema, {"k1": {}}), "rejected_unsupported_keyword")
 
 
 async def floats_for_strings(gateway: Gateway) -> str:
@@ -170,6 +182,8 @@ ATTACKS = [
     ("definitions that refer to each other", mutual_unions),
     ("definitions shared 60 times", shared_definitions),
     ("a long allOf", long_all_of),
+    ("500 large patterns", large_patterns),
+    ("an allOf of 64,000 schemas", largest_schema),
     ("20,000 floats for strings", floats_for_strings),
     ("8,000 choices, spelled differently", many_choices),
     ("8,000 keys, spelled differently", many_keys),

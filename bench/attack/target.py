@@ -167,6 +167,11 @@ class Gateway:
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) * 1024
 
+    def cpu_seconds(self) -> float:
+        """So far, of all threads."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     async def ask(self, method: str, path: str, body: Any = b"", key: str | None = ONE, **headers: str) -> Answer:
         """One request on its own connection."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -136,7 +136,7 @@ def memory() -> None:
 
 def _idle(server: Server, body: bytes, number: int = 400) -> float:
     """Kilobytes of each of the second group: the first fills what the allocator has ready."""
-    head = f"POST {replies.PATHS[replies.CHAT]} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = f"POST {replies.PATHS[replies.CHAT]} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     with ExitStack() as open_ones:
         sizes = []
         for _ in range(2):
@@ -144,7 +144,8 @@ def _idle(server: Server, body: bytes, number: int = 400) -> float:
             for one in group:
                 one.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
             for one in group:
-                one.recv(65536)
+                if not (first := one.recv(65536)).startswith(b"HTTP/1.1 200"):
+                    raise RuntimeError(first[:500].decode(errors="replace"))
             time.sleep(0.5)
             sizes.append(server.memory())
     return (sizes[1] - sizes[0]) / number * 1e3

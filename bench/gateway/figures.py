@@ -18,7 +18,7 @@ AT = 16  # requests at once that CPU is compared at
 QUOTED = {"LiteLLM": (95, 1063, 366, 15), "TensorZero": (5, 103, None, None)}
 PAGE = ROOT / "docs" / "reference" / "gateway-speed.md"
 PICTURE = ROOT / "docs" / "assets" / "gateway.png"
-_COLOURS = {"toolglot": "#1a73e8", "litellm": "#e8710a"}
+_COLOURS = {"toolglot": "#1a73e8", "litellm": "#e8710a", "llm-rosetta": "#9334e6", "portkey": "#12b5cb"}
 
 Results = dict[str, Any]
 
@@ -48,17 +48,16 @@ def table(results: Results) -> list[tuple[str, ...]]:
     ]
     for row in results["rows"]:
         direct = row["server"] == "direct"
-        cpu, chunk, start = row[f"cpu_us@{AT}"], row["chunk_us"], results["starts"].get(row["server"])
-        ratios = (f"{cpu / floor[f'cpu_us@{AT}']:.2f}", f"{chunk / floor['chunk_us']:.2f}")
+        cpu, chunk, start = row[f"cpu_us@{AT}"], row.get("chunk_us"), results["starts"].get(row["server"])
         lines.append(
             (
                 row["server"],
                 row["pair"],
                 f"{cpu:,.0f}",
-                "-" if direct else ratios[0],
-                f"{chunk:,.1f}",
-                "-" if direct else ratios[1],
-                f"{row['first']:.2f}",
+                "-" if direct else f"{cpu / floor[f'cpu_us@{AT}']:.2f}",
+                "-" if chunk is None else f"{chunk:,.1f}",
+                "-" if direct or chunk is None else f"{chunk / floor['chunk_us']:.2f}",
+                "-" if chunk is None else f"{row['first']:.2f}",
                 "-" if direct else f"{row['memory']:.0f}",
                 "-" if start is None else f"{start:.2f}",
             )
@@ -80,8 +79,19 @@ def report(results: Results) -> str:
     head = f"Python {results['python']}; the servers' own CPU ({AT} requests at once; 16 streams), the least of the rounds"
     targets = [f"{'met   ' if one['met'] else 'MISSED'}  {one['target']}" for one in results["targets"]]
     return "\n\n".join(
-        [head, _aligned(table(results)), _aligned(latency(results)), "\n".join([*targets, "", *quoted(results)])]
+        [
+            head,
+            _aligned(table(results)),
+            _aligned(latency(results)),
+            "\n".join([*targets, "", *others(results), *quoted(results)]),
+        ]
     )
+
+
+def others(results: Results) -> list[str]:
+    """The versions of other gateways, and what they could not be measured with."""
+    lines = [f"{name} {version}" for name, version in results["versions"].items()]
+    return [*([f"Others: {', '.join(lines)}"] if lines else []), *(f"Not measured: {one}" for one in results["missing"])]
 
 
 def quoted(results: Results) -> list[str]:
@@ -111,7 +121,7 @@ def _aligned(lines: list[tuple[str, ...]]) -> str:
 def write(results: Results) -> None:
     """The tables of the page, and the picture."""
     targets = "\n".join(f"- {'met' if one['met'] else 'missed'}: {one['target']}" for one in results["targets"])
-    content = "\n\n".join([_markdown(table(results)), _markdown(latency(results)), targets, *quoted(results)])
+    content = "\n\n".join([_markdown(table(results)), _markdown(latency(results)), targets, *others(results), *quoted(results)])
     put("figures", content)
     draw(results)
 
@@ -141,13 +151,13 @@ def draw(results: Results) -> None:
     limits = {f"cpu_us@{AT}": FLOOR_RATIO * _floor(results)[f"cpu_us@{AT}"], "chunk_us": CHUNK_US, "memory": MEMORY_MB}
     figure, axes = pyplot.subplots(1, len(panels), figsize=(13, 1.2 + 0.36 * len(rows)), sharey=True)
     for panel, (key, title) in zip(axes, panels.items(), strict=True):
-        values = [row[key] for row in rows]
+        values = [row.get(key, 0.0) for row in rows]
         bars = panel.barh(names, values, color=[_COLOURS.get(row["server"], "#9aa0a6") for row in rows])
-        panel.bar_label(bars, labels=[f"{value:,.0f}" for value in values], padding=3, fontsize=8)
+        panel.bar_label(bars, labels=[f"{value:,.0f}" if value else "" for value in values], padding=3, fontsize=8)
         panel.axvline(limits[key], color="#d93025", lw=1, ls="--")
         panel.set(title=f"{title} (logarithmic)", xscale="log")
         panel.title.set_fontsize(9)
-        panel.set_xlim(min(values) / 2, max(*values, limits[key]) * 3)
+        panel.set_xlim(min(filter(None, values)) / 2, max(*values, limits[key]) * 3)
         panel.spines[["top", "right"]].set_visible(False)
         panel.tick_params(labelsize=8)
     figure.text(0.01, 0.01, "dashed: the most that toolglot may take", color="#d93025", fontsize=8)

@@ -1,6 +1,7 @@
-"""Clients in a separate process: a number of them concurrently, for a time, each on one kept connection.
+"""Clients in a separate process: a number of them concurrently, for a time, each on one connection, which is kept
+unless the server closes it.
 
-Reads one JSON object a line, answers with one line: {"port", "path", "body" (a file), "at_once", "seconds", "stream"}.
+Reads one JSON object a line, answers with one line: {"port", "path", "body" (a file), "at_once", "seconds", "header" (a line)}.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Client(asyncio.Protocol):
         self.done: asyncio.Future[None] | None = None
         self.first = 0.0
         self.all = -1  # bytes of a whole reply, once known
+        self.closes = False  # the server, after this reply
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport: Any = transport
@@ -41,6 +43,7 @@ class Client(asyncio.Protocol):
             if end < 0:
                 return
             head = bytes(seen[:end]).lower()
+            self.closes = b"\r\nconnection: close" in head
             length_at = head.find(b"\r\ncontent-length:")
             self.all = end + 4 + int(head[length_at + 17 :].split(b"\r\n", 1)[0]) if length_at >= 0 else 0
         if not self.first and (self.all or len(seen) > seen.find(b"\r\n\r\n") + 4):
@@ -79,6 +82,8 @@ async def run(asked: dict[str, Any]) -> dict[str, Any]:
     head = (
         f"POST {asked['path']} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: Bearer none\r\n"
     )
+    if asked.get("header"):
+        head += f"{asked['header']}\r\n"
     request = f"{head}anthropic-version: 2023-06-01\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
     times: list[float] = []
     firsts: list[float] = []
@@ -91,6 +96,9 @@ async def run(asked: dict[str, Any]) -> dict[str, Any]:
         try:
             while True:
                 begun = perf_counter()
+                if protocol.closes:
+                    transport.close()
+                    transport, protocol = await loop.create_connection(Client, "127.0.0.1", asked["port"])
                 last = await protocol.fetch(request)
                 times.append(perf_counter() - begun)
                 firsts.append(protocol.first - begun)

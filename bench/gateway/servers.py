@@ -11,7 +11,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,10 @@ class Server:
     port: int
     process: subprocess.Popen[str]
     start: float = 0.0  # seconds from its start to its first answer
+    version: str = ""
+    headers: dict[str, str] = field(
+        default_factory=dict
+    )  # by the model that is asked for: one more line of each request's head
 
     def cpu(self) -> float:
         """Seconds of CPU that the process has used, user and system, in all its threads."""
@@ -181,17 +185,74 @@ def toolglot(
     return _serving(stack, "toolglot", core, command, path="/healthz", wait=30)
 
 
+# -- others, each in an environment of its own, installed when it is first asked for
+
+
+def _installed(folder: Path, *commands: list[str]) -> None:
+    ready = folder / ".gateway-ready"
+    if ready.exists():
+        return
+    print(f"installing into {folder} (once, some minutes) ...", file=sys.stderr, flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    for command in commands:
+        subprocess.run(command, check=True, timeout=1200, cwd=folder, stdout=subprocess.DEVNULL)
+    ready.touch()
+
+
+def _python_packages(folder: Path, *packages: str) -> Path:
+    install = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages]
+    _installed(folder, [sys.executable, "-m", "venv", str(folder)], install)
+    return folder / "bin"
+
+
+def _version(programs: Path, package: str) -> str:
+    code = f"from importlib.metadata import version; print(version({package!r}))"
+    return subprocess.run([str(programs / "python"), "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
 def litellm(stack: ExitStack, behind: Server, core: int | None) -> Server:
-    """Its proxy, in the environment that the other benches use; installed there when it is first asked for."""
-    python, ready = LITELLM / "bin" / "python", LITELLM / ".proxy-ready"
-    if not ready.exists():
-        print(f"installing LiteLLM's proxy into {LITELLM} (once, some minutes) ...", file=sys.stderr, flush=True)
-        if not python.exists():
-            subprocess.run([sys.executable, "-m", "venv", str(LITELLM)], check=True)
-        install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "litellm[proxy]", "orjson"]
-        subprocess.run(install, check=True, timeout=1200)
-        ready.touch()
+    """Its proxy, in the environment that the other benches use."""
+    programs = _python_packages(LITELLM, "litellm[proxy]", "orjson")
     file = OUT / "litellm.yaml"
     file.write_text(YAML.format(upstream=behind.port), encoding="utf-8")
-    start = [str(LITELLM / "bin" / "litellm"), "--config", str(file), "--host", "127.0.0.1", "--telemetry", "False"]
-    return _serving(stack, "litellm", core, lambda port: [*start, "--port", str(port)], path="/health/liveliness", wait=180)
+    start = [str(programs / "litellm"), "--config", str(file), "--host", "127.0.0.1", "--telemetry", "False"]
+    server = _serving(stack, "litellm", core, lambda port: [*start, "--port", str(port)], path="/health/liveliness", wait=180)
+    server.version = _version(programs, "litellm")
+    return server
+
+
+def llm_rosetta(stack: ExitStack, behind: Server, core: int | None) -> Server:
+    programs = _python_packages(ROOT / ".bench" / "llm-rosetta", "llm-rosetta")
+    there = f"http://127.0.0.1:{behind.port}"
+    providers = {
+        "openai_chat": {"api_key": "none", "base_url": f"{there}/v1"},
+        "anthropic": {"api_key": "none", "base_url": there},
+    }
+    settings = {"providers": providers, "models": {"to-chat": "openai_chat", "to-anthropic": "anthropic"}}
+    file = OUT / "llm-rosetta.json"
+    file.write_text(
+        json.dumps({**settings, "server": {"host": "127.0.0.1", "port": 0, "open_on_no_keys": True}}), encoding="utf-8"
+    )
+    start = [str(programs / "llm-rosetta-gateway"), "--config", str(file), "--no-banner", "--log-level", "warning"]
+    start += ["--host", "127.0.0.1", "--data-dir", str(OUT / "llm-rosetta")]
+    server = _serving(stack, "llm-rosetta", core, lambda port: [*start, "--port", str(port)], path="/health", wait=60)
+    server.version = _version(programs, "llm-rosetta")
+    return server
+
+
+def portkey(stack: ExitStack, behind: Server, core: int | None) -> Server:
+    """Its gateway on Node.js. It has no configuration: each request says where it goes."""
+    folder = ROOT / ".bench" / "portkey"
+    _installed(folder, ["npm", "install", "--silent", "--ignore-scripts", "--prefix", str(folder), "@portkey-ai/gateway"])
+    package = folder / "node_modules" / "@portkey-ai" / "gateway"
+    start = ["node", str(package / "build" / "start-server.js"), "--headless"]
+    server = _serving(stack, "portkey", core, lambda port: [*start, f"--port={port}"], path="/", wait=60)
+    there = f"http://127.0.0.1:{behind.port}/v1"
+    server.version = json.loads((package / "package.json").read_text(encoding="utf-8"))["version"]
+    for model, provider, name in (("to-chat", "openai", "gpt-5.2"), ("to-anthropic", "anthropic", "claude-sonnet-4-5")):
+        config = {"provider": provider, "api_key": "none", "custom_host": there, "override_params": {"model": name}}
+        server.headers[model] = f"x-portkey-config: {json.dumps(config)}"
+    return server
+
+
+OTHERS = (litellm, llm_rosetta, portkey)

@@ -77,6 +77,9 @@ class ScriptedAnswer:
     async def aclose(self) -> None:
         self.closed = True
 
+    def release(self) -> None:
+        self.closed = True
+
 
 class Scripted:
     """A Transport. `sent` are the bodies, `answers` what was answered."""

@@ -13,7 +13,7 @@ import pytest
 
 from tests.client.fault_server import CHUNKED, FaultServer, fault_server
 from tests.client.running import DIRECT, ask, run
-from toolglot.client.http import HttpTransport
+from toolglot.client.http import HttpTransport, connection
 from toolglot.client.transport import Limits
 
 FOREVER = Limits(None, None, None)
@@ -75,6 +75,37 @@ def test_closing_an_answer_early() -> None:
             await answer.aclose()
             await answer.aclose()
             await server.left.wait()
+
+    run(work())
+
+
+def test_a_released_response_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_DRAIN", 0.05)
+
+    async def work() -> None:
+        async with fault_server() as server, HttpTransport(per_host=1, proxies=DIRECT) as client:
+            server.stalls("/", CHUNKED + b"5\r\nhello\r\n")
+            answer = await client.send("GET", server.url("/"), {}, limits=FOREVER)
+            assert await anext(answer) == b"hello"
+            answer.release()
+            await answer.aclose()  # already released
+            await server.left.wait()
+            assert await ask(client, server.url("/next")) == b"ok"
+
+    run(work())
+
+
+def test_a_released_response_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_DRAIN", 0.05)
+
+    async def work() -> None:
+        async with fault_server() as server, HttpTransport(proxies=DIRECT) as client:
+            server.says("/", CHUNKED, *[b"1\r\n:\r\n"] * 2000, gap=0.01)  # each byte in time
+            answer = await client.send("GET", server.url("/"), {}, limits=FOREVER)
+            assert await anext(answer) == b":"
+            answer.release()
+            while server.open:
+                await asyncio.sleep(0.01)
 
     run(work())
 

@@ -15,6 +15,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tests.gateway.running import Running, config, run, serving
 from tests.gateway.scripts import calls, held, in_turn, question, response_to, text, weather
 from tests.gateway.upstream_server import Play, UpstreamRequest, UpstreamResponse, upstream_server
+from toolglot.core.messages import Reasoning, Text
+from toolglot.core.reply import Reply, Stop, Usage
 
 _KEYS = 'keys = ["key-one-0123456789", "key-two-0123456789"]'
 _ONE = {"Authorization": "Bearer key-one-0123456789"}
@@ -87,6 +89,21 @@ def test_another_connection_knows_only_what_is_stored() -> None:
                 assert (failed.type, failed.status, failed.error.code) == ("error", 400, "previous_response_not_found")
                 await connection.response.create(model="gemini/m", input="And?", previous_response_id=ids[1])
                 assert (await _until_end(connection))[-1].response.output_text == "Hello."
+
+    run(work())
+
+
+def test_a_response_whose_continuation_fails_is_forgotten() -> None:
+    async def work() -> None:
+        async with upstream_server(in_turn(text("Hello."))) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:
+            await connection.response.create(model="openai-chat/m", input="one", store=False)
+            first = (await _until_end(connection))[-1].response.id
+            wrong = {"type": "function_call_output", "call_id": "call_unknown", "output": "18C"}
+            for given, code in (([wrong], None), ("two", "previous_response_not_found")):
+                await connection.response.create(model="openai-chat/m", input=given, previous_response_id=first, store=False)
+                failed = await connection.recv()
+                assert (failed.status, failed.error.code) == (400, code)
+            assert len(up.requests) == 1
 
     run(work())
 
@@ -215,33 +232,97 @@ def test_lanes_run_at_the_same_time_and_each_in_order() -> None:
     run(work())
 
 
-def test_a_running_response_is_steered() -> None:
+def _talks(request: UpstreamRequest) -> UpstreamResponse:
+    """The first answer goes on for minutes."""
+    gap = 0.0 if "in German" in str(request.body) else 0.2
+    return response_to(request, text("word " * 6000 if gap else "Gut."), gap=gap)
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_a_running_response_is_steered(wire: str) -> None:
     async def work() -> None:
-        go_on = asyncio.Event()
         async with (
-            upstream_server(_slow(go_on)) as up,
+            upstream_server(_talks) as up,
             serving(config(up)) as gateway,
             _sdk(gateway) as connection,
         ):
-            await connection.response.create(model="openai-chat/m", input="slow", instructions="Be kind.", stream_id="main")
+            await connection.response.create(model=f"{wire}/m", input="talk", instructions="Be kind.", stream_id="main")
             events = [await connection.recv()]
+            while events[-1].type != "response.output_text.delta":
+                events.append(await connection.recv())
             first = events[0].response.id
             await connection.response.steer(input="in German", previous_response_id=first)
-            while events[-1].type != "response.steer.accepted":
-                events.append(await connection.recv())
-            go_on.set()
             events += await _until_end(connection)
+            await up.left.wait()
             accepted = next(event for event in events if event.type == "response.steer.accepted")
             assert (accepted.steer.previous_response_id, accepted.stream_id) == (first, "main")
             assert [event.sequence_number for event in events] == list(range(len(events)))
-            assert events[-1].response.id == first
+            end = events[-1]
+            assert (end.type, end.response.id, end.response.incomplete_details.reason) == (
+                "response.incomplete",
+                first,
+                "steered",
+            )
+            [message] = end.response.output
+            assert message.status == "incomplete"
+            deltas = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+            assert message.content[0].text == deltas
             later = await _until_end(connection)
             assert later[0].type == "response.created"
             assert (later[-1].response.previous_response_id, later[-1].stream_id) == (first, "main")
+            assert later[-1].response.output_text == "Gut."
             seen = str(up.requests[-1].body)
-            assert all(words in seen for words in ("slow", "word word", "in German", "Be kind."))
+            assert all(words in seen for words in ("talk", deltas, "in German", "Be kind."))
             await connection.response.steer(input="too late", previous_response_id=later[-1].response.id)
             assert (await connection.recv()).error.code == "response_already_completed"
+
+    run(work())
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_thought_that_is_cut_is_forgotten(wire: str) -> None:
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        if "in German" in str(request.body):
+            return response_to(request, text("Gut."))
+        thought = Reasoning("hmm " * 6000, {"openai-responses": {"id": "rs_1"}})
+        return response_to(request, Reply("r", "m", (thought, Text("Good.")), Stop("stop"), Usage(1, 2)), gap=0.2)
+
+    async def work() -> None:
+        async with upstream_server(play) as up, serving(config(up)) as gateway, _sdk(gateway) as connection:
+            await connection.response.create(model=f"{wire}/m", input="talk")
+            events = [await connection.recv()]
+            while events[-1].type != "response.reasoning_summary_text.delta":
+                events.append(await connection.recv())
+            await connection.response.steer(input="in German", previous_response_id=events[0].response.id)
+            assert (await _until_end(connection))[-1].type == "response.incomplete"
+            assert (await _until_end(connection))[-1].response.output_text == "Gut."
+            assert "hmm" not in str(up.requests[-1].body)
+
+    run(work())
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_call_that_has_begun_is_not_cut(wire: str) -> None:
+    async def work() -> None:
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            return response_to(request, calls(weather({"city": "Paris" * 100}), words="Let me see."), gap=0.05)
+
+        async with (
+            upstream_server(play) as up,
+            serving(config(up, route='calls = "pass"')) as gateway,
+            _sdk(gateway) as connection,
+        ):
+            await connection.response.create(model=f"{wire}/m", input="Weather?", tools=_TOOLS)
+            events = [await connection.recv()]
+            while events[-1].type != "response.output_item.added" or events[-1].item.type != "function_call":
+                events.append(await connection.recv())
+            await connection.response.steer(input="in German", previous_response_id=events[0].response.id)
+            end = (await _until_end(connection))[-1]
+            assert (end.type, end.response.output[-1].status) == ("response.completed", "completed")
+            pending = await connection.recv()
+            while pending.type == "response.steer.accepted":
+                pending = await connection.recv()
+            assert pending.type == "response.steer.pending"
 
     run(work())
 

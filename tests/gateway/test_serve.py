@@ -93,3 +93,24 @@ def test_configuration_errors_are_printed(tmp_path: Path, text: str | None, argu
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_without_a_configuration_it_says_what_the_embedded_models_lack(tmp_path: Path, installed: bool) -> None:
+    there = "types.ModuleType('xllamacpp')" if installed else "None"
+    code = f"import importlib.machinery as m, sys, types; sys.modules['xllamacpp'] = {there}\n"
+    code += "if sys.modules['xllamacpp']: sys.modules['xllamacpp'].__spec__ = m.ModuleSpec('xllamacpp', None)\n"
+    code += "from toolglot.cli.serve import command; command()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "--port", "0"], cwd=tmp_path, env=HERE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    printed = []
+    for line in process.stdout:
+        printed.append(line)
+        if line.startswith("Point a client"):
+            break
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    assert any("local/local" in line for line in printed), printed
+    assert any("pip install 'toolglot[local]'" in line for line in printed) is not installed

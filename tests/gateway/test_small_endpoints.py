@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
+import ollama
 import pytest
 
 from tests.gateway.running import Running, config, run, serving
-from tests.gateway.scripts import fixture
+from tests.gateway.scripts import fixture, response_to
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server, whole
+from toolglot.core.messages import Reasoning, Text
+from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.gateway.config import read_config
 
 ASK = [{"role": "user", "content": "Hi"}]
@@ -50,7 +55,7 @@ def test_passed_to_an_upstream_that_has_it(path: str) -> None:
         assert "no such input" in str(answer)
         assert (await gateway.ask("POST", path, {"input": "a"}))[0] == 400
         assert (await gateway.ask("POST", path, b"[]"))[0] == 400
-        status, answer, _ = await gateway.ask("POST", path, {"model": "other"})
+        status, answer, _ = await gateway.ask("POST", path, {"model": "other", "suffix": "x"})
         assert (status, "not supported by upstream" in str(answer)) == (404, True)
 
     async def served() -> None:
@@ -62,6 +67,51 @@ def test_passed_to_an_upstream_that_has_it(path: str) -> None:
                 await work(gateway, up.requests)
 
     run(served())
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "anthropic", "gemini"])
+def test_generate_is_a_chat_where_the_upstream_has_none(wire: str) -> None:
+    def play(request: UpstreamRequest) -> UpstreamResponse:
+        if "fail" in str(request.body):
+            return whole({"error": {"message": "slow down"}}, 400)
+        return response_to(request, Reply("r", "m", (Reasoning("Hm."), Text("It is warm.")), Stop("stop"), Usage(10, 5)))
+
+    async def work() -> None:
+        async with (
+            upstream_server(play) as up,
+            serving(config(up, server="max_concurrent = 1")) as gateway,
+            ollama.AsyncClient(host=gateway.url) as client,
+        ):
+            asked: dict[str, Any] = {
+                "model": f"{wire}/m",
+                "system": "Be brief.",
+                "prompt": "Weather?",
+                "options": {"temperature": 0.5},
+            }
+            answer = await client.generate(**asked)
+            assert (answer.response, answer.thinking, answer.done_reason, answer.eval_count) == (
+                "It is warm.",
+                "Hm.",
+                "stop",
+                5,
+            )
+            parts = [part async for part in await client.generate(**asked, stream=True)]
+            assert "".join(part.response or "" for part in parts) == "It is warm."
+            assert "".join(part.thinking or "" for part in parts) == "Hm."
+            assert [part.done for part in parts] == [False] * (len(parts) - 1) + [True]
+            seen = msgspec.json.encode(up.requests[-1].body).decode()
+            assert all(words in seen for words in ("Be brief.", "Weather?", "0.5"))
+            with pytest.raises(ollama.ResponseError, match="slow down"):
+                await client.generate(**{**asked, "prompt": "fail"})
+            with pytest.raises(ollama.ResponseError, match="not supported by upstream"):
+                await client.generate(**asked, suffix="x")
+            asked_before = len(up.requests)
+            assert (await client.generate(model=f"{wire}/m")).done_reason == "load"
+            assert len(up.requests) == asked_before
+            records = gateway.gateway.records.recent()
+            assert [one.status for one in records] == [200, 404, 400, 200, 200]
+
+    run(work())
 
 
 def test_the_input_of_a_stored_response() -> None:

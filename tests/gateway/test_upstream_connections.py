@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Any
 
-from tests.gateway.running import Running, config, run, serving
+import pytest
+
+from tests.gateway.running import Running, config, request_of, run, serving
 from tests.gateway.scripts import question, response_to, text
 from tests.gateway.upstream_server import UpstreamRequest, UpstreamResponse, upstream_server
 from toolglot.client.http import HttpTransport
@@ -89,6 +92,25 @@ def test_a_request_that_gets_no_connection_is_told_when_to_retry() -> None:
             go.set()
             assert (await running)[0] == 200
             assert (await ask(gateway, "c"))[0] == 200
+
+    run(work())
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic", "ollama"])
+def test_a_stream_keeps_its_connection_if_the_end_of_its_body_comes_later(wire: str) -> None:
+    async def work() -> None:
+        ends: list[asyncio.Event] = []
+
+        def play(request: UpstreamRequest) -> UpstreamResponse:
+            ends.append(asyncio.Event())
+            return dataclasses.replace(response_to(request, text("done")), end=ends[-1])
+
+        async with upstream_server(play) as up, serving(config(up, server="max_connections = 1")) as gateway:
+            for number in range(3):
+                path, sent = request_of(wire, question(wire, f"{wire}/m", ()), stream=True)
+                assert (await gateway.ask("POST", path, sent))[0] == 200
+                ends[number].set()  # the next request waits for this connection
+            assert (len(up.requests), up.connections) == (3, 1)
 
     run(work())
 

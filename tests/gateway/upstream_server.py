@@ -35,8 +35,8 @@ class UpstreamRequest:
 
 @dataclass
 class UpstreamResponse:
-    """`chunks` are sent one by one, `gap` seconds apart, all but the first once `go_on` is set; `breaks`: the connection is
-    then reset.
+    """`chunks` are sent one by one, `gap` seconds apart, all but the first once `go_on` is set. Then the connection is reset
+    (`breaks`), or the body ends when `end` is set.
     """
 
     status: int = 200
@@ -45,6 +45,7 @@ class UpstreamResponse:
     gap: float = 0.0
     breaks: bool = False
     go_on: asyncio.Event | None = None
+    end: asyncio.Event | None = None
 
 
 Play = Callable[[UpstreamRequest], UpstreamResponse | Awaitable[UpstreamResponse]]
@@ -56,6 +57,7 @@ class Upstream:
     port: int = 0
     scheme: str = "http"
     requests: list[UpstreamRequest] = field(default_factory=list)
+    connections: int = 0
     left: asyncio.Event = field(default_factory=asyncio.Event)  # the gateway disconnected during a response
 
     @property
@@ -68,6 +70,7 @@ class Upstream:
         return [request for request in self.requests if request.method == "POST"]
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             while (request := await _read(reader)) is not None:
                 self.requests.append(request)
@@ -113,6 +116,8 @@ async def _write(
         await writer.drain()
     if response.breaks:
         raise ConnectionResetError
+    if response.end is not None:
+        await response.end.wait()
     writer.write(b"0\r\n\r\n")
     await writer.drain()
 

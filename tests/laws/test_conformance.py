@@ -12,6 +12,7 @@ from toolglot.core.tools import Toolset
 from toolglot.pipeline.response.extract import toolset
 
 QUIET_TRAPS = 0.96  # the share of traps without a call under `strict`: a floor, since some can't be decided by structure
+PLAIN_CALLS = 0.99  # the share of real calls without anything injected that leave: one of 150 reads as a plan
 
 
 def tools_of(row: dict[str, Any]) -> Toolset:
@@ -45,7 +46,7 @@ def test_no_quoted_call_leaves_under_any_policy() -> None:
         assert extracted(row, ("strict", "eager")[number % 2]).calls == [], row["id"]
 
 
-@pytest.mark.parametrize("name", ["quoted_input", "real_calls"])
+@pytest.mark.parametrize("name", ["quoted_input", "real_calls", "plain_calls"])
 def test_streams_agree(name: str) -> None:
     for number, row in enumerate(vectors(name)):
         if number % 4 == 0:
@@ -56,3 +57,9 @@ def test_most_traps_are_quiet_under_strict() -> None:
     rows = vectors("traps")
     quiet = [row for row in rows if not extracted(row, "strict").calls]
     assert len(quiet) >= QUIET_TRAPS * len(rows)
+
+
+def test_plain_calls_leave() -> None:
+    rows = vectors("plain_calls")
+    right = [row for row in rows if calls(extracted(row)) == row["expect"]["calls"]]
+    assert len(right) >= PLAIN_CALLS * len(rows)

@@ -19,6 +19,7 @@ from toolglot.dialects import find_dialect
 from toolglot.errors import CallerError
 from toolglot.evaluation.counted import lines_run
 from toolglot.io.json_codec import dumps
+from toolglot.pipeline.response import tool_call_scanner
 from toolglot.pipeline.response.scanned_dialects import scanner_for
 from toolglot.pipeline.response.tool_call_scanner import ToolCallScanner
 from toolglot.schema.coerce_text import typed_value
@@ -141,6 +142,37 @@ def test_the_regions_that_a_flood_opens_are_parsed_in_linear_work(unit: str) -> 
     texts = [unit * (length // len(unit)) for length in (4 * SIZE, 8 * SIZE)]  # in shorter ones, what is done once counts
     lines = [lines_run(partial(extracted, text, "auto", 7)) for text in texts]
     assert lines[1] <= STEADY * lines[0]
+
+
+@for_each("unit", WHOLE)
+def test_a_character_of_a_flood_costs_little(unit: str) -> None:
+    """In one piece: what is behind a marker in it must not be looked at again and again."""
+    text = unit * (8 * SIZE // len(unit))
+    extracted(text, "auto", 0)  # what is done once
+    assert lines_run(partial(extracted, text, "auto", 0)) <= 280 * len(text)
+
+
+@pytest.mark.parametrize("unit", ["<tool_call>", f"<{TOOL}>", "```json\n{", "{\n"])
+def test_a_flood_opens_a_limited_number_of_regions(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    begin = ToolCallScanner._begin
+
+    def counted(scanner: ToolCallScanner, text: str) -> str:
+        opened.append(scanner._opener)
+        return begin(scanner, text)
+
+    monkeypatch.setattr(tool_call_scanner, "_MANY_REGIONS", 64)
+    monkeypatch.setattr(ToolCallScanner, "_begin", counted)
+    text = unit * (64 * SIZE // len(unit))
+    scanned(text, "auto", 0)
+    assert len(opened) <= 2 * (64 + len(text) // 16)
+
+
+def test_a_call_behind_a_flood_and_prose_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_call_scanner, "_MANY_REGIONS", 64)
+    text = "```json\n{" * 1000 + "\n```\n" + "word " * 4000 + "\n" + clean("hermes", 20)
+    for size in CUTS:
+        assert [call.name for call in extracted(text, "auto", size).result().calls] == ["search"]
 
 
 LONG = [

@@ -74,3 +74,26 @@ def test_a_list_of_calls_may_stand_behind_a_colon_on_its_line() -> None:
     assert calls('I do both: [find(q="x"), find(q="y")]') == 2
     assert calls('A list [find(q="x")]') == 0
     assert calls('I do both: [find(q="x")] and more') == 0
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The `<think>` tag opens reasoning.",
+        "It ends with `<|im_end|>` or `<|eot_id|>`.",
+        "`<|call|>` is a stop token.",
+        "- (`<think>`)",
+    ],
+)
+def test_a_marker_explained_in_a_code_span_is_text(text: str, size: int) -> None:
+    stream = StreamExtractor()
+    for at in range(0, len(text), size):
+        stream.feed(text[at : at + size])
+    stream.close()
+    assert (stream.result().text, stream.result().reasoning) == (text, "")
+
+
+@pytest.mark.parametrize("text", ["Use `f()`", "```\nx\n```", "`a` and ``b``"])
+def test_a_token_behind_a_code_span_or_fence_is_dropped(text: str) -> None:
+    assert extract(f"{text}<|im_end|>").text == text

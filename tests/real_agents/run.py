@@ -63,7 +63,8 @@ def install(name: str, root: Path) -> Installed:
     kind, _, package = ROWS[name]["package"].partition(":")
     place = root / name
     place.mkdir(parents=True, exist_ok=True)
-    return _pip(package, place) if kind == "pip" else _npm(package, place)
+    installed = _pip(package, place) if kind == "pip" else _npm(package, place)
+    return installed._replace(bin=place / ROWS[name].get("bin", installed.bin))
 
 
 def _npm(package: str, place: Path) -> Installed:
@@ -174,7 +175,7 @@ async def _finished(words: list[str], work: Path, environ: Mapping[str, str]) ->
 
 
 def page(lines: Mapping[str, str], missing: list[str]) -> str:
-    listed = "".join(f"- {line}\n" for line in missing)
+    listed = "".join(["\nNot run:\n\n", *(f"- {line}\n" for line in missing)]) if missing else ""
     return f"""# Agents
 
 <!-- written by `make agents`: do not edit -->
@@ -192,10 +193,7 @@ versions from npm and PyPI, runs them, and writes this page. Their settings are 
 
 | agent | version | its API | written calls | long, written | long, other wire |
 | --- | --- | --- | --- | --- | --- |
-{"".join(lines[name] for name in ROWS if name in lines)}
-Not run:
-
-{listed}"""
+{"".join(lines[name] for name in ROWS if name in lines)}{listed}"""
 
 
 def line(name: str, installed: Installed, found: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from toolglot.core.messages import Opaque, Reasoning, Text, ToolCall
 from toolglot.core.reply import Reply, Stop, Usage
 from toolglot.errors import UpstreamError
 from toolglot.wires.anthropic import WIRE
+from toolglot.wires.anthropic.shapes import write_usage
 
 Body = dict[str, Any]
 
@@ -346,3 +347,19 @@ def test_damaged_chunks_never_raise(strange: Any) -> None:
         for key in WHOLE["content"][at]:
             content = [*WHOLE["content"][:at], {**WHOLE["content"][at], key: strange}, *WHOLE["content"][at + 1 :]]
             WIRE.read_reply({**WHOLE, "content": content}, None)
+
+
+def test_what_is_cached_for_an_hour_is_counted_apart_and_passed_on() -> None:
+    """As the API reports it: both lifetimes, once, at the start."""
+    usage = {
+        "input_tokens": 9,
+        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": 700,
+        "cache_creation": {"ephemeral_5m_input_tokens": 200, "ephemeral_1h_input_tokens": 500},
+        "output_tokens": 1,
+    }
+    head: Body = {"type": "message_start", "message": {**HEAD["message"], "usage": usage}}
+    reply = read(head, *block(0, TEXT, text("ok")), *TAIL)
+    assert reply.usage is not None
+    assert (reply.usage.input, reply.usage.cache_write, reply.usage.cache_write_1h) == (709, 700, 500)
+    assert write_usage(reply.usage)["cache_creation"] == usage["cache_creation"]

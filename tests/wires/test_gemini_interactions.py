@@ -323,6 +323,12 @@ def test_deltas_without_an_announced_step() -> None:
     assert reply.parts == (Reasoning("Hm", {NAME: {"signature": "c2ln"}}), Text("Hi"))
 
 
+@pytest.mark.parametrize("step", [{}, {"type": {"a": 1}}, {"type": 5}])
+def test_the_text_of_a_step_without_a_type_is_text(step: Body) -> None:
+    begun = {"event_type": "step.start", "index": 0, "step": step}
+    assert stream(begun, delta(0, type="text", text="hello"), stop(0), completed()).parts == (Text("hello"),)
+
+
 def test_content_of_other_kinds_and_annotations() -> None:
     citation = {"type": "url_citation", "url": "https://a", "start_index": 0, "end_index": 2}
     reply = stream(

@@ -23,11 +23,14 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output: float  # of a million tokens
     cache_read: float | None = None  # of input tokens that were cached; None: as other input
     cache_write: float | None = None  # of input tokens that are put into the cache; None: as other input
+    cache_write_1h: float | None = None  # of those that stay there for an hour; None: as `cache_write`
+    above: int = 0  # only of requests with more input tokens than this; such a row comes before the model's other one
     providers: tuple[str, ...] = ()  # only at these; []: at all
     source: str = ""  # where the price is from
     date: str = ""  # of the source
 
     def matches(self, model: str, provider: str) -> bool:
+        """Whether it is the model's, at some number of input tokens."""
         if self.providers and provider not in self.providers:
             return False
         if self.model.endswith("*"):
@@ -36,10 +39,13 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def cost(self, usage: Usage) -> float:
         cached, written = usage.cache_read or 0, usage.cache_write or 0
+        for_an_hour = min(written, usage.cache_write_1h or 0)
         fresh = max(0, (usage.input or 0) - cached - written)
         cache_read = self.input if self.cache_read is None else self.cache_read
         cache_write = self.input if self.cache_write is None else self.cache_write
-        input_cost = fresh * self.input + cached * cache_read + written * cache_write
+        cache_write_1h = cache_write if self.cache_write_1h is None else self.cache_write_1h
+        input_cost = fresh * self.input + cached * cache_read
+        input_cost += (written - for_an_hour) * cache_write + for_an_hour * cache_write_1h
         return (input_cost + (usage.output or 0) * self.output) / _MILLION
 
 
@@ -51,10 +57,10 @@ def prices() -> tuple[Price, ...]:
 
 def cost(model: str, provider: str, usage: Usage, own: tuple[Price, ...] = ()) -> float | None:
     """In US dollars; None: no row matches."""
-    row = _find(model, provider, own)
-    return None if row is None else row.cost(usage)
+    rows = (row for row in _find(model, provider, own) if not row.above or (usage.input or 0) > row.above)
+    return next((row.cost(usage) for row in rows), None)
 
 
 @lru_cache(512)
-def _find(model: str, provider: str, own: tuple[Price, ...]) -> Price | None:
-    return next((row for row in (*own, *prices()) if row.matches(model, provider)), None)
+def _find(model: str, provider: str, own: tuple[Price, ...]) -> tuple[Price, ...]:
+    return tuple(row for row in (*own, *prices()) if row.matches(model, provider))

@@ -14,6 +14,7 @@ from toolglot.core.interfaces import Quirks
 from toolglot.core.plugins import loaded, report
 from toolglot.errors import CallerError
 
+Credentials = Literal["aws", "google"]
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "none"]
 
 # how each kind of auth is sent: header, prefix of the key
@@ -32,6 +33,7 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str = ""
     key: str | None = None
     key_optional: bool = False
+    credentials: Credentials | None = None  # of a cloud, used if there is no key
     headers: dict[str, str] = {}
     versioned: bool = True  # paths have a version segment, in `base_url` or behind it
     model_names: str | None = None

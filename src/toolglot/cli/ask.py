@@ -22,11 +22,12 @@ from toolglot.agent.results import without_secrets
 from toolglot.agent.run import Run, ToolRun
 from toolglot.agent.runnable import in_thread
 from toolglot.agent.tool_file import load_tools
-from toolglot.cli.ask_view import View, plain
+from toolglot.cli.ask_view import View
 from toolglot.cli.completion import complete_models
 from toolglot.cli.convert import check_schemas
 from toolglot.cli.named_options import key_by_name, named_options
 from toolglot.cli.streams import no_color, reserve_stdout
+from toolglot.cli.terminal import plain
 from toolglot.client.embedded import demo_note
 from toolglot.core.events import Event
 from toolglot.core.messages import Message, Text, ToolCall

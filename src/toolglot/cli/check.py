@@ -15,10 +15,10 @@ from toolglot.cli.output import plural
 from toolglot.cli.streams import no_color
 from toolglot.client.transports import Transports
 from toolglot.errors import CallerError, ToolglotError
-from toolglot.gateway.config import Config, RouteRow, read_config
-from toolglot.gateway.config_reload import read_text
+from toolglot.gateway.checked_model import ModelCheck
+from toolglot.gateway.config import Config, RouteRow, read_config, read_text
 from toolglot.gateway.configured_tools import ConfiguredTool, ToolSource
-from toolglot.gateway.model_check import ModelCheck, check_model, check_upstream
+from toolglot.gateway.model_check import check_model, check_upstream
 from toolglot.gateway.routing import Routing
 from toolglot.gateway.upstream_network import upstream_transport
 from toolglot.io.json_codec import encode

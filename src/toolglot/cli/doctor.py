@@ -29,8 +29,9 @@ from toolglot.client.machine import free_memory
 from toolglot.client.mode_stats import ModeStats
 from toolglot.client.transports import Transports
 from toolglot.errors import CallerError, ToolglotError
+from toolglot.gateway.checked_model import ModelCheck
 from toolglot.gateway.discover import find_servers
-from toolglot.gateway.model_check import ModelCheck, check_model
+from toolglot.gateway.model_check import check_model
 from toolglot.gateway.routing import Routing
 from toolglot.io.json_codec import encode
 

@@ -177,3 +177,6 @@ class _RecordedAnswer:
 
     async def aclose(self) -> None:
         await self._answer.aclose()
+
+    def release(self) -> None:
+        self._answer.release()

@@ -14,8 +14,8 @@ import msgspec
 
 from toolglot.agent.record import Entry, Record, RunStarted, as_json
 from toolglot.agent.run_report import CallReport, RunReport, TurnReport, build_report
-from toolglot.cli.ask_view import colour, plain
 from toolglot.cli.streams import no_color
+from toolglot.cli.terminal import colour, plain
 from toolglot.core.reason_codes import SENTENCES
 from toolglot.core.reply import Decision
 from toolglot.errors import CallerError, UpstreamError

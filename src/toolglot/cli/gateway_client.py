@@ -13,7 +13,7 @@ from toolglot.client.http import HttpTransport
 from toolglot.client.http.url import parse_url
 from toolglot.client.transport import Limits
 from toolglot.errors import CallerError, UpstreamError
-from toolglot.gateway.model_check import ModelCheck
+from toolglot.gateway.checked_model import ModelCheck
 from toolglot.io.json_codec import JSON_ERRORS, decode
 
 GATEWAY = "http://127.0.0.1:8484"

@@ -127,7 +127,7 @@ def _text(name: str, target: str, row: Provider, base_url: str | None, *, any_na
     parts = [
         "# The gateway of toolglot. `toolglot check` validates this file, `toolglot serve` uses it, and reads it again when it",
         "# changes.",
-        "# All keys: docs/how-to/gateway.md",
+        "# All keys: https://github.com/toolglot/toolglot/blob/main/docs/reference/configuration.md",
         "",
         "[server]",
     ]

@@ -12,8 +12,7 @@ import click
 
 from toolglot.cli.settings_files import replace_text
 from toolglot.errors import CallerError
-from toolglot.gateway.config import KEY_NAME, hash_key
-from toolglot.gateway.config_reload import read_text
+from toolglot.gateway.config import KEY_NAME, hash_key, read_text
 from toolglot.io.json_codec import encode
 
 EXAMPLES = """\b

@@ -17,8 +17,7 @@ from toolglot.cli.gateway_client import GatewayClient
 from toolglot.client.http import HttpTransport
 from toolglot.client.keys import Secret
 from toolglot.errors import CallerError
-from toolglot.gateway.config import Config, RouteRow, Server, client_key, read_config
-from toolglot.gateway.config_reload import read_text
+from toolglot.gateway.config import Config, RouteRow, Server, client_key, read_config, read_text
 from toolglot.gateway.discover import discover
 from toolglot.gateway.request_log import LogSettings, launch_log, log_request, set_up_logging
 from toolglot.gateway.server import listen, make_gateway, make_server

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 import click
 
-from toolglot.cli.ask_view import colour, plain
 from toolglot.cli.completion import complete_dialects
 from toolglot.cli.convert import checked_tools, read_json
+from toolglot.cli.terminal import colour, plain
 from toolglot.core.extraction import Extraction, call_fields
 from toolglot.errors import CallerError, unreadable
 from toolglot.grammars.dialect import Dialect

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,9 +113,16 @@ def _as_text(url: str, path: Path | None, config: Config) -> str:
             f"toolglot listens on {click.style(url, bold=True)}",
             f"Routes, from {path}:" if path is not None else "Routes, from the servers found on this machine:",
             *(routes or ["  none yet: a [[route]] maps a model name to an [[upstream]]"]),
+            *_missing(config),
             CLIENTS.format(url=url, key=key),
         ]
     )
+
+
+def _missing(config: Config) -> list[str]:
+    """What the embedded models lack, told before the first request fails."""
+    needed = any(upstream.embedded for upstream in config.upstreams.values()) and find_spec("xllamacpp") is None
+    return ["  local needs llama.cpp, and it is not installed: pip install 'toolglot[local]'"] if needed else []
 
 
 def _as_json(url: str, config: Config) -> bytes:

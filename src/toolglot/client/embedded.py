@@ -82,6 +82,9 @@ class Ready:
     async def aclose(self) -> None:
         return
 
+    def release(self) -> None:
+        return
+
 
 def embedded_names() -> tuple[str, ...]:
     """Our small models by name, `local` first; a .gguf file is named by its path."""

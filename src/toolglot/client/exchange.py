@@ -9,12 +9,14 @@ from uuid import uuid4
 
 import msgspec
 
+from toolglot.client import cloud_credentials
 from toolglot.client.keys import without_key
 from toolglot.client.retry import with_late_wait
 from toolglot.client.transport import Answer, Limits, Transport
 from toolglot.client.worker import in_worker
 from toolglot.core.events import Event, Fault, Finish, Open, Start
 from toolglot.core.interfaces import Reader
+from toolglot.core.reply import Stop
 from toolglot.errors import UpstreamError
 from toolglot.io.json_codec import JSON_ERRORS, decode_lenient
 from toolglot.io.stream_reader import STREAM_TRUNCATED
@@ -56,7 +58,10 @@ def build_http_request(plan: Plan, transport: Transport, headers: Mapping[str, s
 
 async def send(this: HttpRequest) -> Answer:
     """The response, once its head is there. A status of 300 or more is raised as an error."""
-    answer = await this.transport.send("POST", this.url, this.headers, this.body, limits=this.limits)
+    row = this.plan.route.provider
+    answer = await cloud_credentials.send(
+        this.transport, row, "POST", this.url, this.headers, body=this.body, limits=this.limits
+    )
     if answer.status < 300:
         return answer
     body = await _error_body(answer)
@@ -190,6 +195,7 @@ class Stream:
         self._answer, self._chunks, self._reader = answer, chunks, reader
         self._first: list[Event] | None = first
         self._ended = False
+        self._is_complete = _is_end(first)
         self._silence = _Silence(limits)
 
     async def next(self) -> list[Event] | None:
@@ -211,13 +217,24 @@ class Stream:
         events = self._reader.feed(chunk)
         if events:
             self._silence.since = None
+            self._is_complete = _is_end(events)
         elif self._silence.is_over():
             self._ended = True
             return [Fault(self._silence.error)]
         return events
 
-    async def aclose(self) -> None:
+    async def cut(self, stop: Stop) -> list[Event]:
+        """End it here: what the reader still has, and `stop` as its end. The upstream is disconnected."""
         await self._answer.aclose()
+        self._ended = True
+        *rest, last = self._reader.close()
+        return [*rest, Finish(stop, notes=last.notes, decisions=last.decisions) if isinstance(last, Fault) else last]
+
+    async def aclose(self) -> None:
+        if self._is_complete:
+            self._answer.release()
+        else:
+            await self._answer.aclose()
         self._reader.close()  # if it ends early, the reader drops its buffers
 
 
@@ -246,6 +263,10 @@ async def open_stream(this: HttpRequest) -> Stream:
         await answer.aclose()
         raise
     return Stream(answer, chunks, reader, first, this.limits)
+
+
+def _is_end(events: list[Event]) -> bool:
+    return bool(events) and type(events[-1]) is Finish
 
 
 def _after_start(events: list[Event]) -> Event | None:

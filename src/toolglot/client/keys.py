@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from toolglot.catalog.providers import AUTH_HEADERS, Provider
+from toolglot.client.cloud_credentials import check_library
 from toolglot.errors import CallerError, KeyMissingError, UpstreamError
 
 _FROM_ENVIRONMENT = "env:"
@@ -77,7 +78,12 @@ def find_key(row: Provider, given: str | None = None, environ: Mapping[str, str]
         return _secret(value, name)
     if given is None and (row.key_optional or name is None):
         return None
+    install = check_library(row)
+    if given is None and row.credentials is not None and not install:
+        return None
     others = f", pass api_key, or add it to {_SHOWN}" if given is None else ""
+    if install:
+        others += f"; or, for the credentials of your cloud, {install}"
     raise KeyMissingError(
         f"missing API key for {row.name or 'the provider'}: set the environment variable {name}{others}", "api_key"
     )

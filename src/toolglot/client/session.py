@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -24,18 +24,18 @@ from toolglot.client.retry import with_retries
 from toolglot.client.server_tools import ServedResponse, ServerTool, definitions
 from toolglot.client.transport import Limits, Transport
 from toolglot.client.worker import in_worker
+from toolglot.core.conversation import contents, conversation
 from toolglot.core.events import Close, Delta, Event, Fault, Finish, Open, Start
 from toolglot.core.fold import fold, unfold_part
-from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.core.reply import Decision, Reply, Stop, add_usage
 from toolglot.core.request import Request
-from toolglot.core.tools import Tool, cached_for_toolset
 from toolglot.errors import UpstreamError
 from toolglot.pipeline.request.fit_request import fit_request
 from toolglot.pipeline.request.plan import Plan
 from toolglot.pipeline.request.route import Route
 from toolglot.pipeline.request.server_tools import Served, serve
 from toolglot.pipeline.request.tool_mode import ModeCount, ToolMode, is_declared
+from toolglot.pipeline.request.toolset_cache import are_large
 from toolglot.pipeline.request.vendor_tools import plain_request, server_kinds
 from toolglot.pipeline.response.call_validator import MAX_CALLS, Policy, UnsupportedSchemas
 from toolglot.pipeline.response.grounding import REPEATED
@@ -51,8 +51,8 @@ _LONG = 8 * 1024  # characters; to search so many for calls takes some 50 ms at 
 _SHORTEST_CALL = 8  # characters; `f(a="b")`
 _ENDS = frozenset(")}]>")
 _MANY = 200  # events or messages
-_LARGE = 3000  # objects and lists in the schemas of all tools
 _LONG_REQUEST = 256 * 1024  # characters of text; a shorter request is written within milliseconds
+STEERED = Stop("pause", "steered")  # the Responses API's word for a response that new input ends
 _ANSWER_ONLY = ToolMode("native", why="the model chose no_tool")
 
 
@@ -150,7 +150,8 @@ class Session(msgspec.Struct, frozen=True):
         if rejected := self.lessons.unknown(target.route):
             request = without_fields(request, rejected, notes)
         stream = request.stream and route.profile.supports_streaming
-        request = msgspec.structs.replace(request, model=route.model, stream=stream, stream_usage=stream)
+        messages = conversation(request.messages)
+        request = msgspec.structs.replace(request, model=route.model, messages=messages, stream=stream, stream_usage=stream)
         mode_counts: Mapping[str, ModeCount] = {}
         if self.mode_stats is not None and target.server and request.tools and target.ask == "auto":
             mode_counts = self.mode_stats.mode_counts(target.server, route.model)
@@ -198,16 +199,19 @@ class Response:
         self._reopens = False  # the text answer is still to be asked for
         self._offset = 0  # blocks emitted before it
         self._ended = False
-        self._has_large_tools, self._is_long = _are_large(self.plan.tools), _are_long(self.plan.given, _LONG)
+        self._has_large_tools = are_large(self.plan.tools)
+        self._is_long = contents(self.plan.given).characters > _LONG
         self._may_replan = self.plan.plain is not None and _is_large(request)  # the end of a large one: after `no_tool`
-        self._buffered = 0  # characters that were received and not emitted yet
         self.is_retry = False  # a retry is not counted: its outcome says nothing about the tool mode
         self.received: list[Event] | None = [] if session.keeps_received else None  # events of the first response, unprocessed
         self.rejected: tuple[Decision, ...] = ()  # calls that stay rejected, after all retries
+        self.is_steered: Callable[[], bool] | None = None  # if so, a stream ends before its next event, unless calls have begun
+        self._has_calls = False  # kept only where the response may be steered
         self.retried = 0  # how many retries were sent for rejected calls
 
     def _new_pipeline(self, plan: Plan) -> ResponsePipeline:
         target = self.target
+        self._received = 0  # characters that the pipeline got
         return ResponsePipeline(plan, policy=target.policy, calls=target.calls, make_id=new_call_id, schemas=target.schemas)
 
     def require_mark(self, mark: str) -> None:
@@ -219,6 +223,7 @@ class Response:
         """Send the request and wait for the first event of a stream, or for the whole response."""
         if self.plan.request.stream:
             self._stream = await with_retries(partial(self._corrected, open_stream), self._session.retries)
+            self._http_request = msgspec.structs.replace(self._http_request, body=b"")  # sent; a stream may last for minutes
             return
         batch = await self._fetch()
         if self._reopens:
@@ -229,7 +234,8 @@ class Response:
         self._ready = batch
 
     async def _fetch(self) -> list[Event]:
-        return await self._processed(await with_retries(partial(self._corrected, fetch_events), self._session.retries))
+        events = await with_retries(partial(self._corrected, fetch_events), self._session.retries)
+        return await in_worker(partial(self._process, events)) if self._takes_long(events) else self._process(events)
 
     async def _corrected(self, send: Callable[[HttpRequest], Awaitable[T]]) -> T:
         """Send, and once more for each thing that the error teaches about this server."""
@@ -264,9 +270,10 @@ class Response:
         while not self._ended:
             batch, self._ready = self._ready, []
             if not batch:
-                if self._stream is None or (events := await self._stream.next()) is None:
+                if self._stream is None or (events := await self._next_events(self._stream)) is None:
                     break
-                batch = await self._processed(events)
+                takes_long = self._takes_long(events)
+                batch = await in_worker(partial(self._process, events)) if takes_long else self._process(events)
                 if self._reopens:
                     batch += await self._reopen()
             if not batch:
@@ -282,6 +289,16 @@ class Response:
         self._ended = True
         raise StopAsyncIteration
 
+    async def _next_events(self, stream: Stream) -> list[Event] | None:
+        if self.is_steered is None:
+            return await stream.next()
+        if self.is_steered() and not (self._has_calls or self._held > 0 or self._no_tool):
+            self._retries = 0
+            return await stream.cut(STEERED)
+        events = await stream.next()
+        self._has_calls = self._has_calls or any(type(one) is Open and one.kind == "call" for one in events or ())
+        return events
+
     async def aclose(self) -> None:
         if self._stream is not None:
             await self._stream.aclose()
@@ -296,25 +313,25 @@ class Response:
             return [Fault(error.with_traceback(None))]
         return []
 
-    async def _processed(self, events: list[Event]) -> list[Event]:
-        """As `_process`, in a worker thread if it may take long.
+    @property
+    def _held(self) -> int:
+        """Characters that the pipeline got and has not sent."""
+        return self._received - self._pipeline.sent.characters
+
+    def _takes_long(self, events: list[Event]) -> bool:
+        """Whether to process them in a worker thread. Counts them: call it once.
 
         That is with many events or a long text, or if a call may be validated now that is long, has a large schema, or is
         written as text, which may stand in a long conversation.
         """
-        if len(events) > _MANY or self._may_replan:
-            return await in_worker(partial(self._counted, events))
-        is_held, length = self._buffered > 0, _length(events)
-        is_heavy = self._buffered + length > _HEAVY
+        held, length = self._held, _length(events)
+        self._received += length
+        if len(events) > _MANY or length > _LONG or self._may_replan:
+            return True
+        is_heavy = held + length > _HEAVY
         if self._has_large_tools or self._is_long:
-            is_heavy = is_heavy or is_held or (self._has_large_tools and len(events) > 1) or _may_be_a_call(events)
-        is_heavy = length > _LONG or (is_heavy and self._pipeline.may_validate(events))
-        return await in_worker(partial(self._counted, events)) if is_heavy else self._counted(events)
-
-    def _counted(self, events: list[Event]) -> list[Event]:
-        batch = self._process(events)
-        self._buffered = max(0, self._buffered + _length(events) - _length(batch))
-        return batch
+            is_heavy = is_heavy or held > 0 or (self._has_large_tools and len(events) > 1) or _may_be_a_call(events)
+        return is_heavy and self._pipeline.may_validate(events)
 
     def _process(self, events: list[Event]) -> list[Event]:
         """Run the upstream's events through the pipeline. After `no_tool` the text answer continues the same response."""
@@ -350,6 +367,8 @@ class Response:
         calls = self._pipeline.sent.calls
         if not self.is_retry:
             self._session.remember(self.plan, self.target, calls, self._pipeline.sent.decisions)
+        if not last.decisions:  # as in nearly all responses
+            return [last]
         run = in_worker if len(last.decisions) > _MANY else _here
         self.rejected = await run(partial(rejections, last.decisions))
         if not self._retries or not may_retry(last, self._request):
@@ -397,25 +416,7 @@ def _where(request: Request) -> Callable[[Callable[[], T]], Awaitable[T]]:
 
 def _is_large(request: Request) -> bool:
     """Whether planning and writing it takes long."""
-    return len(request.messages) > _MANY or _are_large(request.tools) or _are_long(request.messages)
-
-
-def _are_long(messages: tuple[Message, ...], most: int = _LONG_REQUEST) -> bool:
-    length = 0
-    for message in messages:
-        for part in message.parts:
-            if type(part) is Text:
-                length += len(part.text)
-            elif type(part) is ToolResult:
-                length += sum(len(inner.text) for inner in part.parts if type(inner) is Text)
-        if length > most:
-            return True
-    return False
-
-
-def _are_large(tools: tuple[Tool, ...]) -> bool:
-    """Whether fitting or compiling their schemas, or searching them, takes long, if it was not done before."""
-    return bool(tools) and cached_for_toolset(tools, "are large", _count_schemas)
+    return len(request.messages) > _MANY or are_large(request.tools) or contents(request.messages).characters > _LONG_REQUEST
 
 
 def _may_be_a_call(events: list[Event]) -> bool:
@@ -425,19 +426,6 @@ def _may_be_a_call(events: list[Event]) -> bool:
     native = {one.index for one in events if type(one) is Open and one.kind == "call"}
     texts = [one.text for one in events if type(one) is Delta and one.index not in native]
     return sum(map(len, texts)) >= _SHORTEST_CALL and not all(map(_ENDS.isdisjoint, texts))
-
-
-def _count_schemas(tools: tuple[Tool, ...], _: str) -> bool:
-    left: list[Any] = [tool.schema for tool in tools]
-    count, length = 0, sum(len(tool.description or "") for tool in tools)
-    while left and count <= _LARGE and length <= _LONG_REQUEST:
-        node = left.pop()
-        if isinstance(node, str):
-            length += len(node)
-        elif isinstance(node, (dict, list)):
-            count += 1
-            left.extend(node.values() if isinstance(node, dict) else node)
-    return count > _LARGE or length > _LONG_REQUEST
 
 
 def _length(events: list[Event]) -> int:

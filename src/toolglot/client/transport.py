@@ -49,6 +49,9 @@ class Answer(Protocol):
 
     async def aclose(self) -> None: ...
 
+    def release(self) -> None:
+        """Instead of `aclose`, once the last event was read: the connection is kept, if the body ends soon."""
+
 
 class Transport(Protocol):
     async def send(

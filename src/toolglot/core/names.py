@@ -13,6 +13,7 @@ from itertools import count
 
 import msgspec
 
+from toolglot.core.conversation import contents
 from toolglot.core.messages import Message, Part, ToolCall, ToolResult, join_name
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool, Toolset, cached_for_toolset
@@ -130,19 +131,14 @@ def _all_legal(request: Request, rule: NameRule) -> bool:
     known = cached_for_toolset(request.tools, rule, _legal_tools) if request.tools else frozenset()
     if known is None:
         return False
-    called: dict[str, str] = {}
-    any_id = rule.call_id is None
-    for message in request.messages:
-        if message.role in ("assistant", "tool"):
-            for part in message.parts:
-                if type(part) is ToolCall:
-                    if part.namespace or not (part.name in known or _fits(part.name, rule.name)):
-                        return False
-                    if not (any_id or _fits(part.id, rule.call_id)):
-                        return False
-                    called[part.id] = part.name
-                elif type(part) is ToolResult and called.get(part.call_id) != part.name:
-                    return False
+    found = contents(request.messages)
+    if not (found.is_paired and found.is_named):
+        return False
+    for call in found.calls:
+        if call.namespace or not (call.name in known or _fits(call.name, rule.name)):
+            return False
+        if not _fits(call.id, rule.call_id):
+            return False
     return request.choice is None or all(_fits(name, rule.name) for name in request.choice.names)
 
 

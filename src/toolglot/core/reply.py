@@ -37,6 +37,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     cache_write: int | None = None
     reasoning: int | None = None
     extra: Extra = {}
+    cache_write_1h: int | None = None  # the part of `cache_write` that is kept for an hour
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -71,7 +72,7 @@ def add_usage(first: Usage | None, second: Usage | None) -> Usage | None:
     """The sum. A count that neither reports stays None."""
     if first is None or second is None:
         return first or second
-    names = ("input", "output", "cache_read", "cache_write", "reasoning")
+    names = ("input", "output", "cache_read", "cache_write", "reasoning", "cache_write_1h")
     sums = {name: _sum(getattr(first, name), getattr(second, name)) for name in names}
     return Usage(**sums, extra=second.extra or first.extra)
 

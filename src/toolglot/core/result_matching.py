@@ -54,7 +54,6 @@ class ResultMatcher:
             if not call.id:
                 parts = tuple([self._numbered_call(part) if type(part) is ToolCall else part for part in message.parts])
                 return Message(message.role, parts, message.name, message.extra)
-        for call in calls:
             self._names[call.id] = call.full_name if call.namespace else call.name
         self._count += len(calls)
         self._waiting += calls

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from toolglot.grammars.dialect import Dialect
 from toolglot.grammars.render_json import PLAIN_RESULT, one_array, tool_array
-from toolglot.grammars.tagged_json import TOOL_CALL, TaggedJson
+from toolglot.grammars.tagged_json import TOOL_CALL, TOOL_CALL_TOKEN
 
 DIALECT = Dialect(
     name="granite3",
-    grammars=(TaggedJson(("<|tool_call|>",)), TOOL_CALL),
+    grammars=(TOOL_CALL_TOKEN, TOOL_CALL),
     render_tools=tool_array(wrapped=False),
     render_calls=one_array("<|tool_call|>[", "]"),
     render_result=PLAIN_RESULT,

@@ -1,8 +1,8 @@
 """Written by Kimi K2, K2.5 and Kimi-Linear: calls in a section, each named by its id, `functions.f:0`.
 
-The id must be sent back verbatim. Also parsed: `f:0`, `functionsf0`, an id without a tool's name (`0`, `call_...`), the
-singular section token, missing section and end tokens, several sections, `functions.f:0` without the tokens before it, and a
-JSON object that contains the name.
+The id must be sent back verbatim. Also parsed: `f:0`, `functionsf0`, `functions_f_0` (from ids that a client sent back without
+other characters), an id without a tool's name (`0`, `call_...`), the singular section token, missing section and end tokens,
+several sections, `functions.f:0` without the tokens before it, and a JSON object that contains the name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _naming(call_id: str, text: str, tools: Tools) -> tuple[str, str | None]:
     name = re.sub(r":\d+\Z", "", call_id)
     name = name if name in tools else name.removeprefix("functions.")
     if name not in tools:
-        glued = re.sub(r"\d+\Z", "", name.removeprefix("functions"))
+        glued = re.sub(r"_?\d+\Z", "", name.removeprefix("functions").removeprefix("_"))
         name = glued if glued in tools else _by_arguments(name, text, tools)
     return name, call_id
 

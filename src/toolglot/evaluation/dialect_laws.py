@@ -298,7 +298,7 @@ def _work(dialect: str, cases: Cases) -> Failures:
 def _floods(dialect: str, cases: Cases) -> Failures:
     config = scanner_for(shared_tools(), dialect, "strict")
     for mark in sorted({*config.openings, *config.ends, *config.closers}):
-        texts = [mark * (length // len(mark)) for length in (2 * _SIZE, 4 * _SIZE)]
+        texts = [mark * (length // len(mark)) for length in (4 * _SIZE, 8 * _SIZE)]  # in shorter ones, what is done once counts
         lines = [lines_run(partial(parsed, text, shared_tools(), dialect, 7)) for text in texts]
         if lines[1] > _STEADY * lines[0]:
             yield f"{mark!r}: {lines} lines run"

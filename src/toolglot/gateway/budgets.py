@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -23,6 +24,7 @@ from toolglot.gateway.shared_state import BETWEEN, SPENT, SharedState
 Period = Literal["day", "month"]
 _DOLLARS, _TOKENS = "dollars", "tokens"
 _CHARACTERS_PER_TOKEN = 4
+_DAY = 86400  # seconds
 _NANO = 1_000_000_000  # dollars are counted in billionths: counts are whole numbers
 _FORMATS: dict[Period, str] = {"day": "%Y-%m-%d", "month": "%Y-%m"}
 
@@ -76,6 +78,13 @@ def _end(period: Period, now: float) -> float:
     return end.timestamp()
 
 
+@lru_cache(2)
+def _periods(day: int) -> Mapping[Period, str]:
+    """The names of the day with this number since 1970, and of its month. Every request asks."""
+    at = time.gmtime(day * _DAY)
+    return {period: time.strftime(form, at) for period, form in _FORMATS.items()}
+
+
 class Spending:
     """An observer of records: what each key has spent in this day and this month."""
 
@@ -94,9 +103,8 @@ class Spending:
             for kind, number in numbers.items():
                 counts[record.owner + BETWEEN + kind] += number
 
-    def _now(self) -> dict[Period, str]:
-        at = time.gmtime(self._clock())
-        return {period: time.strftime(form, at) for period, form in _FORMATS.items()}
+    def _now(self) -> Mapping[Period, str]:
+        return _periods(int(self._clock() // _DAY))
 
     def spent(self, owner: str) -> dict[Period, Spent]:
         def number(name: str, kind: str) -> int:

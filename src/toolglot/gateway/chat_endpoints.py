@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from toolglot.client.session import Session
+from toolglot.client.session import Response, Session
 from toolglot.client.worker import in_worker
 from toolglot.core.fold import unfold
 from toolglot.core.interfaces import ResponseContext, Writer
@@ -53,18 +53,21 @@ async def chat(call: EndpointCall, body: bytes | None = None) -> None:
     balancer = call.gateway.balancer
     candidates = balancer.order(call.live.routing.candidates(request.model))
     call.exchange.watch_disconnect()
+    size, content, prices = len(body), server.record, call.live.config.prices
+    body = body if content else b""  # a response may last for minutes
     _record_candidate(call.record, candidates[0])  # if all fail, the error is that of the first
     try:
         opened = await open_response(
             _session(call), _client(call), upstream_request, candidates, balancer=balancer, cooldown=server.cooldown
         )
     except asyncio.CancelledError:  # the client left; what it sent was read
-        call.estimate_usage(candidates[0], len(body))
+        call.estimate_usage(candidates[0], size)
         raise
     _record_candidate(call.record, opened.candidate)
     call.record.tool_mode, call.record.tried = opened.response.plan.tool_mode.name, opened.failed
     kept_thread = thread if thread is not None and thread.is_kept else None
-    content, prices = server.record, call.live.config.prices
+    if isinstance(opened.response, Response):
+        opened.response.is_steered = call.exchange.is_steered
     keep_events = content or kept_thread is not None
     context = response_context(call, request)
     response = ResponseWriter(call.frontend, opened, call.record, keep_events=keep_events, content=content, prices=prices)
@@ -72,10 +75,10 @@ async def chat(call: EndpointCall, body: bytes | None = None) -> None:
         await (_stream if request.stream else _whole)(call, context, opened, response, kept_thread)
     finally:
         await opened.response.aclose()  # also if the client disconnects before the first chunk is read
-        call.estimate_usage(opened.candidate, len(body), response.characters)
+        call.estimate_usage(opened.candidate, size, response.characters)
     if content:
         collect = partial(response.content, body)
-        is_large = len(body) + response.characters > LARGE_BODY
+        is_large = size + response.characters > LARGE_BODY
         call.record.content = await in_worker(collect) if is_large else collect()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from toolglot.catalog.prices import cost
+from toolglot.client.cloud_credentials import send
 from toolglot.client.keys import without_key
 from toolglot.core.fold import unfold
 from toolglot.core.interfaces import Quirks
@@ -113,9 +114,8 @@ async def _forwarded(call: EndpointCall, candidate: Candidate, request: Request,
         fields["input"] = msgspec.Raw(encode(written[1:] if "instructions" in fields else written))
     headers = {"Content-Type": "application/json", **route.provider.headers, **candidate.target.headers}
     call.exchange.watch_disconnect()
-    answer = await session.transport.send(
-        "POST", provider_url(route.provider, PATH), headers, encode(fields), limits=session.limits
-    )
+    url = provider_url(route.provider, PATH)
+    answer = await send(session.transport, route.provider, "POST", url, headers, body=encode(fields), limits=session.limits)
     try:
         data = await answer.read()
         if answer.status in _HAS_NO_SUCH_PATH:

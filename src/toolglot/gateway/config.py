@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
@@ -21,7 +22,7 @@ from toolglot.catalog.providers import Provider, provider, providers, unknown
 from toolglot.catalog.rows import read_rows
 from toolglot.client.http.network import place
 from toolglot.client.keys import Secret, find_key
-from toolglot.errors import CallerError
+from toolglot.errors import CallerError, unreadable
 from toolglot.gateway import wildcards
 from toolglot.gateway.budgets import Budget
 from toolglot.gateway.configured_tools import ServerToolRow, ToolSource, read_source
@@ -207,6 +208,13 @@ class Config(msgspec.Struct, frozen=True):
     def connections(self) -> int:
         """To one upstream host."""
         return self.server.max_connections or self.server.max_concurrent * max(1, len(self.keys)) + _SPARE_CONNECTIONS
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise unreadable(path, error) from None
 
 
 def read_config(text: str, file: str = "toolglot.toml", environ: Mapping[str, str] | None = None) -> Config:
@@ -399,7 +407,7 @@ class _ConfigReader:
     def _check_price(self, at: int, price: Price) -> None:
         if not price.model:
             raise self._error('must not be empty; "*" stands for every model', "price", at, "model")
-        for key in ("input", "output", "cache_read", "cache_write"):
+        for key in ("input", "output", "cache_read", "cache_write", "cache_write_1h"):
             number = getattr(price, key)
             if number is not None and not 0 <= number < float("inf"):
                 raise self._error("must be 0 or more: US dollars for a million tokens", "price", at, key)

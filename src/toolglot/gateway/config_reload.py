@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from toolglot.errors import CallerError, unreadable
-from toolglot.gateway.config import Config, check_exposure, read_config
+from toolglot.errors import CallerError
+from toolglot.gateway.config import Config, check_exposure, read_config, read_text
 from toolglot.gateway.shared_state import RELOAD
 from toolglot.gateway.state import Gateway, log
 
@@ -32,13 +32,6 @@ FIXED = (
     "log_file",
     "log_file_size",
 )
-
-
-def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        raise unreadable(path, error) from None
 
 
 async def reload(path: Path, running: Config) -> tuple[Config, str] | None:

@@ -88,6 +88,7 @@ class HttpExchange:
         "ended",
         "headers",
         "id",
+        "is_steered",
         "later",
         "method",
         "path",
@@ -119,6 +120,7 @@ class HttpExchange:
         self.scheme: str = scope.get("scheme", "http")
         self.take_over: Callable[[], Duplex] | None = scope.get("extensions", {}).get(TAKE_OVER)
         self.later: Callable[[], Awaitable[None]] | None = None  # what needs no slot among the requests of its key
+        self.is_steered: Callable[[], bool] | None = None  # whether new input waits for the end of the response
         self.unrecorded = False  # another request has the record
         self.disconnected = False
         self.started = False  # the response headers are sent

@@ -176,8 +176,9 @@ class Master:
 
     async def _handle(self, worker: _Worker, message: Message) -> None:
         match message:
-            case Ended(record):
-                self._records.add(record)
+            case Ended(records):
+                for record in records:
+                    self._records.add(record)
             case Counted(id, number):
                 worker.channel.answered(id, number)
             case Ask():
@@ -210,7 +211,7 @@ class Master:
         worker.channel.send(Answer(question.id, msgspec.Raw(msgspec.json.encode(value))))
 
     async def running(self, owner: str | None) -> int:
-        """Of all workers. A worker sends records in order, so all requests that ended before are counted, too."""
+        """Of all workers. A worker sends its records before its answer, so all requests that ended before are counted, too."""
         return await self._sum(lambda number: Count(number, owner), _COUNT_SECONDS)
 
     async def delete_responses(self, owner: str | None) -> int:

@@ -15,6 +15,7 @@ from toolglot.client.detection.server_facts import ServerFacts
 from toolglot.client.embedded_runtime import import_runtime
 from toolglot.client.transport import Transport
 from toolglot.errors import ToolglotError
+from toolglot.gateway.checked_model import ModelCheck
 from toolglot.gateway.endpoint_call import EndpointCall
 from toolglot.gateway.model_list import ModelListing, fetch_listing
 from toolglot.gateway.page.upstreams import shown_address
@@ -23,20 +24,6 @@ from toolglot.gateway.upstream import Upstream
 
 _NOT_THERE = frozenset({"connect_failed", "dns_failed", "timeout_connect"})
 _NO_ACCESS = frozenset({"status 401", "status 403"})
-
-
-class ModelCheck(msgspec.Struct, frozen=True):
-    """`problem`: why a request would fail, and what to do; empty if nothing is known to be wrong."""
-
-    upstream: str
-    provider: str
-    target: str
-    address: str
-    problem: str = ""
-    window: int | None = None  # tokens; None: unknown
-    cut_at: int | None = None  # the upstream silently cuts longer prompts, unless it is configured otherwise
-    supports_tools: bool = True  # False: toolglot puts the tools into the prompt
-    notes: tuple[str, ...] = ()
 
 
 async def check_endpoint(call: EndpointCall) -> None:

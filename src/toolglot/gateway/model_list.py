@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.client.cloud_credentials import send
 from toolglot.client.embedded import embedded_names
 from toolglot.client.transport import Limits, Transport
 from toolglot.errors import ToolglotError, UpstreamError
@@ -74,7 +75,8 @@ async def fetch_listing(upstream: Upstream, transport: Transport, limits: Limits
     listed = upstream.wire.model_list
     url = provider_url(upstream.row, listed.path)
     try:
-        response = await transport.send("GET", url, {**upstream.row.headers, **upstream.headers()}, limits=limits)
+        headers = {**upstream.row.headers, **upstream.headers()}
+        response = await send(transport, upstream.row, "GET", url, headers, limits=limits)
         try:
             if response.status != 200:
                 return ModelListing(problem=f"status {response.status}")

@@ -1,6 +1,7 @@
 """Endpoints without tool calls, passed to upstreams that have them: embeddings, completions, and Ollama's generate and embed.
 
 Only the model's name is replaced. The response is the upstream's, byte by byte; the tokens that its end reports are counted.
+Where the upstream has none, `/api/generate` is a chat.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import msgspec
 
 from toolglot.catalog.prices import cost
 from toolglot.catalog.profiles import server_kind
+from toolglot.client.cloud_credentials import send
 from toolglot.client.keys import without_key
 from toolglot.client.transport import Answer
 from toolglot.core.reply import Usage
 from toolglot.errors import CallerError, UpstreamError
 from toolglot.gateway.endpoint_call import EndpointCall, read_body
+from toolglot.gateway.generate_as_chat import GENERATE, fits_chat, generate_as_chat
 from toolglot.gateway.http_exchange import header_text
 from toolglot.gateway.routing import MAX_NAME, Candidate
 from toolglot.io.json_codec import JSON_ERRORS, encode
@@ -41,14 +44,18 @@ async def forward(call: EndpointCall) -> None:
     candidate = call.live.routing.candidates(model)[0]
     route = candidate.target.route
     call.record.upstream, call.record.target, call.record.upstream_wire = candidate.upstream.name, route.model, route.wire.name
-    path = _upstream_path(call, candidate)
+    path, has_it = _upstream_path(call, candidate)
+    if not has_it and path == GENERATE and fits_chat(fields):
+        generate_as_chat(call, fields)
+        return
+    if not has_it:
+        raise UpstreamError(f"{path} is not supported by upstream {candidate.upstream.name}", 404, "not_found")
     fields["model"] = msgspec.Raw(encode(route.model))
     headers = {"Content-Type": "application/json", **route.provider.headers, **candidate.target.headers}
     session = call.live.session
     call.exchange.watch_disconnect()
-    answer = await session.transport.send(
-        "POST", provider_url(route.provider, path), headers, encode(fields), limits=session.limits
-    )
+    url = provider_url(route.provider, path)
+    answer = await send(session.transport, route.provider, "POST", url, headers, body=encode(fields), limits=session.limits)
     try:
         if answer.status >= 300:
             failed = route.wire.read_error(answer.status, answer.headers, await answer.read())
@@ -58,8 +65,8 @@ async def forward(call: EndpointCall) -> None:
         await answer.aclose()
 
 
-def _upstream_path(call: EndpointCall, candidate: Candidate) -> str:
-    """The same path, where the upstream speaks the client's API."""
+def _upstream_path(call: EndpointCall, candidate: Candidate) -> tuple[str, bool]:
+    """The same path, and whether the upstream has it."""
     path = call.exchange.path.rstrip("/")
     provider = candidate.target.route.provider
     if path.startswith("/api/"):
@@ -67,9 +74,7 @@ def _upstream_path(call: EndpointCall, candidate: Candidate) -> str:
     else:
         path = path if path.startswith("/v1/") else f"/v1{path}"
         has_it = path in candidate.target.route.wire.other_paths
-    if not has_it or candidate.upstream.embedded:
-        raise UpstreamError(f"{path} is not supported by upstream {candidate.upstream.name}", 404, "not_found")
-    return path
+    return path, has_it and not candidate.upstream.embedded
 
 
 async def _copy(call: EndpointCall, candidate: Candidate, answer: Answer, sent: int) -> None:

@@ -45,6 +45,10 @@ class RecentThreads:
         self._bytes += size
         self._room.used += size
 
+    def forget(self, id: str) -> None:
+        if (turn := self._turns.pop(id, None)) is not None:
+            self._count(-turn.size)
+
     def clear(self) -> None:
         self._turns.clear()
         self._count(-self._bytes)

@@ -1,7 +1,7 @@
 """Responses over a WebSocket: each `response.create` is a request of its own, and its events are messages.
 
 Requests of one lane (`stream_id`) run one after another, lanes at the same time. `response.steer` queues input for a running
-response: once it is complete, a successor continues with that input.
+response: it ends before its next event, or by itself if it has a call, and a successor continues with that input.
 """
 
 from __future__ import annotations
@@ -203,6 +203,7 @@ class _Connection:
         finally:
             self._exchanges.discard(exchange)
         if not turn.end:
+            self._recent.forget(turn.previous)  # as in the API: the client sends everything again
             error = exchange.failure or UpstreamError("the response broke off", 500, "internal_error")
             await self._send_error(error, turn.lane, exchange.response_body)
             await self._fail_steers(earlier, waiting, "successor_creation_failed", error.message)
@@ -216,7 +217,9 @@ class _Connection:
                 await self._on_event(turn, event, earlier)
 
         path, caller = "/v1/responses", self._call.caller
-        return InternalExchange(path, body, caller, self._headers, on_chunk=on_chunk, recent=self._recent)
+        exchange = InternalExchange(path, body, caller, self._headers, on_chunk=on_chunk, recent=self._recent)
+        exchange.is_steered = lambda: bool(turn.steers) and not turn.required
+        return exchange
 
     async def _on_event(self, turn: _Turn, event: SentEvent, earlier: _Turn | None) -> None:
         if event.kind == "response.created":

@@ -19,8 +19,8 @@ from toolglot.catalog.profiles import catalog
 from toolglot.dialects import all_dialects
 from toolglot.errors import CallerError
 from toolglot.gateway.app import App
-from toolglot.gateway.config import Config, check_exposure, read_config
-from toolglot.gateway.config_reload import ConfigReload, read_text
+from toolglot.gateway.config import Config, check_exposure, read_config, read_text
+from toolglot.gateway.config_reload import ConfigReload
 from toolglot.gateway.discover import DiscoveryRefresh, discover
 from toolglot.gateway.http_protocol import HttpProtocol
 from toolglot.gateway.request_log import log_request

@@ -7,9 +7,10 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
+from toolglot.client.session import STEERED
 from toolglot.client.worker import in_worker
 from toolglot.core.interfaces import Conversations, ResponseContext
-from toolglot.core.messages import Message
+from toolglot.core.messages import Message, Opaque, Reasoning, ToolCall, ToolResult
 from toolglot.core.reply import Reply
 from toolglot.core.request import Request
 from toolglot.core.result_matching import match_results
@@ -112,6 +113,7 @@ class StoredThread:
         wire = self._call.frontend.wire.name
         wire_extra = {key: value for key, value in request.extra.get(wire, {}).items() if key != self._conversations.previous}
         messages = match_results((*instructions, *history, *self._new_messages))
+        _check_results(messages, len(messages) - len(self._new_messages))
         request = msgspec.structs.replace(request, messages=messages, extra={**request.extra, wire: wire_extra})
         return with_declared_tools(request)
 
@@ -128,7 +130,10 @@ class StoredThread:
         """Nothing, if the response is not complete."""
         if reply.error is not None:
             return
-        messages = (*self._new_messages, Message("assistant", reply.parts)) if reply.parts else self._new_messages
+        parts = reply.parts
+        while parts and reply.stop == STEERED and type(parts[-1]) is Reasoning:
+            parts = parts[:-1]  # cut short: vendors refuse a thought without what follows it
+        messages = (*self._new_messages, Message("assistant", parts)) if parts else self._new_messages
         await self._keep(self._fields.previous or None, messages, reply, context, is_small)
 
     async def save_compacted(self, summary: Message, reply: Reply, context: ResponseContext) -> None:
@@ -159,3 +164,20 @@ class StoredThread:
 
     def _written(self, reply: Reply, context: ResponseContext) -> bytes:
         return encode(self._call.frontend.wire.write_reply(reply, context, []))
+
+
+def _check_results(messages: tuple[Message, ...], first: int) -> None:
+    """The whole conversation is known: a new result (from message `first` on) without a call is an error, as at the vendors."""
+    new = [part.call_id for message in messages[first:] for part in message.parts if type(part) is ToolResult]
+    if not new:
+        return
+    known = set[object]()
+    for message in messages:
+        for part in message.parts:
+            if type(part) is ToolCall:
+                known.add(part.id)
+            elif type(part) is Opaque:
+                known.update((part.block.get("call_id"), part.block.get("id")))
+    unknown = next((id for id in new if id not in known), None)
+    if unknown is not None:
+        raise UpstreamError(f"no tool call with the id {unknown[:100]!r} is in the conversation", 400, "invalid_request_error")

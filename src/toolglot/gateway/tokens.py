@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from toolglot.catalog.profiles import server_kind
+from toolglot.client.cloud_credentials import send
 from toolglot.client.exchange import HttpRequest
 from toolglot.client.transport import Limits
 from toolglot.client.worker import in_worker
@@ -113,7 +114,8 @@ def _number(value: Any) -> int:
 
 
 async def _post(call: EndpointCall, http_request: HttpRequest, url: str, body: bytes) -> Any:
-    response = await call.live.session.transport.send("POST", url, http_request.headers, body, limits=_LIMITS)
+    transport, row = call.live.session.transport, http_request.plan.route.provider
+    response = await send(transport, row, "POST", url, http_request.headers, body=body, limits=_LIMITS)
     try:
         data = await response.read()
     finally:

@@ -5,7 +5,6 @@ Started as `python -m toolglot.gateway.worker LISTENING CHANNEL`, two file descr
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import socket
 import sys
@@ -56,7 +55,10 @@ class MasterLink:
         gateway.overview = _AllWorkers(gateway, self)
 
     def _ended(self, record: Record) -> None:
-        asyncio.get_running_loop().call_soon(self._send, Ended(record))  # once `Records` has bounded its size
+        if self._channel is None:
+            self._early.append(Ended([record]))
+        else:
+            self._channel.add_record(record)
 
     def _send(self, message: Message) -> None:
         if self._channel is None:

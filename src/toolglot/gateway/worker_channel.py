@@ -18,6 +18,7 @@ from toolglot.gateway.server import Source
 
 T = TypeVar("T")
 _LENGTH = 4  # bytes
+_GATHERING = 0.02  # seconds in which records are gathered: each message wakes the master
 _MAX_UNSENT = 64 * 1024 * 1024  # bytes; more is dropped
 
 
@@ -70,9 +71,9 @@ class ReloadRequest(Message, frozen=True):
 
 
 class Ended(Message, frozen=True):
-    """A request ended."""
+    """Requests that ended."""
 
-    record: Record
+    records: list[Record]
 
 
 class Counted(Message, frozen=True):
@@ -116,6 +117,7 @@ class Channel:
         self._reader, self._writer, self._decoder = reader, writer, decoder
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._ids = itertools.count()
+        self._records: list[Record] = []  # not sent yet
 
     @classmethod
     async def to_worker(cls, end: socket.socket) -> Channel:
@@ -126,6 +128,22 @@ class Channel:
         return cls(*await asyncio.open_unix_connection(sock=end), _TO_WORKER)
 
     def send(self, message: Message) -> None:
+        """After the records that were added before."""
+        self._send_records()
+        self._write(message)
+
+    def add_record(self, record: Record) -> None:
+        """Sent soon, with others. Until then its owner may change it."""
+        self._records.append(record)
+        if len(self._records) == 1:
+            asyncio.get_running_loop().call_later(_GATHERING, self._send_records)
+
+    def _send_records(self) -> None:
+        if self._records:
+            records, self._records = self._records, []
+            self._write(Ended(records))
+
+    def _write(self, message: Message) -> None:
         if self._writer.is_closing() or self._writer.transport.get_write_buffer_size() > _MAX_UNSENT:
             return
         data = msgspec.json.encode(message)
@@ -140,6 +158,7 @@ class Channel:
         except (asyncio.IncompleteReadError, ConnectionError):
             return
         finally:
+            self._send_records()
             self._writer.close()
             for waiting in self._waiting.values():
                 waiting.cancel()

@@ -18,6 +18,7 @@ Read = Callable[[str, Tools, bool], RegionResult]
 _NOT_SPACE = re.compile(r"\S")
 _MAX_VALUES = 256  # further values start a new region
 _MAX_HEAD = 200  # characters after which a head must be decided
+_MAX_BRACKETS = 8  # no call is deeper
 
 
 class BareRegion:
@@ -38,11 +39,11 @@ class BareRegion:
     def feed(self, text: str, /) -> int:
         self.examined += len(text)
         if self._head is not None:
-            self._head = (self._head + text)[:_MAX_HEAD]
+            before, self._head = self._head[1:], (self._head + text)[:_MAX_HEAD]
             plausible = self._plausible(self._head)
-            if plausible is None and len(self._head) < _MAX_HEAD:
-                return -1 if self._scan.feed(text) < 0 else self._reject(text)
-            if not plausible:
+            if plausible is None and len(self._head) < _MAX_HEAD and sum(map(self._head.count, "[({")) <= _MAX_BRACKETS:
+                return -1
+            if not plausible or self._scan.feed(before) >= 0:
                 return self._reject(text)
             self._head = None
         return self._scan_values(text, 0)

@@ -97,3 +97,4 @@ class TaggedRegion:
 TOOL_CALL = TaggedJson(("<tool_call>",), ("</tool_call>",))  # one instance for all dialects that share the tag
 TOOL_CALLS = TaggedJson(("<tool_calls>",), ("</tool_calls>",))
 TOOL_CALLS_TOKEN = TaggedJson(("[TOOL_CALLS]",))
+TOOL_CALL_TOKEN = TaggedJson(("<|tool_call|>",))

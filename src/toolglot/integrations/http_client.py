@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import msgspec
 
 from toolglot.core.interfaces import Wire
 from toolglot.core.reply import Decision
 from toolglot.errors import CallerError
-from toolglot.integrations.response_filter import Options, response_filter
+from toolglot.integrations.response_filter import Options, TransportOptions, response_filter
 from toolglot.integrations.transport import AsyncTransport, Choose, Transport
 from toolglot.pipeline.response.call_validator import Policy
 from toolglot.wires import find_wire
@@ -63,11 +63,11 @@ class SdkClients(msgspec.Struct, frozen=True):
         client_class = getattr(import_sdk(self.sdk), self.async_class)
         return client_class(transport=self._async_transport(options, transport), **http_options)
 
-    def transport(self, *, inner: Any = None, **options: Any) -> Any:
+    def transport(self, *, inner: Any = None, **options: Unpack[TransportOptions]) -> Any:
         """A transport alone, for an SDK that makes its HTTP client itself. `inner` sends the requests."""
         return self._transport(Options(**options), inner)
 
-    def async_transport(self, *, inner: Any = None, **options: Any) -> Any:
+    def async_transport(self, *, inner: Any = None, **options: Unpack[TransportOptions]) -> Any:
         """As `transport`, for the asynchronous SDK."""
         return self._async_transport(Options(**options), inner)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, SystemMessage, convert_to_messages, convert_to_openai_messages
@@ -17,7 +17,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from toolglot.core.messages import Part, Text, ToolCall
 from toolglot.integrations.model_turn import ModelTurn
-from toolglot.integrations.response_filter import Options
+from toolglot.integrations.response_filter import Options, TurnOptions
 from toolglot.io.json_codec import dumps
 
 _CALL_BLOCKS = ("text", "tool_use", "tool_call", "function_call")
@@ -26,7 +26,7 @@ _CALL_BLOCKS = ("text", "tool_use", "tool_call", "function_call")
 class ToolglotMiddleware(AgentMiddleware):
     """For an agent's model. `ask` is the tool mode; `options` are policy, weak_forms and on_decision."""
 
-    def __init__(self, *, ask: str = "auto", **options: Any) -> None:
+    def __init__(self, *, ask: str = "auto", **options: Unpack[TurnOptions]) -> None:
         super().__init__()
         self.options = Options(ask, **options)
 

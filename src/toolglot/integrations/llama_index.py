@@ -7,7 +7,7 @@ they go into its prompt.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetadata, TextBlock, ThinkingBlock, ToolCallBlock
 from llama_index.core.llms.function_calling import FunctionCallingLLM
@@ -16,7 +16,7 @@ from llama_index.core.llms.llm import ToolSelection
 from toolglot.core.interfaces import Body
 from toolglot.core.messages import Part, Reasoning, Text, ToolCall
 from toolglot.integrations.model_turn import ModelTurn, chat_assistant, chat_call, chat_result, chat_tool
-from toolglot.integrations.response_filter import Options
+from toolglot.integrations.response_filter import Options, TurnOptions
 from toolglot.io.json_codec import dumps, loads_object
 
 _NATIVE_ONLY = ("allow_parallel_tool_calls", "tool_required")
@@ -29,7 +29,7 @@ class ToolglotLLM(FunctionCallingLLM):
     wrapped: Any
     options: Any
 
-    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Any) -> None:
+    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Unpack[TurnOptions]) -> None:
         super().__init__(wrapped=wrapped, options=Options(ask, **options), callback_manager=wrapped.callback_manager)
 
     @classmethod

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from agents import FunctionTool, Model
 from openai.types.responses import ResponseOutputItem, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from toolglot.core.interfaces import Body
-from toolglot.integrations.response_filter import Options, ResponseFilter
+from toolglot.integrations.response_filter import Options, ResponseFilter, TurnOptions
 from toolglot.io.json_codec import encode, loads_object
 from toolglot.wires.openai_responses import WIRE
 
@@ -27,7 +27,7 @@ _EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 class ToolglotModel(Model):
     """Wraps a model. `ask` is the tool mode; `options` are policy, weak_forms and on_decision."""
 
-    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Any) -> None:
+    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Unpack[TurnOptions]) -> None:
         self.wrapped, self.options = wrapped, Options(ask, **options)
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:

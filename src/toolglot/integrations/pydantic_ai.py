@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from pydantic_ai import messages as own
 from pydantic_ai.models import StreamedResponse
@@ -19,7 +19,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from toolglot.core.interfaces import Body
 from toolglot.core.messages import Part, Reasoning, Text, ToolCall
 from toolglot.integrations.model_turn import ModelTurn, chat_assistant, chat_call, chat_result, chat_tool
-from toolglot.integrations.response_filter import Options
+from toolglot.integrations.response_filter import Options, TurnOptions
 
 _NATIVE_ONLY = ("tool_choice", "parallel_tool_calls")
 
@@ -27,7 +27,7 @@ _NATIVE_ONLY = ("tool_choice", "parallel_tool_calls")
 class ToolglotModel(WrapperModel):
     """Wraps a model. `ask` is the tool mode; `options` are policy, weak_forms and on_decision."""
 
-    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Any) -> None:
+    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Unpack[TurnOptions]) -> None:
         super().__init__(wrapped)
         self._options = Options(ask, **options)
 

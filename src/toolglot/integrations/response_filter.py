@@ -6,7 +6,7 @@ With a tool mode other than native tools, the request is rewritten: `body` is wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 
@@ -31,6 +31,21 @@ from toolglot.pipeline.response.response_pipeline import ResponsePipeline
 
 _ANY_SERVER = "openai-compatible"
 _DATA = b"data: "
+
+
+class TurnOptions(TypedDict, total=False):
+    """Of what wraps a model."""
+
+    policy: Policy
+    weak_forms: bool | None
+    on_decision: Callable[[Decision], None] | None
+
+
+class TransportOptions(TurnOptions, total=False):
+    """Of what reads HTTP."""
+
+    ask: str
+    calls: Literal["hold", "pass"]
 
 
 class Options(msgspec.Struct, frozen=True):

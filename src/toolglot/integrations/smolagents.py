@@ -7,21 +7,21 @@ they go into its prompt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Unpack
 
 from smolagents import models as own
 
 from toolglot.core.interfaces import Body
 from toolglot.core.messages import Part, Text, ToolCall
 from toolglot.integrations.model_turn import ModelTurn
-from toolglot.integrations.response_filter import Options
+from toolglot.integrations.response_filter import Options, TurnOptions
 from toolglot.io.json_codec import dumps
 
 
 class ToolglotModel(own.Model):
     """Wraps a model. `ask` is the tool mode; `options` are policy, weak_forms and on_decision."""
 
-    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Any) -> None:
+    def __init__(self, wrapped: Any, *, ask: str = "auto", **options: Unpack[TurnOptions]) -> None:
         super().__init__(flatten_messages_as_text=wrapped.flatten_messages_as_text, model_id=wrapped.model_id)
         self.wrapped, self.options = wrapped, Options(ask, **options)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby, islice, takewhile
 from os.path import commonprefix
 from typing import NamedTuple
@@ -18,13 +18,15 @@ _ANY_SIGN = re.compile(f"[{re.escape(''.join(sorted(_SIGNS)))}]")
 _LONG = 64 * 1024  # characters
 _FEW = 8  # markers without a sign that are searched one by one
 _ASCII_TOKEN = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9_]++")
+_ASCII_WORDS = re.compile("[A-Za-z0-9_]*+")
 _ANY_TOKEN = re.compile(rf"{_ASCII_TOKEN.pattern}|[^\sA-Za-z0-9_]")
 _LINE_INDENT = re.compile(r"[ \t]*+")
 _NOWHERE = re.compile(r"(?!)")
+_KEPT_ENDS = 2048
 _DISTINCT = 2  # enough letters to distinguish most line starts from markers
 _MAX_INDENT = 64  # deeper indents don't count as line starts: they would be buffered and rescanned
-Three = tuple[str, str, str]
 _SHORT = 6  # prefixes up to this length are cached: nearly all that a chunk ends in are shorter
+_CUT = _SHORT + 1
 
 
 class Markers:
@@ -78,12 +80,12 @@ class Markers:
 
     @cached_property
     def short_prefixes(self) -> frozenset[str]:
-        return _short_prefixes({marker[: _SHORT + 1] for marker in self._sorted})
+        return _short_prefixes({marker[:_CUT] for marker in self._sorted})
 
-    @cached_property
-    def ends(self) -> frozenset[Three]:
-        """The last characters of longer prefixes."""
-        return _threes(marker[:-1] for marker in self._sorted)
+    @property
+    def prefix_texts(self) -> list[str]:
+        """The last three characters of each longer prefix are in one of these."""
+        return [marker[:-1] for marker in self._sorted]
 
     def begins(self, text: str) -> bool:
         """Whether this is a proper prefix of a marker: then it is one of the next marker in sort order."""
@@ -105,7 +107,8 @@ class _Prefixes:
         self._indents = any(markers.at_line_start for markers in sets)
         self._longest = max(markers.longest for markers in sets)
         self._short = frozenset().union(*(markers.short_prefixes for markers in sets))
-        self._ends = frozenset().union(*(markers.ends for markers in sets))
+        texts = "\0".join([text for markers in sets for text in markers.prefix_texts])
+        self._ends = lru_cache(_KEPT_ENDS)(texts.__contains__)
 
     def is_prefix(self, text: str, start: int) -> bool:
         return len(text) - start < self._longest and self._begins(text[start:])
@@ -119,7 +122,7 @@ class _Prefixes:
     def buffer_from(self, text: str, at: int) -> int:
         """Most texts need no search."""
         end = size = len(text)
-        if tuple(text[-3:]) in self._ends:
+        if self._ends(text[-3:]):
             end = self._first(text, at)
         elif size - 2 >= at and text[-2:] in self._short:
             end = size - 2
@@ -141,11 +144,6 @@ class _Prefixes:
 def _short_prefixes(heads: Iterable[str]) -> frozenset[str]:
     """All proper prefixes of these beginnings of markers, up to `_SHORT` characters."""
     return frozenset([head[:size] for head in heads for size in range(1, len(head))])
-
-
-def _threes(texts: Iterable[str]) -> frozenset[Three]:
-    joined = "\0".join(texts)
-    return frozenset(zip(joined, joined[1:], joined[2:], strict=False))
 
 
 def _rank(found: tuple[int, str]) -> tuple[int, int]:
@@ -212,9 +210,11 @@ class NamedMarkers:
 
     def __init__(self, names: Mapping[str, str], forms: Iterable[NamedForm]) -> None:
         """`names`: all spellings, with the name of each."""
-        self._names = sorted(filter(_ANY_TOKEN.match, names))
+        tokens = {name: token[0] for name in names if (token := _ANY_TOKEN.match(name)) is not None}
+        self._names = sorted(tokens)
         self._exact = frozenset(name for name in self._names if names[name] == name)
         self._forms = tuple(forms)
+        self._by_next = _by_next(self._forms)
         self._befores = tuple(dict.fromkeys(form.before for form in self._forms))
         self.at_line_start = any(form.at_line_start for form in self._forms)
         self.longest = max(map(len, self._names), default=0) + max(
@@ -223,9 +223,9 @@ class NamedMarkers:
         self._reach = max(map(len, self._befores), default=0)  # how far before its name a marker may begin
         self._by_token: dict[str, list[str]] = {}
         for name in self._names:
-            self._by_token.setdefault(_ANY_TOKEN.match(name)[0], []).append(name)  # type: ignore[index]
+            self._by_token.setdefault(tokens[name], []).append(name)
         self._has_none = frozenset(self._by_token).isdisjoint
-        self._tokens = _ASCII_TOKEN if all(map(_ASCII_TOKEN.match, self._by_token)) else _ANY_TOKEN
+        self._tokens = _ASCII_TOKEN if _ASCII_WORDS.fullmatch("".join(self._by_token)) else _ANY_TOKEN
 
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         if len(text) - at > _LONG:  # in one step, nothing else in the process could run meanwhile
@@ -247,7 +247,7 @@ class NamedMarkers:
     def _markers_at(self, text: str, at: int, name: str, least: int) -> Iterator[tuple[int, str]]:
         """The markers around the name at this place, with their beginnings."""
         end, exact = at + len(name), name in self._exact
-        for form in self._forms:
+        for form in self._by_next.get(text[end : end + 1], self._by_next[""]):
             start = at - len(form.before)
             if start < least or not (text.startswith(form.after, end) and text.startswith(form.before, start)):
                 continue
@@ -269,25 +269,29 @@ class NamedMarkers:
 
     @cached_property
     def short_prefixes(self) -> frozenset[str]:
-        return _short_prefixes(
-            {(form.before + name + form.after)[: _SHORT + 1] for form in self._forms for name in self._of(form)}
-        )
+        """After a name that is longer than they are, nothing counts; many names begin alike."""
+        heads: set[str] = set()
+        for exact, names in ((True, self._exact), (False, self._names)):
+            forms = [form for form in self._forms if form.exact == exact]
+            cut, short = {name[:_CUT] for name in names}, [name for name in names if len(name) < _CUT]
+            heads |= {(before + name)[:_CUT] for before in {form.before for form in forms} for name in cut}
+            heads |= {(form.before + name + form.after)[:_CUT] for form in forms for name in short}
+        return _short_prefixes(heads)
 
-    @cached_property
-    def ends(self) -> frozenset[Three]:
-        """Of the names, and of where they meet the text around them."""
+    @property
+    def prefix_texts(self) -> list[str]:
+        """The names, and where they meet the text around them."""
         befores, afters = {before[-2:] for before in self._befores}, {form.after[:-1][:2] for form in self._forms}
         heads, tails = {name[:2] for name in self._names}, {name[-2:] for name in self._names}
         short = [name for name in self._names if len(name) == 1]
-        return _threes(
-            [
-                *(self._befores + tuple(self._names)),
-                *(form.after[:-1] for form in self._forms),
-                *(before + head for before in befores for head in heads),
-                *(tail + after for tail in tails for after in afters),
-                *(before + name + after for name in short for before in befores for after in afters),
-            ]
-        )
+        return [
+            *self._befores,
+            *self._names,
+            *(form.after[:-1] for form in self._forms),
+            *(before + head for before in befores for head in heads),
+            *(tail + after for tail in tails for after in afters),
+            *(before + name + after for name in short for before in befores for after in afters),
+        ]
 
     def begins(self, text: str) -> bool:
         """Whether this is a proper prefix of a marker."""
@@ -327,6 +331,13 @@ class NamedMarkers:
         return _Prefixes(self)
 
 
+@lru_cache
+def _by_next(forms: tuple[NamedForm, ...]) -> dict[str, tuple[NamedForm, ...]]:
+    """The forms that go on with a character behind the name, and those that end there."""
+    chars = {form.after[:1] for form in forms} | {""}
+    return {char: tuple(form for form in forms if form.after[:1] in ("", char)) for char in chars}
+
+
 class MarkerUnion:
     """Several sets of markers as one: those that are always searched, and those of the request's tools."""
 
@@ -338,11 +349,14 @@ class MarkerUnion:
     def find(self, text: str, at: int) -> tuple[int, str] | None:
         best: tuple[int, str] | None = None
         if not any(map(text.__contains__, self._signless)):
-            sign, line = _ANY_SIGN.search(text, at), self._line(text) if "\n" in text else -1
+            sign = _ANY_SIGN.search(text, at)
+            first = sign.start() - self._longest if sign is not None else len(text)
+            line = self._line(text, first) if "\n" in text else -1
             if sign is None and line < 0:  # as in most texts
                 return best
-            first = min(sign.start() - self._longest if sign else len(text), line if line >= 0 else len(text))
-            at = max(at, first)  # no marker begins earlier: neither one with a sign, nor one at a line start
+            at = max(
+                at, line if line >= 0 else first
+            )  # no marker begins earlier: neither one with a sign, nor one at a line start
         for markers in self._sets:
             found = markers.find(text, at)
             if found is not None and (best is None or _rank(found) < _rank(best)):
@@ -359,14 +373,14 @@ class MarkerUnion:
         found = tuple(marker for markers in self._sets for marker in markers.signless)
         return found if len(found) <= _FEW else ("",)
 
-    def _line(self, text: str) -> int:
-        """Where the first line begins that may be a marker without a sign, by its first letters; -1: none does."""
-        heads, line = self._line_heads, text.find("\n")
+    def _line(self, text: str, end: int) -> int:
+        """Where the first line before `end` begins that may be a marker without a sign, by its first letters; -1: none does."""
+        heads, line = self._line_heads, text.find("\n", 0, max(end, 0))
         while line >= 0:
             start = _LINE_INDENT.match(text, line + 1).end()  # type: ignore[union-attr]
             if text.startswith(heads, start):
                 return line
-            line = text.find("\n", line + 1)
+            line = text.find("\n", line + 1, end)
         return -1
 
     @cached_property

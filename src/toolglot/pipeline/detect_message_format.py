@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from toolglot.core.conversation import Conversation
 from toolglot.core.messages import Message, Text, ToolResult
 from toolglot.errors import CallerError
 from toolglot.io.json_codec import dumps_or_placeholder, string_leaves
@@ -19,6 +20,8 @@ _NO_TEXT = frozenset({"id", "tool_call_id", "call_id", "tool_use_id", "type", "r
 
 def read_any_messages(messages: Iterable[Any]) -> tuple[Message, ...]:
     """The texts of the messages by their role. Only what text is compared with is kept, so any dict is accepted."""
+    if type(messages) is Conversation:
+        return messages
     if isinstance(messages, dict | str | bytes):
         raise wrong_type("messages", "a list of messages", messages)
     found: list[Message] = []

@@ -14,6 +14,13 @@ from toolglot.schema.references import resolved
 from toolglot.schema.schema_repair import Schema
 
 _MAX_REPAIRS = 16
+# Compiling holds the interpreter, so its cost is limited: to some 30 ms, and 60 for large patterns.
+_MAX_COST = 32_000
+_COST = {"$ref": 8, "pattern": 10}  # of these keywords; of all other values: 1
+_MAX_PATTERNS_COST = 64
+_PATTERN_COSTS = {1 << 16: 0, 1 << 18: 1, 1 << 20: 4, 1 << 22: 16}  # milliseconds, by the size of what it is compiled to
+_MAX_PATTERN_COST = 45
+_LONG_PATTERN = 200  # characters; shorter ones without counted repetition or Unicode classes are always small
 _ANY_OBJECT: Schema = {"type": "object"}
 # these say nothing about which values are valid
 _ANNOTATIONS = frozenset(
@@ -34,6 +41,8 @@ def compile_schema(schema: Schema) -> Compiled:
     """Never raises: what can't be compiled is removed and listed as unsupported; in the worst case, the whole schema."""
     notes: list[str] = []
     unsupported: list[str] = []
+    if too_large := _too_large(schema):
+        return Compiled(_ANY_OBJECT, _validator(_ANY_OBJECT), (), (f"the schema ({too_large})",))
     for _ in range(_MAX_REPAIRS):
         try:
             return Compiled(schema, _validator(schema), tuple(notes), tuple(unsupported))
@@ -50,6 +59,42 @@ def compile_schema(schema: Schema) -> Compiled:
 
 def _validator(schema: Schema) -> Any:
     return jsonschema_rs.validator_for(schema, offline=True, pattern_options=PATTERN_OPTIONS)
+
+
+def _too_large(schema: Schema) -> str:
+    """Why compiling it takes too long; empty if it does not."""
+    cost, patterns = 0, set[str]()
+    left: list[Any] = [schema]
+    for value in left:  # `left` grows during the loop
+        cost += len(value)
+        if isinstance(value, dict):
+            cost += sum(_COST[key] for key in _COST.keys() & value.keys())
+            patterns.update(text for text in (value.get("pattern"), *value) if isinstance(text, str) and _may_be_large(text))
+        if cost > _MAX_COST:
+            return "it is too large"
+        left += [item for item in (value.values() if isinstance(value, dict) else value) if isinstance(item, (dict, list))]
+    cost = 0
+    for pattern in sorted(patterns):
+        cost += _pattern_cost(pattern)
+        if cost > _MAX_PATTERNS_COST:
+            return "its patterns are too large"
+    return ""
+
+
+def _may_be_large(pattern: str) -> bool:
+    return "{" in pattern or len(pattern) > _LONG_PATTERN
+
+
+def _pattern_cost(pattern: str) -> int:
+    pattern = translated(pattern) or pattern
+    for size, cost in _PATTERN_COSTS.items():
+        options = jsonschema_rs.FancyRegexOptions(size_limit=size)
+        try:
+            jsonschema_rs.validator_for({"pattern": pattern}, offline=True, pattern_options=options)
+        except (jsonschema_rs.ValidationError, ValueError):
+            continue
+        return cost
+    return _MAX_PATTERN_COST
 
 
 def _repaired(schema: Any, path: list[str | int], why: str, notes: list[str], unsupported: list[str]) -> Any:

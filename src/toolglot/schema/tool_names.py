@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import msgspec
 
@@ -32,18 +33,13 @@ class ToolNames:
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._registered: dict[tuple[str | None, str], Tool] = {}
-        self._exact: dict[str, dict[int, Tool]] = {}
-        self._folded: dict[str, dict[int, Tool]] = {}
-        self._short: dict[str, dict[int, Tool]] = {}  # without its namespace, or its MCP server
         for tool in tools:
-            if (tool.namespace, tool.name) in self._registered:
-                continue
-            self._registered[tool.namespace, tool.name] = tool
-            for word in _spellings(tool):
-                self._exact.setdefault(word, {})[id(tool)] = tool
-                self._folded.setdefault(_fold(word), {})[id(tool)] = tool
-            for word in _short_forms(tool):
-                self._short.setdefault(_fold(word), {})[id(tool)] = tool
+            self._registered.setdefault((tool.namespace, tool.name), tool)
+
+    @cached_property
+    def _spelled(self) -> _Spelled:
+        """Made when a name is not registered: few are not."""
+        return _Spelled(self._registered.values())
 
     def find(self, name: str, namespace: str | None = None, *, exact: bool = False) -> Match | None:
         """The tool of this name. `exact`: only with the same spelling."""
@@ -52,7 +48,7 @@ class ToolNames:
             return Match(registered)
         if len(name) > _LONGEST:
             return None
-        tool = _only(self._exact.get(f"{namespace}__{name}" if namespace else name))
+        tool = _only(self._spelled.exact.get(f"{namespace}__{name}" if namespace else name))
         if tool is not None or exact:
             return Match(tool) if tool else None
         tool = self._lenient_match(f"{namespace}.{name}" if namespace else name)
@@ -61,15 +57,30 @@ class ToolNames:
     def _lenient_match(self, word: str) -> Tool | None:
         forms = list(dict.fromkeys(_stripped_forms(word)))
         for form in forms:
-            tool = _only(self._exact.get(form))
+            tool = _only(self._spelled.exact.get(form))
             if tool is not None:
                 return tool
-        for names in (self._folded, self._short):
+        for names in (self._spelled.folded, self._spelled.short):
             for form in forms:
                 tools = names.get(_fold(form))
                 if tools:
                     return _only(tools)
         return None
+
+
+class _Spelled:
+    """Tools by other spellings of their names."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self.exact: dict[str, dict[int, Tool]] = {}
+        self.folded: dict[str, dict[int, Tool]] = {}
+        self.short: dict[str, dict[int, Tool]] = {}  # without its namespace, or its MCP server
+        for tool in tools:
+            for word in _spellings(tool):
+                self.exact.setdefault(word, {})[id(tool)] = tool
+                self.folded.setdefault(_fold(word), {})[id(tool)] = tool
+            for word in _short_forms(tool):
+                self.short.setdefault(_fold(word), {})[id(tool)] = tool
 
 
 def _spellings(tool: Tool) -> Iterator[str]:

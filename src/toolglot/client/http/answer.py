@@ -27,6 +27,7 @@ class HttpAnswer:
         "_host",
         "_pieces",
         "_ready",
+        "_released",
         "_unpack",
         "_unpacked",
         "_unreadable",
@@ -53,6 +54,7 @@ class HttpAnswer:
         self._unreadable = False  # in an unknown content coding
         self._waiter: Future[None] | None = None
         self._ended = False
+        self._released = False  # what still comes is dropped
         self._fault: UpstreamError | None = None
 
     def __repr__(self) -> str:
@@ -73,8 +75,10 @@ class HttpAnswer:
         self._wake()
 
     def piece(self, data: bytes) -> None:
-        self._pieces.append(data)
         self.buffered += len(data)
+        if self._released:
+            return
+        self._pieces.append(data)
         waiter = self._waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
@@ -138,14 +142,19 @@ class HttpAnswer:
             return self._take()
         return b"".join([piece async for piece in self])
 
+    def release(self) -> None:
+        """Nothing more is read. The end of a chunked body often arrives after the last event of its stream."""
+        self._drop()
+        connection = self._connection
+        if connection is not None and not self._released:
+            self._released = True
+            connection.drain()
+
     async def aclose(self) -> None:
         """Closes the connection, unless the response is complete."""
-        self._pieces.clear()
-        self._ready = None
-        if self._fault is not None:
-            self._fault.__traceback__ = None  # its frames reference this object
+        self._drop()
         connection = self._connection
-        if connection is not None:
+        if connection is not None and not self._released:
             self.fail(transport_error("closed", self._host, "the response was closed before it was read"))
             connection.abort()
 
@@ -154,6 +163,13 @@ class HttpAnswer:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    def _drop(self) -> None:
+        self._pieces.clear()
+        self._ready = None
+        self.buffered = 0
+        if self._fault is not None:
+            self._fault.__traceback__ = None  # its frames reference this object
 
     def _take(self) -> bytes:
         pieces = self._pieces

@@ -16,9 +16,10 @@ from toolglot.client.http.answer import HttpAnswer
 from toolglot.client.http.faults import system_message, transport_error
 from toolglot.errors import UpstreamError
 
-Phase = Literal["resting", "sending", "waiting", "reading"]
+Phase = Literal["resting", "sending", "waiting", "reading", "draining"]
 _LATE: dict[Phase, str] = {"sending": "timeout_send", "waiting": "timeout_first_byte", "reading": "timeout_idle"}
 _HIGH_WATER = 256 * 1024  # buffered bytes at which reading from the socket pauses
+_DRAIN = 1.0  # seconds in which a body that nobody reads must end
 _SOON = 2.0  # a close within these seconds crossed the request; after a later one the peer may have processed it
 # These headers are not lists: if one is repeated, the last wins.
 _SINGLE = frozenset(
@@ -99,6 +100,14 @@ class Connection(asyncio.Protocol):
             if self._answer is not None:
                 self._allow("reading", self._answer.limits.idle)
 
+    def drain(self) -> None:
+        """Nobody reads the rest of the body: if it ends soon, the connection is free again."""
+        if self._until_close or not self._keep:
+            self.abort()
+            return
+        self.resume()
+        self._allow("draining", _DRAIN)
+
     def abort(self) -> None:
         """Close at once, without flushing or waiting for the peer."""
         self._answer = self._parser = None  # the parser knows this object
@@ -128,7 +137,8 @@ class Connection(asyncio.Protocol):
         if not self._touched:
             self._touched = True
             self._allow("reading", answer.limits.idle)
-        self._last = self.loop.time()
+        if self._phase != "draining":
+            self._last = self.loop.time()
         self._fruitless += len(data)
         try:
             self._parser.feed_data(data)
@@ -277,7 +287,7 @@ class Connection(asyncio.Protocol):
         due = self._last + self._allowed
         if now < due:
             self._timer = self.loop.call_at(due, self._check_time)
-        elif self._phase == "resting":
+        elif self._phase in {"resting", "draining"}:
             self.abort()
         else:
             self._fail(_LATE[self._phase], f"{self._allowed:g} s")

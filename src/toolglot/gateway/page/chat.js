@@ -139,7 +139,7 @@ function busy(on) {
   by("turns").setAttribute("aria-busy", String(on));
 }
 
-by("chat-tools").value = JSON.stringify(TOOLS, null, 1);
+by("chat-tools").value = JSON.stringify(TOOLS, null, 2);
 by("chat-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = by("chat-text").value.trim();

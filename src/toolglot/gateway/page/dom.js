@@ -93,7 +93,7 @@ export function pretty(text) {
   try {
     const value = JSON.parse(text);
     const short = JSON.stringify(value);
-    return short.length > 72 ? JSON.stringify(value, null, 1) : short;
+    return short.length > 72 ? JSON.stringify(value, null, 2) : short;
   } catch {
     return text;
   }

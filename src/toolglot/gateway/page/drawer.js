@@ -65,7 +65,7 @@ function parts(record) {
     (record.decisions || []).length ? section("Decisions", el("ul", { class: "decisions" }, record.decisions.map((one) => el("li", {}, one.message, " ", el("code", {}, one.code))))) : null,
     content && content.written ? section("What the model wrote, and what the client got", difference(content)) : null,
     (record.notes || []).length ? section("Notes", el("ul", {}, record.notes.map((note) => el("li", {}, note)))) : null,
-    content ? section("Request", el("details", {}, el("summary", {}, "as the client sent it"), el("pre", { class: "box", tabindex: "0" }, JSON.stringify(content.request, null, 1)))) : el("p", { class: "hint" }, "Message contents were not stored for this request."),
+    content ? section("Request", el("details", {}, el("summary", {}, "as the client sent it"), el("pre", { class: "box", tabindex: "0" }, JSON.stringify(content.request, null, 2)))) : el("p", { class: "hint" }, "Message contents were not stored for this request."),
   ].filter(Boolean);
 }
 

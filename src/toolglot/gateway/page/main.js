@@ -31,8 +31,11 @@ function route() {
   view = wanted;
   for (const each of Object.keys(VIEWS)) by("view-" + each).hidden = !signedIn || each !== view;
   for (const link of by("tabs").children) {
-    if (link.hash === "#" + view) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (link.hash !== "#" + view) link.removeAttribute("aria-current");
+    else {
+      link.setAttribute("aria-current", "page");
+      link.parentNode.scrollTo({ left: link.offsetLeft - (link.parentNode.clientWidth - link.offsetWidth) / 2 });
+    }
   }
   document.title = view === "overview" ? "toolglot" : by("view-" + view).querySelector("h1").textContent + " · toolglot";
   if (!signedIn) return;

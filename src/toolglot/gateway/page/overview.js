@@ -27,6 +27,12 @@ const COLUMNS = [
   ["Cost", (row) => row.cost, (row) => money(row.cost)],
 ];
 
+const MEANINGS = {
+  Recovered: "calls that the model wrote as text",
+  Success: "calls that reached the client, as they were or repaired",
+  p95: "5 % of the requests took longer",
+};
+
 let history = null;
 let running = 0;
 let measure = setting("measure") in MEASURES ? setting("measure") : "calls";
@@ -67,15 +73,15 @@ function drawTiles() {
   const [middle, slow] = history.all_seconds || [];
   const tiles = [
     ["Requests", integer(all.requests)],
-    ["Failures", integer(all.failed), all.failed ? percent(all.failed, all.requests) : "", all.failed ? "bad" : ""],
+    ["Failures", integer(all.failed), all.failed ? percent(all.failed, all.requests) + " of requests" : "", all.failed ? "bad" : ""],
     ["In flight", integer(running)],
-    ["p50", middle ? duration(middle) : "–"],
-    ["p95", slow ? duration(slow) : "–"],
+    ["p50", middle ? duration(middle) : "–", middle ? "half took longer" : ""],
+    ["p95", slow ? duration(slow) : "–", slow ? "5 % took longer" : ""],
     ["Tokens", compact(all.tokens), all.tokens ? compact(all.input) + " in, " + compact(all.output) + " out" : ""],
-    ["Cost", money(all.cost)],
+    ["Cost", money(all.cost), all.cost ? "of models with a price" : ""],
     ["Recovered from text", integer(all.rescued), all.rescued ? percent(all.rescued, all.calls) + " of " + integer(all.calls) + " calls" : "", "strong"],
-    ["Repaired", integer(all.fixed), all.fixed ? percent(all.fixed, all.calls) : ""],
-    ["Rejected", integer(all.refused), all.refused ? percent(all.refused, all.calls) : "", all.refused ? "bad" : ""],
+    ["Repaired", integer(all.fixed), all.fixed ? percent(all.fixed, all.calls) + " of calls" : ""],
+    ["Rejected", integer(all.refused), all.refused ? percent(all.refused, all.calls) + " of calls" : "", all.refused ? "bad" : ""],
   ];
   by("tiles").replaceChildren(...tiles.map(([name, value, note, kind]) =>
     el("div", { class: kind, "data-tile": name }, el("dt", {}, name), el("dd", {}, value), note ? el("dd", { class: "note" }, note) : null)));
@@ -127,7 +133,7 @@ function drawModels() {
 
 function head() {
   const cells = COLUMNS.map(([name], place) =>
-    el("th", { scope: "col", class: place ? "number" : null }, el("button", { type: "button", onclick: () => sort(place) }, name)));
+    el("th", { scope: "col", class: place ? "number" : null }, el("button", { type: "button", title: MEANINGS[name], onclick: () => sort(place) }, name)));
   return el("thead", {}, el("tr", {}, cells, el("th", { scope: "col" }, "Requests over time")));
 }
 

@@ -55,6 +55,7 @@ def page_files() -> dict[str, bytes]:
     placeholders = {"DIALECTS": options, "MAX_TEXT": str(MAX_TEXT), "PRELOADS": preloads}
     for placeholder, text in placeholders.items():
         found["page.html"] = found["page.html"].replace(f"%{placeholder}%", text)
+    found["page.html"] = "\n".join(line.lstrip() for line in found["page.html"].splitlines())  # the page has a limit of bytes
     return {name: text.encode() for name, text in found.items()}
 
 

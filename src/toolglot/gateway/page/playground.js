@@ -83,7 +83,7 @@ function stateAfter(count) {
   return [
     ...shown,
     ...decisions.filter(rejected).map((one) => el("div", { class: "card refused" }, chip("refused", one.code), el("div", {}, one.message))),
-    decisions.some((one) => !rejected(one)) ? el("ul", {}, decisions.filter((one) => !rejected(one)).map((one) => el("li", {}, el("code", {}, one.code), " " + one.message))) : null,
+    decisions.some((one) => !rejected(one)) ? el("ul", {}, decisions.filter((one) => !rejected(one)).map((one) => el("li", {}, one.message + " ", el("code", {}, one.code)))) : null,
     reasoning ? el("div", {}, el("small", {}, "Reasoning"), el("pre", { class: "box" }, reasoning)) : null,
     text.trim() ? el("div", {}, el("small", {}, "Text"), el("pre", { class: "box" }, text)) : null,
     !shown.length && ended && !decisions.length ? el("p", { class: "hint" }, "No call: everything is text.") : null,
@@ -130,7 +130,7 @@ by("example").addEventListener("change", () => {
   by("text").value = EXAMPLES[Number(by("example").value)][1];
   parse();
 });
-by("tools").value = JSON.stringify([WEATHER, MAIL], null, 1);
+by("tools").value = JSON.stringify([WEATHER, MAIL], null, 2);
 by("text").value = EXAMPLES[0][1];
 
 export function enter() {
@@ -139,7 +139,7 @@ export function enter() {
 
 export function openInPlayground(text, tools) {
   by("text").value = text;
-  by("tools").value = JSON.stringify(tools, null, 1);
+  by("tools").value = JSON.stringify(tools, null, 2);
   location.hash = "#playground";
   parse();
 }

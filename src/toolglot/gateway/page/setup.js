@@ -44,7 +44,7 @@ function command(title, text, note) {
   return el("div", { class: "command" },
     el("div", { class: "head" }, el("h2", {}, title), el("button", { type: "button", "aria-label": "Copy: " + title, onclick: () => copy(text) }, "Copy")),
     note ? el("p", { class: "hint" }, note) : null,
-    el("pre", { class: "box", tabindex: "0", "aria-label": title, role: "region" }, text));
+    el("pre", { class: "box", tabindex: "0", "aria-label": title, role: "region" }, text.split(/(\s+)/).map((word) => (word.trim() ? el("span", { class: "whole" }, word) : word))));
 }
 
 export const enter = show;

@@ -5,12 +5,9 @@ Tokens are estimated, not counted, because tokenizers differ. The estimate is ra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain
-
 import msgspec
 
-from toolglot.core.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
+from toolglot.core.conversation import contents
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, cached_for_toolset
 from toolglot.io.json_codec import encode
@@ -33,28 +30,17 @@ def estimate(text: str) -> int:
 def request_tokens(request: Request) -> int:
     """Estimated tokens of the request, including tools."""
     tokens = cached_for_toolset(request.tools, "tokens", _tools) if request.tools else 0
-    return tokens + _PER_MESSAGE * len(request.messages) + _parts(chain.from_iterable([one.parts for one in request.messages]))
+    found = contents(request.messages)
+    if all(map(str.isascii, found.texts)):
+        tokens += found.characters * _TOKENS // _CHARACTERS + len(found.texts)
+    else:
+        tokens += sum(map(estimate, found.texts))
+    framed = len(request.messages) + len(found.calls) + len(found.results)
+    return tokens + _PER_MESSAGE * framed + _PER_IMAGE * len(found.media)
 
 
 def _tools(tools: tuple[Tool, ...], _: str) -> int:
     return estimate(encode(tools).decode())
-
-
-def _parts(parts: Iterable[Part]) -> int:
-    """One flat loop: this runs for every request."""
-    tokens = 0
-    for part in parts:
-        if type(part) is Text or type(part) is Reasoning:
-            text = part.text
-            tokens += len(text) * _TOKENS // _CHARACTERS + 1 if text.isascii() else estimate(text)
-        elif type(part) is ToolCall:
-            text = part.name + part.arguments_json
-            tokens += (len(text) * _TOKENS // _CHARACTERS + 1 if text.isascii() else estimate(text)) + _PER_MESSAGE
-        elif type(part) is ToolResult:
-            tokens += _parts(part.parts) + _PER_MESSAGE
-        elif type(part) is Media:
-            tokens += _PER_IMAGE
-    return tokens
 
 
 class ContextBudget(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from toolglot.core.conversation import contents
 from toolglot.core.messages import Opaque
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool
@@ -16,11 +17,7 @@ from toolglot.wires import find_wire
 
 def with_declared_tools(request: Request) -> Request:
     """The request with those tools after its own, in the order in which they were declared."""
-    declared: list[Tool] = []
-    for message in request.messages:
-        for part in message.parts:
-            if type(part) is Opaque:
-                declared += _declared(part)
+    declared = [tool for block in contents(request.messages).blocks for tool in _declared(block)]
     if not declared:
         return request
     known = {tool.full_name for tool in request.tools}

@@ -14,7 +14,8 @@ import msgspec
 
 from toolglot.catalog.profile import Profile
 from toolglot.catalog.profiles import UNKNOWN
-from toolglot.core.messages import Message, Text, ToolCall
+from toolglot.core.conversation import contents
+from toolglot.core.messages import Message, Text
 from toolglot.core.reply import Decision
 from toolglot.core.request import Request
 from toolglot.core.tools import Choice, Tool, describe_examples
@@ -214,12 +215,8 @@ def _with_max_tokens(request: Request, number: int, why: str, fitting: _Fitting)
 
 
 def _has_calls(messages: tuple[Message, ...]) -> bool:
-    for message in messages:
-        if message.role == "tool":
-            return True
-        if message.role == "assistant" and any(type(part) is ToolCall for part in message.parts):
-            return True
-    return False
+    found = contents(messages)
+    return bool(found.calls or found.results)
 
 
 # -- tool modes

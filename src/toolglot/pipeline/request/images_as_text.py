@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.conversation import contents
 from toolglot.core.messages import Media, Message, Part, Text, ToolResult
 
 _SHOWN = "[image{name}: this model does not see images]"
@@ -13,7 +14,7 @@ _MOST_NAME = 200
 
 
 def count_images(messages: tuple[Message, ...]) -> int:
-    return sum(_is_image(inner) for message in messages for part in message.parts for inner in _within(part))
+    return sum(map(_is_image, contents(messages).media))
 
 
 def images_as_text(messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from toolglot.core.conversation import contents
 from toolglot.core.messages import Message, Part, Text, ToolCall, ToolResult
 from toolglot.core.request import Request
 from toolglot.wires import continues_stored
@@ -13,7 +14,7 @@ def pair_results(request: Request, notes: list[str]) -> Request:
     """A call without a result gets `(no result)`. A result without a call becomes text."""
     if request.extra and continues_stored(request.extra):  # the server stores the calls
         return request
-    if _is_paired(request.messages):
+    if contents(request.messages).is_paired:
         return request
     paired: list[Message] = []
     open_calls: dict[str, ToolCall] = {}
@@ -42,25 +43,6 @@ def _close(open_calls: dict[str, ToolCall], strays: list[ToolResult], paired: li
         notes.extend(f"result {stray.call_id}: it has no call; sent as text" for stray in strays)
         paired.append(Message("user", tuple(map(_as_text, strays))))
         strays.clear()
-
-
-def _is_paired(messages: tuple[Message, ...]) -> bool:
-    """The common case: each result has an open call, and no call is open when the next turn begins."""
-    waiting: set[str] = set()
-    for message in messages:
-        if message.role == "tool":
-            for part in message.parts:
-                if type(part) is ToolResult:
-                    if part.call_id not in waiting:
-                        return False
-                    waiting.remove(part.call_id)
-        elif waiting:
-            return False
-        elif message.role == "assistant":
-            for part in message.parts:
-                if type(part) is ToolCall:
-                    waiting.add(part.id)
-    return not waiting or messages[-1].role != "tool"
 
 
 def _split_results(message: Message, open_calls: dict[str, ToolCall]) -> tuple[list[Part], list[ToolResult]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from toolglot.core.conversation import Conversation
 from toolglot.core.interfaces import Notes, Wire
 from toolglot.core.messages import Message
 from toolglot.core.request import Request
@@ -44,8 +45,6 @@ def read_request_bytes(data: bytes, wire: Wire, inspect: Inspect | None = None, 
     except JSON_ERRORS as error:
         raise _not_an_object(data, error) from None
     request = wire.read_request({**body, **overrides} if overrides else body)
-    if tools is None and not history:
-        return with_declared_tools(request)
     if tools is not None and not isinstance(tools, Toolset):
         try:
             tools = _TOOLS.read(wire.name, bytes(tools))
@@ -54,7 +53,8 @@ def read_request_bytes(data: bytes, wire: Wire, inspect: Inspect | None = None, 
     sent: tuple[Tool, ...] = request.tools
     if tools is not None:
         sent = Toolset(tools + sent) if sent else tools
-    return with_declared_tools(msgspec.structs.replace(request, tools=sent, messages=request.messages + history))
+    messages = Conversation(request.messages + history)
+    return with_declared_tools(msgspec.structs.replace(request, tools=sent, messages=messages))
 
 
 def _top_level(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
+from typing import Any
 
-from toolglot.core.tools import Toolset
+from toolglot.core.tools import Tool, Toolset, cached_for_toolset
 from toolglot.io.json_codec import decode
 from toolglot.pipeline.request.route import wire_format
 
@@ -16,6 +17,10 @@ _MAX_TOOLSETS = 64
 _MAX_BYTES = 128 * 1024 * 1024  # of memory in total
 _HELD_PER_BYTE = 64  # bytes of memory per byte of JSON, with all that is derived and compiled: measured 40 to 85
 _MAX_ENTRY = 512 * 1024  # bytes of JSON; larger toolsets are not cached
+
+_MANY = 3000  # objects and lists
+_LONG = 256 * 1024  # characters
+_ARE_LARGE = "are large"
 
 _KEY = b'"tools":'
 _HEAD = 64  # bytes that distinguish most toolsets
@@ -54,6 +59,7 @@ class ToolsetCache:
         tools = self._get(key)
         if tools is None:
             tools = Toolset(wire_format(wire).wire.read_tools(decode(raw)))
+            tools.cache[_ARE_LARGE] = raw.count(b"{") + raw.count(b"[") > _MANY or len(raw) > _LONG
             if len(raw) <= _MAX_ENTRY:
                 self._put(key, tools)
         return tools
@@ -80,6 +86,25 @@ class ToolsetCache:
         left = [raw for raw in self._by_head.pop(_head(key)) if raw != key[1]]
         if left:
             self._by_head[_head(key)] = left
+
+
+def are_large(tools: tuple[Tool, ...]) -> bool:
+    """Whether fitting or compiling their schemas, or searching them, takes long, if it was not done before."""
+    return bool(tools) and cached_for_toolset(tools, _ARE_LARGE, _count)
+
+
+def _count(tools: tuple[Tool, ...], _: str) -> bool:
+    """Of tools that were not read from JSON: what is shared in them is no reason to go on without end."""
+    left: list[Any] = [tool.schema for tool in tools]
+    count, length = 0, sum(len(tool.description or "") for tool in tools)
+    while left and count <= _MANY and length <= _LONG:
+        node = left.pop()
+        if isinstance(node, str):
+            length += len(node)
+        elif isinstance(node, (dict, list)):
+            count += 1
+            left.extend(node.values() if isinstance(node, dict) else node)
+    return count > _MANY or length > _LONG
 
 
 def _head(key: tuple[str, bytes]) -> tuple[str, bytes]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from toolglot.core.conversation import contents
 from toolglot.core.interfaces import Quirks, Wire
 from toolglot.core.messages import Message, Opaque, Part, Role, Text, ToolCall, ToolResult
 from toolglot.core.request import Request
@@ -57,7 +58,7 @@ def plain_request(request: Request, target: Wire, quirks: Quirks, kinds: frozens
     tools, messages = request.tools, request.messages
     if cached_for_toolset(tools, "server tools", _has_server_tools):
         tools = plain_tools(tools, target, quirks)
-    if _have_blocks(messages):
+    if contents(messages).blocks:
         messages = _compacted(messages, target.name)
         messages = _Plain(target, kinds, request.tools, translate=searches(request.tools, target, quirks)).messages(messages)
     if tools is request.tools and messages is request.messages:
@@ -203,16 +204,6 @@ def _summary(part: Part, target: str) -> str | None:
         return None
     wire = find_wire(part.wire)
     return wire.vendor_tools.summary(part.block) if wire is not None and wire.vendor_tools is not None else None
-
-
-def _have_blocks(messages: tuple[Message, ...]) -> bool:
-    """Whether there is anything that only some wires have, also inside a result."""
-    for message in messages:
-        for part in message.parts:
-            kind = type(part)
-            if kind is Opaque or (kind is ToolResult and any(type(inner) is Opaque for inner in part.parts)):  # type: ignore[union-attr]
-                return True
-    return False
 
 
 def _as_text(part: Part, target: str) -> Part:

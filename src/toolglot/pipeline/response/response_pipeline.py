@@ -8,7 +8,7 @@ need is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Literal
 
 import msgspec
@@ -53,8 +53,11 @@ class ResponsePipeline:
             self._parse = self._parser(plan, callable_, shown, policy, calls)
         self._identify: list[Stage] = [AssignIds(make_id), RestoreNames(views.names)]
         self._check: list[Stage] = []
+        self._open_calls: Container[int] = ()
         if calls != "off":
-            self._check.append(ValidateCalls(plan, tools, views.by_name, policy, calls, budget=self._budget, schemas=schemas))
+            validate = ValidateCalls(plan, tools, views.by_name, policy, calls, budget=self._budget, schemas=schemas)
+            self._check.append(validate)
+            self._open_calls = validate.blocks
         if plan.grounding is not None and calls == "hold" and policy != "eager":
             self._check.append(GroundCalls(plan.grounding, views.by_name))
         self.sent = FinishReply(plan, has_tools=bool(callable_))
@@ -98,11 +101,13 @@ class ResponsePipeline:
             return []
         self._ended = type(events[-1]) in (Finish, Fault)
         batch: list[StageEvent] = [*events] if self._parse is None else self._parse.feed(events)
-        if len(batch) != 1 or type(batch[0]) is not Delta:  # a delta has no id and no name
+        alone = batch[0] if len(batch) == 1 else None
+        if type(alone) is not Delta:  # which has no id and no name
             for stage in self._identify:
                 batch = stage.feed(batch)
-        for stage in self._check:
-            batch = stage.feed(batch)
+        if type(alone) is not Delta or alone.index in self._open_calls:
+            for stage in self._check:
+                batch = stage.feed(batch)
         return self.sent.feed(batch)
 
 
@@ -140,12 +145,14 @@ class FinishReply:
         self._is_call: set[int] = set()
         self._truncated = False
         self.blocks = 0  # sent to the client
+        self.characters = 0  # of all deltas that were sent
 
     def feed(self, events: list[StageEvent]) -> list[Event]:
         out: list[Event] = []
         for event in events:
             if type(event) is Delta:
                 index = self._indices[event.index]
+                self.characters += len(event.text)
                 out.append(event if index == event.index else Delta(index, event.text))
             elif isinstance(event, Open):
                 index = self._take_index(event.index)
@@ -157,6 +164,7 @@ class FinishReply:
                 out.append(self._closed(event))
             elif isinstance(event, WholeCall):
                 self.calls += 1
+                self.characters += len(event.call.arguments_json)
                 out += unfold_part(self._take_index(event.index), event.call)
                 del self._indices[event.index]
                 if event.extra:

@@ -11,6 +11,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,14 +24,18 @@ from toolglot.grammars.parsed_call import RegionResult, Tools
 from toolglot.io.marker_search import Markers, MarkerUnion, NamedForm, NamedMarkers
 
 _CHUNK = 512
+_SHORT_CHUNK = 32
 _MAX_WAIT = 24  # characters that a region waits for a preferred one to end too: about a closing tag
 _RESCANS = 4  # how many times its length a text may be rescanned after failed regions
 _LONGEST_TAG = 40
+_OPENING_BACKTICK = re.compile(r"""(?:^|[\s(\["'*/|])`\Z""")  # not the end of a code span or fence: <|im_end|> may follow that
+_TEXT_OF = attrgetter("text")
 _OPEN_TAG = re.compile(r"[<\[][^\s<>\[\]]*+\Z")  # without a token that follows, it could become another token
 _CLOSING_TAG = re.compile(r"\s*+</([^\s<>]++)>")
 _BEGINNINGS = 256  # beginnings of a region whose grammars are known
 _LONGEST_BEGINNING = 8
 _NON_SPACE = re.compile(r"\S")
+_MANY_REGIONS, _CHARACTERS_A_REGION = 4096, 16  # where a text has more regions than that, openers are text: it is a flood
 _FREE_SCAN = _CHUNK + 128  # a region may examine this much for free: most fail at once, but how soon depends on chunk sizes
 
 Opener = TypeVar("Opener", str, NamedForm)
@@ -220,6 +226,10 @@ def _strong(openings: dict[Opener, list[_Opening]]) -> list[Opener]:
     return [opener for opener, found in openings.items() if not all(one.weak for one in found)]
 
 
+def _joined(kind: type, group: Iterator[Any]) -> Iterable[Piece]:
+    return [kind("".join(map(_TEXT_OF, group)))] if kind in (TextPiece, ReasoningPiece) else group
+
+
 class ToolCallScanner:
     """Takes text and returns pieces. Text is emitted at once, except what may still become a marker."""
 
@@ -239,6 +249,7 @@ class ToolCallScanner:
         self._pieces: list[Piece] = []
         self._consumed = 0  # characters scanned so far
         self._rescanned = 0  # characters examined for nothing
+        self._opened = 0  # regions
         self._may_wait = True  # whether the rescan limit allows waiting
         self._final = False  # no more text will come
         self._no_text_yet = True  # only white space since the beginning or the last call
@@ -283,23 +294,29 @@ class ToolCallScanner:
         return self._drain()
 
     def _drain(self) -> list[Piece]:
+        """Text that was cut at markers is joined: each piece costs more than most of its text."""
         pieces, self._pieces = self._pieces, []
-        return pieces
+        return pieces if len(pieces) < 2 else [one for kind, group in groupby(pieces, type) for one in _joined(kind, group)]
 
     # -- scanning
 
     def _consume(self, text: str, *, at_least_once: bool = False) -> None:
-        """Scan the text in chunks: the text behind a marker is copied, so it must be short."""
+        """Scan the text in chunks: what is behind a marker, or behind the end of a region, was looked at for nothing.
+
+        Chunks are short at first, as the next marker may be near, and each is twice as long as the one before.
+        """
         left = [(text, 0)] if text or at_least_once else []
+        next_size = _SHORT_CHUNK
         while left:
             text, at = left.pop()
             contested = len(self._regions) > 1 and self._claimed == -1 and self._several_stream()
-            size = 1 if contested else _CHUNK  # however it is cut, the same region is the first to stream
+            size = 1 if contested else next_size  # however it is cut, the same region is the first to stream
             chunk = text[at : at + size]
             if at + size < len(text):
                 left.append((text, at + size))
             self._consumed += len(chunk)
             behind = self._begin(chunk) if self._opener else self._in_region(chunk) if self._body else self._scan(chunk)
+            next_size = _SHORT_CHUNK if behind else min(2 * next_size, _CHUNK)
             if behind:
                 self._consumed -= len(behind)
                 left.append((behind, 0))
@@ -328,20 +345,26 @@ class ToolCallScanner:
                 return ""
         self._emit_text(self._text[1:start])
         self._text = self._text[start + len(marker) - 1 : start + len(marker)]
-        self._may_wait = self._rescanned <= _RESCANS * (self._consumed - len(behind))
-        self._at_marker(marker)
+        at = self._consumed - len(behind)
+        self._may_wait = self._rescanned <= _RESCANS * at
+        self._at_marker(marker, may_open=self._opened < _MANY_REGIONS + at // _CHARACTERS_A_REGION)
         return behind
 
-    def _at_marker(self, marker: str) -> None:
+    def _at_marker(self, marker: str, *, may_open: bool) -> None:
         config = self._config
         if self._reasoning is not None and marker in (config.ends.get(self._reasoning) or config.closers):
             self._reasoning = None
             self._text = "\n"  # the answer begins here, as at the start of a line
+        elif marker not in config.openings and _OPENING_BACKTICK.search(self._emitted):
+            self._emit_text(marker)  # the reply explains the marker: `<think>`
         elif self._reasoning is None and marker in config.ends:
             self._reasoning = marker
+        elif marker in config.openings and not may_open:
+            self._emit_text(marker)
         elif marker in config.openings:
             if self._reasoning and marker.startswith(tuple(config.ends[self._reasoning])):
                 self._reasoning = None  # the opener begins with what ends the reasoning
+            self._opened += 1
             self._opener, self._beginning = marker, ""
             self._body, self._length = [marker], len(marker)
         elif _OPEN_TAG.search(self._emitted) or (

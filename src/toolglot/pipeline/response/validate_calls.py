@@ -65,7 +65,7 @@ class ValidateCalls:
         self._budget = budget or Budget()
         self._schemas: UnsupportedSchemas = schemas
         self._pass = calls == "pass"
-        self._blocks: dict[int, _Block] = {}  # in the order of their opening
+        self.blocks: dict[int, _Block] = {}  # open calls, in the order of their opening
         self._count = 0  # calls that were sent
         self._from_text: set[tuple[str, str]] = set()
         self._decisions: list[Decision] = []
@@ -75,14 +75,14 @@ class ValidateCalls:
         for event in events:
             kind = type(event)
             if kind is Delta:
-                block = self._blocks.get(event.index)  # type: ignore[union-attr]
+                block = self.blocks.get(event.index)  # type: ignore[union-attr]
                 if block is not None:
                     block.pieces.append(event.text)  # type: ignore[union-attr]
                 if block is None or block.streams:
                     out.append(event)
             elif kind is Open and event.kind == "call":  # type: ignore[union-attr]
                 self._open(event, out)  # type: ignore[arg-type]
-            elif kind is Close and event.index in self._blocks:  # type: ignore[union-attr]
+            elif kind is Close and event.index in self.blocks:  # type: ignore[union-attr]
                 self._close(event, out)  # type: ignore[arg-type]
             elif kind is WholeCall:
                 self._from_parser(event, out)  # type: ignore[arg-type]
@@ -97,7 +97,7 @@ class ValidateCalls:
     def _open(self, event: Open, out: list[StageEvent]) -> None:
         forbidden = self._forbidden(event.name or "", event.full_name)
         streams = forbidden is None and (event.source != "native" or (self._pass and self._may_stream(event)))
-        self._blocks[event.index] = _Block(event, streams, forbidden, [])
+        self.blocks[event.index] = _Block(event, streams, forbidden, [])
         if streams:
             self._count += 1
             out.append(event)
@@ -105,10 +105,10 @@ class ValidateCalls:
     def _may_stream(self, event: Open) -> bool:
         """False if the call is known to be rejected or changed, or if a call before it is buffered."""
         known = event.full_name in self._by_name and event.full_name not in self._plan.filled
-        return known and not self._from_text and all(block.streams for block in self._blocks.values())
+        return known and not self._from_text and all(block.streams for block in self.blocks.values())
 
     def _close(self, end: Close, out: list[StageEvent]) -> None:
-        block = self._blocks[end.index]
+        block = self.blocks[end.index]
         call = block.call(end)
         if block.opened.source != "native":
             block.output = self._parsed_end(block, call, end)
@@ -119,13 +119,13 @@ class ValidateCalls:
             self._decisions += (*end.decisions, *verdict.decisions)
             self._count += verdict.call is not None
             block.output = [] if verdict.call is None else [WholeCall(end.index, verdict.call, end.extra)]
-        while self._blocks:
-            first = next(iter(self._blocks))
-            output = self._blocks[first].output
+        while self.blocks:
+            first = next(iter(self.blocks))
+            output = self.blocks[first].output
             if output is None:
                 return
             out += output
-            del self._blocks[first]
+            del self.blocks[first]
 
     def _streamed_end(self, call: ToolCall, end: Close) -> Close:
         """What was sent can't be repaired: the Close reports whether the call is valid as it is."""
@@ -209,8 +209,8 @@ class ValidateCalls:
         return None
 
     def _end(self, event: Finish | Fault, out: list[StageEvent]) -> None:
-        for index in list(self._blocks):
-            if self._blocks[index].output is None:
+        for index in list(self.blocks):
+            if self.blocks[index].output is None:
                 self._close(Close(index, sealed=False), out)
         if self._decisions:
             event = msgspec.structs.replace(event, decisions=(*event.decisions, *self._decisions))

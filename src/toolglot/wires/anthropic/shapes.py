@@ -117,6 +117,8 @@ def read_usage(obj: Body) -> Usage:
     counts = [number for number in (token_count(obj.get("input_tokens")), read, written) if number is not None]
     details = obj.get("output_tokens_details")
     details = details if isinstance(details, dict) else {}
+    lifetimes = obj.get("cache_creation")
+    lifetimes = lifetimes if isinstance(lifetimes, dict) else {}
     return Usage(
         sum(counts) if counts else None,
         token_count(obj.get("output_tokens")),
@@ -124,6 +126,7 @@ def read_usage(obj: Body) -> Usage:
         written,
         token_count(details.get("thinking_tokens")),
         rest_of(obj, _USAGE_KEYS),
+        token_count(lifetimes.get("ephemeral_1h_input_tokens")),
     )
 
 

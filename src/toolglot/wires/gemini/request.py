@@ -22,6 +22,7 @@ from toolglot.wires.gemini.messages import read_messages, read_system, split_sys
 from toolglot.wires.gemini.schemas import read_schema
 from toolglot.wires.gemini.shapes import LEVEL_IN, LEVEL_OUT, OPTION_KEYS, OPTIONS, WIRE, camel
 from toolglot.wires.gemini.tools import read_choice, read_tools, write_choice, write_tools
+from toolglot.wires.gemini_common import note_unnamed, with_rest
 
 _CONFIG = "generationConfig"
 _JSON = "application/json"
@@ -54,20 +55,8 @@ def read_request(body: Body) -> Request:
         output = _read_output(config)
     except CallerError as error:
         raise error.within(_CONFIG) from None
-    if config:
-        rest[_CONFIG] = config
-    return Request(
-        model,
-        messages,
-        tools,
-        choice,
-        stream=stream,
-        stream_usage=stream,
-        thinking=thinking,
-        output=output,
-        extra={WIRE: rest} if rest else {},
-        **options,
-    )
+    request = Request(model, messages, tools, choice, stream=stream, thinking=thinking, output=output, **options)
+    return with_rest(request, WIRE, rest, _CONFIG, config)
 
 
 def _system(value: Any) -> Any:
@@ -214,9 +203,7 @@ def _put_output(output: Output, config: Body, notes: list[str]) -> None:
     config["responseMimeType"] = _JSON
     if output.schema is not None:
         config["responseJsonSchema"] = output.schema
-    for field in ("name", "description"):
-        if getattr(output, field) is not None:
-            notes.append(f"output {field}: gemini has no place for it; left out")
+    note_unnamed(output, WIRE, notes)
 
 
 def count_request(model: str, url: str, body: Body) -> tuple[str, Body]:

@@ -19,6 +19,7 @@ from toolglot.io.request_validation import (
     wire_extra,
     wrong_type,
 )
+from toolglot.wires.gemini_common import note_unnamed, with_rest
 from toolglot.wires.gemini_interactions.messages import read_messages, split_system, write_messages, write_system
 from toolglot.wires.gemini_interactions.shapes import LEVELS, OPTION_KEYS, OPTIONS, WIRE
 from toolglot.wires.gemini_interactions.tools import read_choice, read_tools, write_choice, write_tools
@@ -50,20 +51,8 @@ def read_request(body: Body) -> Request:
     except CallerError as error:
         raise error.within(_CONFIG) from None
     output = _read_output(rest)
-    if config:
-        rest[_CONFIG] = config
-    return Request(
-        model,
-        messages,
-        tools,
-        choice,
-        stream=stream,
-        stream_usage=stream,
-        thinking=thinking,
-        output=output,
-        extra={WIRE: rest} if rest else {},
-        **options,
-    )
+    request = Request(model, messages, tools, choice, stream=stream, thinking=thinking, output=output, **options)
+    return with_rest(request, WIRE, rest, _CONFIG, config)
 
 
 def _read_system(value: Any) -> tuple[Message, ...]:
@@ -166,9 +155,7 @@ def _put_thinking(thinking: Thinking, config: Body, notes: list[str]) -> None:
 
 
 def _write_output(output: Output, notes: list[str]) -> Body:
-    for field in ("name", "description"):
-        if getattr(output, field) is not None:
-            notes.append(f"output {field}: {WIRE} has no place for it; left out")
+    note_unnamed(output, WIRE, notes)
     form: Body = {"type": "text", "mime_type": _JSON}
     return form if output.schema is None else {**form, "schema": output.schema}
 

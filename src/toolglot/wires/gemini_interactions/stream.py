@@ -99,8 +99,10 @@ class InteractionChunks:
         key = index if type(index) is int else len(self._steps) - (kind != _START)
         if kind == _START:
             body = chunk.get("step")
-            if isinstance(body, dict):
+            if isinstance(body, dict) and type_of(body):
                 self._open(key, body)
+            else:  # its deltas show what it is
+                self.blocks.malformed("a step has no type", body)
             return
         step = self._steps.get(key)
         delta = chunk.get("delta")

@@ -94,14 +94,12 @@ def read_usage(obj: dict[str, Any]) -> Usage:
     if obj.keys() <= _TOTALS:  # nothing but totals
         return Usage(token_count(obj.get("prompt_tokens")), token_count(obj.get("completion_tokens")))
     prompt, completion = ((found if isinstance(found := obj.get(key), dict) else {}) for key in _DETAILS)
-    return Usage(
-        token_count(obj.get("prompt_tokens")),
-        token_count(obj.get("completion_tokens")),
-        token_count(prompt.get("cached_tokens")),
-        token_count(prompt.get("cache_write_tokens")),
-        token_count(completion.get("reasoning_tokens")),
-        _more_usage(obj),
-    )
+    entered, left = token_count(obj.get("prompt_tokens")), token_count(obj.get("completion_tokens"))
+    reasoning = token_count(completion.get("reasoning_tokens"))
+    if reasoning and obj.get("total_tokens") == (entered or 0) + (left or 0) + reasoning:
+        left = (left or 0) + reasoning  # as xAI counts: beside the completion, not in it
+    cached, written = token_count(prompt.get("cached_tokens")), token_count(prompt.get("cache_write_tokens"))
+    return Usage(entered, left, cached, written, reasoning, _more_usage(obj))
 
 
 def _more_usage(obj: dict[str, Any]) -> Extra:

@@ -10,7 +10,7 @@ from toolglot.core.fold import merge_extra
 from toolglot.core.request import Request
 from toolglot.core.tools import Tool, Toolset, cached_for_toolset
 from toolglot.core.vendor_tools import WEB_SEARCH, VendorTools
-from toolglot.io.request_validation import optional, require_object
+from toolglot.io.request_validation import Body, optional, require_object
 from toolglot.wires.openai_chat.shapes import WIRE
 
 KEY = "web_search_options"
@@ -23,12 +23,16 @@ def read_web_search(value: Any) -> tuple[Tool, ...]:
 
 def with_options(request: Request) -> Request:
     """The search as a field again, where it came on this wire."""
-    options = next((tool.extra.get(WIRE) for tool in request.tools if tool.name == KEY and tool.kind == "server"), None)
+    options = cached_for_toolset(request.tools, (WIRE, KEY), _options) if request.tools else None
     if options is None:
         return request
     is_cached = isinstance(request.tools, Toolset)
     tools = cached_for_toolset(request.tools, KEY, _cached_others) if is_cached else _others(request.tools)
     return msgspec.structs.replace(request, tools=tools, extra=merge_extra(request.extra, {WIRE: {KEY: options}}))
+
+
+def _options(tools: tuple[Tool, ...], _: tuple[str, str]) -> Body | None:
+    return next((tool.extra.get(WIRE) for tool in tools if tool.name == KEY and tool.kind == "server"), None)
 
 
 def _others(tools: tuple[Tool, ...]) -> tuple[Tool, ...]:

@@ -58,7 +58,7 @@ _DEFAULTS: Body = {
     "truncation": "disabled",
     "user": None,
 }
-_CUTS = frozenset(INCOMPLETE_OUT.values())
+_CUTS = frozenset({*INCOMPLETE_OUT.values(), "steered"})
 _ECHOED = (
     "background",
     "frequency_penalty",
