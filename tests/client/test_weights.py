@@ -247,7 +247,7 @@ def maker(tmp_path: Path) -> Iterator[Source]:
     (tmp_path / "maker").mkdir()
     Quiet.ranges.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "maker"))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         try:
             yield Source(url=f"http://127.0.0.1:{server.server_port}/tiny.gguf")
         finally:

@@ -227,7 +227,7 @@ class _Collector(BaseHTTPRequestHandler):
 
 def test_spans_and_metrics_are_flushed_at_shutdown(monkeypatch: pytest.MonkeyPatch) -> None:
     with HTTPServer(("127.0.0.1", 0), _Collector) as collector:
-        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        threading.Thread(target=collector.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}")
         monkeypatch.setenv("NO_PROXY", "*")
         exporter = telemetry(None)
