@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolglot.io import json_codec
 from toolglot.io.json_codec import (
     JSON_ERRORS,
     decode,
@@ -151,3 +152,16 @@ def test_long_lists_are_decoded_and_encoded_in_parts() -> None:
         decode_in_parts(data[:-1])
     with pytest.raises(JSON_ERRORS):
         decode_in_parts(data.replace("é".encode(), b"\xff\xff", 1))
+
+
+def test_a_long_value_inside_others_is_decoded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = [{"name": "f", "schema": {"allOf": [{"const": at, "title": "t" * 80} for at in range(7000)]}}]
+    data, sizes = encode(value), list[int]()
+
+    def counted(part: bytes | msgspec.Raw) -> Any:
+        sizes.append(len(bytes(part)))
+        return decode(part)
+
+    monkeypatch.setattr(json_codec, "decode", counted)
+    assert decode_in_parts(data) == value
+    assert max(sizes) < 200 < len(data)

@@ -14,7 +14,8 @@ import msgspec
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
-_EACH = msgspec.json.Decoder(list[msgspec.Raw])
+_VALUES = msgspec.json.Decoder(list[msgspec.Raw])
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _LONG, _MANY = 512 * 1024, 5000  # bytes; values
 # Python's splitlines ends a line here, and with it the SDKs of Gemini and Ollama, Gemini CLI, LiteLLM and LangChain
 _LINE_ENDS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
@@ -32,12 +33,19 @@ JSON_ERRORS = (ValueError, RecursionError, msgspec.MsgspecError)  # what decode 
 decode = _DECODER.decode
 
 
-def decode_in_parts(data: bytes | msgspec.Raw) -> Any:
-    """As `decode`. The values of a long list are decoded one by one: while one is, nothing else in the process runs."""
+def decode_in_parts(data: bytes | msgspec.Raw, levels: int = 8) -> Any:
+    """As `decode`. The values of long lists and objects are decoded one by one: while one is, nothing else in the process runs.
+
+    `levels`: how deep, as each one scans all that is below it.
+    """
     view = memoryview(data)
-    if view.nbytes < _LONG or bytes(view[:1]) != b"[":
-        return decode(data)
-    return [decode(piece) for piece in _EACH.decode(data)]
+    if view.nbytes >= _LONG and levels:
+        first = bytes(view[:1])
+        if first == b"[":
+            return [decode_in_parts(value, levels - 1) for value in _VALUES.decode(data)]
+        if first == b"{":
+            return {key: decode_in_parts(value, levels - 1) for key, value in _FIELDS.decode(data).items()}
+    return decode(data)
 
 
 def encode_in_parts(value: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from toolglot.core.tools import Tool, Toolset, cached_for_toolset
-from toolglot.io.json_codec import decode
+from toolglot.io.json_codec import decode_in_parts
 from toolglot.pipeline.request.route import wire_format
 
 _MAX_TOOLSETS = 64
@@ -58,7 +58,7 @@ class ToolsetCache:
         key = (wire, raw)
         tools = self._get(key)
         if tools is None:
-            tools = Toolset(wire_format(wire).wire.read_tools(decode(raw)))
+            tools = Toolset(wire_format(wire).wire.read_tools(decode_in_parts(raw)))
             tools.cache[_ARE_LARGE] = raw.count(b"{") + raw.count(b"[") > _MANY or len(raw) > _LONG
             if len(raw) <= _MAX_ENTRY:
                 self._put(key, tools)
