@@ -111,7 +111,7 @@ async def expect_without_a_body(gateway: Gateway) -> str:
 
 
 async def unread_answers(gateway: Gateway) -> str:
-    """20 answers of 5 MB that nobody reads."""
+    """20 answers of 5 MB that nobody reads, three times. What was freed may stay with the process, but not more each time."""
     async with gateway.another("client_timeout = 1") as other:
         large = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": "x" * 5_000_000}}]}).encode()
 
@@ -122,16 +122,20 @@ async def unread_answers(gateway: Gateway) -> str:
 
         gateway.upstream.reply = reply
         await other.ask("POST", CHAT, chat())
-        before = other.memory()
-        connections = [await asyncio.open_connection("127.0.0.1", other.port, limit=1000) for _ in range(20)]
-        for _, writer in connections:
-            writer.write(head(f"content-length: {len(_BODY)}") + _BODY)
-        await asyncio.sleep(6)
-        grown = other.memory() - before
-        running = (await other.ask("GET", "/toolglot/live", key="attack-key-admin-01")).json["running"]
-        for _, writer in connections:
-            writer.close()
-        return RIGHT if grown < 60e6 and not running else f"{grown / 1e6:.0f} MB kept, {running} still running"
+        sizes = [other.memory()]
+        for _ in range(3):
+            connections = [await asyncio.open_connection("127.0.0.1", other.port, limit=1000) for _ in range(20)]
+            for _, writer in connections:
+                writer.write(head(f"content-length: {len(_BODY)}") + _BODY)
+            await asyncio.sleep(6)
+            sizes.append(other.memory())
+            running = (await other.ask("GET", "/toolglot/live", key="attack-key-admin-01")).json["running"]
+            for _, writer in connections:
+                writer.close()
+            if running:
+                return f"{running} still running"
+        first, more = sizes[1] - sizes[0], sizes[3] - sizes[1]
+        return RIGHT if first < 150e6 and more < 30e6 else f"{first / 1e6:.0f} MB kept, and then {more / 1e6:.0f} MB"
 
 
 async def slow_head(gateway: Gateway) -> str:
