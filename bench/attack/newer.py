@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from target import ADMIN, CHAT, ONE, TWO, Answer, Gateway, chat, send
+from target import ADMIN, CHAT, ONE, TWO, Answer, Gateway, chat, listener, send
 
 RIGHT = "right"
 _FORM = (
@@ -316,34 +316,26 @@ async def costly_searches(gateway: Gateway) -> str:
 
 async def addresses_in_newer_bodies(gateway: Gateway) -> str:
     """Images, files and MCP servers in a body are not fetched here."""
-    asked: list[bytes] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await reader.read(100))
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/x"
-    mcp = {"type": "mcp", "server_label": "x", "server_url": url, "require_approval": "never"}
-    image = {"type": "input_image", "image_url": url}
-    file = {"type": "input_file", "file_url": url}
-    source = {"type": "image", "source": {"type": "url", "url": url}}
-    bodies: list[tuple[str, dict[str, Any]]] = [
-        ("/v1/responses", {"model": "m", "input": [{"role": "user", "content": [image, file]}], "tools": [mcp]}),
-        ("/v1/responses", {"model": "m", "input": "x", "background": True, "webhook": url, "tools": [mcp]}),
-        ("/v1/messages", {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [source]}]}),
-        (
-            "/v1/messages",
-            {"model": "m", "max_tokens": 9, "messages": [], "mcp_servers": [{"type": "url", "url": url, "name": "x"}]},
-        ),
-        ("/v1beta/interactions", {"model": "m", "input": [{"type": "image", "uri": url, "mime_type": "image/png"}]}),
-        ("/api/chat", {"model": "m", "messages": [{"role": "user", "content": "x", "images": [url]}]}),
-    ]
-    for path, body in bodies:
-        status = (await gateway.ask("POST", path, body)).status
-        if status >= 500 and status != 502:
-            return f"{path}: {status}"
-    server.close()
+    async with listener() as (url, asked):
+        mcp = {"type": "mcp", "server_label": "x", "server_url": url, "require_approval": "never"}
+        image = {"type": "input_image", "image_url": url}
+        file = {"type": "input_file", "file_url": url}
+        source = {"type": "image", "source": {"type": "url", "url": url}}
+        bodies: list[tuple[str, dict[str, Any]]] = [
+            ("/v1/responses", {"model": "m", "input": [{"role": "user", "content": [image, file]}], "tools": [mcp]}),
+            ("/v1/responses", {"model": "m", "input": "x", "background": True, "webhook": url, "tools": [mcp]}),
+            ("/v1/messages", {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [source]}]}),
+            (
+                "/v1/messages",
+                {"model": "m", "max_tokens": 9, "messages": [], "mcp_servers": [{"type": "url", "url": url, "name": "x"}]},
+            ),
+            ("/v1beta/interactions", {"model": "m", "input": [{"type": "image", "uri": url, "mime_type": "image/png"}]}),
+            ("/api/chat", {"model": "m", "messages": [{"role": "user", "content": "x", "images": [url]}]}),
+        ]
+        for path, body in bodies:
+            status = (await gateway.ask("POST", path, body)).status
+            if status >= 500 and status != 502:
+                return f"{path}: {status}"
     return RIGHT if not asked else f"it asked for {asked[0]!r}"
 
 

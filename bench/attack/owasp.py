@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from target import ADMIN, CHAT, ONE, TWO, UPSTREAM_KEY, Gateway, chat, send
+from target import ADMIN, CHAT, ONE, TWO, UPSTREAM_KEY, Gateway, chat, listener, send
 
 RIGHT = "right"
 
@@ -83,26 +83,18 @@ async def method_override(gateway: Gateway) -> str:
 
 async def addresses_in_a_request(gateway: Gateway) -> str:
     """7: the gateway asks nobody but its upstreams."""
-    asked: list[bytes] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await reader.read(100))
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/x.png"
-    content = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": url}}]
-    for body in (
-        chat(model=url),
-        chat(model=f"gemini/{url}"),
-        {"model": "m", "messages": [{"role": "user", "content": content}]},
-        chat(tools=[{"type": "mcp", "server_label": "x", "server_url": url}]),
-        chat(tools=[{"type": "function", "function": {"name": "f", "parameters": {"$ref": url}}}]),
-    ):
-        for model in ("m", "gemini/m"):
-            await gateway.ask("POST", CHAT, {**body, "model": body["model"] if "http" in body["model"] else model})
-    await gateway.raw(f"GET {url} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n".encode())
-    server.close()
+    async with listener() as (url, asked):
+        content = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": url}}]
+        for body in (
+            chat(model=url),
+            chat(model=f"gemini/{url}"),
+            {"model": "m", "messages": [{"role": "user", "content": content}]},
+            chat(tools=[{"type": "mcp", "server_label": "x", "server_url": url}]),
+            chat(tools=[{"type": "function", "function": {"name": "f", "parameters": {"$ref": url}}}]),
+        ):
+            for model in ("m", "gemini/m"):
+                await gateway.ask("POST", CHAT, {**body, "model": body["model"] if "http" in body["model"] else model})
+        await gateway.raw(f"GET {url} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n".encode())
     return RIGHT if not asked else f"it asked for {asked[0]!r}"
 
 

@@ -217,6 +217,19 @@ def parse(data: bytes) -> Answer:
 
 
 @contextlib.asynccontextmanager
+async def listener() -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server that nobody should ask: its URL, and how each request to it began."""
+    asked: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.read(100))
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/x.png", asked
+
+
+@contextlib.asynccontextmanager
 async def running(upstream: Upstream, server: str = "") -> AsyncIterator[Gateway]:
     with tempfile.TemporaryDirectory() as folder:
         gateway = Gateway(Path(folder), upstream, server)
