@@ -82,3 +82,10 @@ def test_members_of_a_toolset_are_known_by_their_own_names(tool: dict[str, Any],
     assert call.name == name
     unknown = validate_call(ToolCall("c", "no_such_tool", "{}"), request.tools)
     assert [one.code for one in unknown.decisions] == ["rejected_unknown_tool"]
+
+
+def test_what_a_tool_returned_declares_no_tools() -> None:
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "read", "input": {}}]}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [INLINE]}]}
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}, call, result]}
+    assert not read_request_bytes(msgspec.json.encode(body), wire_format("anthropic").wire).tools

@@ -17,7 +17,10 @@ from toolglot.wires import find_wire
 
 def with_declared_tools(request: Request) -> Request:
     """The request with those tools after its own, in the order in which they were declared."""
-    declared = [tool for block in contents(request.messages).blocks for tool in _declared(block)]
+    if not contents(request.messages).blocks:
+        return request
+    parts = [part for message in request.messages for part in message.parts if type(part) is Opaque]  # none inside a result
+    declared = [tool for part in parts for tool in _declared(part)]
     if not declared:
         return request
     known = {tool.full_name for tool in request.tools}
